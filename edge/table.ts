@@ -1,0 +1,28 @@
+/**
+ * What the edge is told: one whole table, never a change to it. The edge keeps the table with the highest
+ * generation it has seen, in memory and in a file, and needs nobody to serve from it.
+ */
+
+export interface EdgeEnvironment {
+  readonly id: string;
+  readonly number: number;
+  readonly phpVersion: string;
+  readonly release: number;
+  /** Absolute path of the web root. */
+  readonly documentRoot: string;
+  /** First folders of the web root that are served from elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
+  readonly overlays: Readonly<Record<string, string>>;
+  readonly multisite: "subdirectory" | "subdomain" | null;
+}
+
+export interface EdgeHost {
+  /** Lower case, without port; `*.example.com` stands for every name one or more labels below. */
+  readonly name: string;
+  readonly environmentId: string;
+}
+
+export interface EdgeTable {
+  readonly generation: number;
+  readonly environments: readonly EdgeEnvironment[];
+  readonly hosts: readonly EdgeHost[];
+}

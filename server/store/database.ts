@@ -1,0 +1,165 @@
+/**
+ * The tables as Kysely sees them. `migrations/` is the authority; a test compares the two.
+ */
+import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+
+export type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
+
+/** Read as a value, written as JSON text: the driver would turn a top-level array into a PostgreSQL array. */
+type JsonColumn<T extends Json> = ColumnType<T, string, string>;
+type Defaulted = ColumnType<Date, Date | undefined, Date>;
+type Moment = ColumnType<Date | null, Date | null | undefined, Date | null>;
+
+export interface Companies {
+  id: string;
+  name: string;
+  created_at: Defaulted;
+}
+
+export type Role = "owner" | "admin" | "developer" | "billing";
+
+export interface Users {
+  id: string;
+  company_id: string;
+  email: string;
+  full_name: string;
+  first_name: string;
+  role: Role;
+  password_hash: string;
+  created_at: Defaulted;
+}
+
+export interface ApiKeys {
+  id: string;
+  company_id: string;
+  user_id: string;
+  name: string;
+  secret_hash: Buffer;
+  scopes: string[] | null;
+  expires_at: Moment;
+  revoked_at: Moment;
+  created_at: Defaulted;
+}
+
+export interface Sites {
+  id: string;
+  company_id: string;
+  name: string;
+  display_name: string;
+  region: string;
+  state: "adding" | "live" | "deleting";
+  created_at: Defaulted;
+}
+
+export interface Environments {
+  id: string;
+  number: Generated<number>;
+  site_id: string;
+  company_id: string;
+  name: string;
+  display_name: string;
+  is_premium: Generated<boolean>;
+  php_version: string;
+  wordpress_version: string | null;
+  is_opt_out_from_automatic_php_update: Generated<boolean>;
+  state: "adding" | "serving" | "deleting";
+  container_id: string;
+  created_at: Defaulted;
+}
+
+export interface Domains {
+  id: string;
+  environment_id: string;
+  site_id: string;
+  company_id: string;
+  name: string;
+  is_active: Generated<boolean>;
+  is_primary: Generated<boolean>;
+  is_wildcard: Generated<boolean>;
+  created_at: Defaulted;
+}
+
+export interface ActivityTable {
+  /** A bigint: node-postgres gives it as a string unless told otherwise; `open` tells it. */
+  id: Generated<number>;
+  company_id: string;
+  site_id: string | null;
+  category: string;
+  type: string;
+  parameters: JsonColumn<Readonly<Record<string, string>>>;
+  is_done: Generated<boolean>;
+  has_failed: Generated<boolean>;
+  has_warning: Generated<boolean>;
+  public_error: string | null;
+  ip_address: string | null;
+  user_id: string | null;
+  user_role: Role | null;
+  user_full_name: string | null;
+  user_first_name: string | null;
+  api_key_id: string | null;
+  api_key_name: string | null;
+  browser_name: string | null;
+  browser_version: string | null;
+  os_name: string | null;
+  created_at: Defaulted;
+}
+
+export type OperationState = "waiting" | "running" | "succeeded" | "failed";
+
+export interface Operations {
+  id: string;
+  kind: string;
+  company_id: string;
+  site_id: string | null;
+  environment_id: string | null;
+  activity_id: number;
+  state: OperationState;
+  step: string | null;
+  steps_done: Generated<number>;
+  steps_total: number;
+  input: JsonColumn<Json>;
+  secret: Buffer | null;
+  result: ColumnType<Json, string | null | undefined, string | null>;
+  public_error: string | null;
+  reference_id: string;
+  created_at: Defaulted;
+  started_at: Moment;
+  finished_at: Moment;
+}
+
+export interface EnvironmentLocks {
+  environment_id: string;
+  operation_id: string;
+}
+
+export interface OperationWants {
+  operation_id: string;
+  environment_id: string;
+}
+
+export interface IdempotencyKeys {
+  api_key_id: string;
+  key: string;
+  request_hash: Buffer;
+  status: number | null;
+  headers: ColumnType<Json, string | null | undefined, string | null>;
+  body: string | null;
+  created_at: Defaulted;
+}
+
+export interface Tables {
+  companies: Companies;
+  users: Users;
+  api_keys: ApiKeys;
+  sites: Sites;
+  environments: Environments;
+  domains: Domains;
+  activity: ActivityTable;
+  operations: Operations;
+  environment_locks: EnvironmentLocks;
+  operation_wants: OperationWants;
+  idempotency_keys: IdempotencyKeys;
+}
+
+export type Database = Kysely<Tables>;
+export type DatabaseTransaction = Transaction<Tables>;
