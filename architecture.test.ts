@@ -1,0 +1,95 @@
+/**
+ * Who may import whom. The table below is the design; this test reads every import of every source file and
+ * holds the one against the other, so that a shortcut between two rooms fails before it is reviewed.
+ *
+ * A line names a part of the tree and the parts of ours it may import. Test files may import anything: they
+ * put rooms together on purpose. Composition roots do the same in the product, and are named one by one.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const mayImport: Record<string, readonly string[]> = {
+  contract: [],
+  edge: [],
+  "runtimes/fake": ["runtimes"],
+  "runtimes/playground": ["runtimes"],
+  runtimes: [],
+  "server/store": ["contract"],
+  "server/archives": ["contract"],
+  "server/operations": ["contract", "server/store", "server/reconcilers", "server", "runtimes"],
+  "server/reconcilers": ["contract", "server/store", "server", "runtimes", "edge"],
+  "server/app": ["contract", "server/store", "server/operations", "server", "runtimes"],
+  "server/http": ["contract", "server/app", "server"],
+  // Files that stand in the server's own folder: settings, sealing.
+  server: ["runtimes"],
+  supervisor: ["server", "runtimes"],
+  e2e: [],
+  bench: ["server", "runtimes", "edge", "supervisor", "e2e"],
+  tools: [],
+};
+
+const compositionRoots = new Set([
+  "server/main.ts",
+  "server/control.ts",
+  "server/edgeProcess.ts",
+  "server/operator.ts",
+  "supervisor/main.ts",
+  "tools/test.ts",
+]);
+
+const files = globSync("{contract,edge,runtimes,server,supervisor,e2e,bench,tools}/**/*.ts", {
+  exclude: (name) => name.includes("node_modules"),
+}).map((file) => file.replaceAll("\\", "/"));
+
+const isTestCode = (file: string): boolean =>
+  /\.test\.ts$|(^|\/)testing\/|conformance\.ts$|crashHarness|^e2e\//.test(file);
+
+/** The longest part of the table that holds the file: `server/http/errors.ts` is in `server/http`. */
+function partOf(file: string): string {
+  const parts = Object.keys(mayImport).filter((part) => file.startsWith(`${part}/`));
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
+}
+
+/** The files of ours that a file imports, as paths from the root. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, "utf8");
+  const specifiers = [...text.matchAll(/(?:from\s*|import\s*\(?\s*)"([^"]+)"/g)].map((match) => match[1] ?? "");
+  return specifiers.flatMap((specifier) => {
+    if (specifier.startsWith("@sitewright/")) return [specifier.slice("@sitewright/".length)];
+    if (specifier.startsWith(".")) return [normalize(join(dirname(file), specifier)).replaceAll("\\", "/")];
+    return [];
+  });
+}
+
+function trespasses(file: string): string[] {
+  const from = partOf(file);
+  const allowed = [from, ...(mayImport[from] ?? [])];
+  return importsOf(file)
+    .filter((target) => !allowed.includes(partOf(target)))
+    .map((target) => `${file} imports ${target}`);
+}
+
+describe("who may import whom", () => {
+  test("every source file belongs to a part of the table", () => {
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((file) => partOf(file) === "")).toEqual([]);
+  });
+
+  test("no source file imports what its room may not", () => {
+    const sources = files.filter((file) => !isTestCode(file) && !compositionRoots.has(file));
+    expect(sources.flatMap(trespasses)).toEqual([]);
+  });
+
+  test("no source file imports test code", () => {
+    const sources = files.filter((file) => !isTestCode(file));
+    const found = sources.flatMap((file) => importsOf(file).filter((target) => isTestCode(target)));
+    expect(found).toEqual([]);
+  });
+
+  test("a file that reaches across is found", () => {
+    expect(partOf("edge/static.ts")).toBe("edge");
+    expect(partOf("server/http/errors.ts")).toBe("server/http");
+    expect(mayImport.edge).not.toContain("server/store");
+  });
+});
