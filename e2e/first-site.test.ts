@@ -1,0 +1,121 @@
+/** The promise of the product, kept from outside: a clone, one command, one request, a WordPress site. */
+import { existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { cloneRepository, type Installation, start } from "./installation.ts";
+import { type CreatedSite, createSite, followOperation } from "./sites.ts";
+
+const password = `it's "quoted" \\ $HOME Ünïcode 🔑`;
+const title = `Tom & "Jerry's" <Café> 🍜`;
+
+let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let installation: Installation;
+let browser: Browser;
+let page: Page;
+let site: CreatedSite;
+
+beforeAll(async () => {
+  clone = await cloneRepository();
+  installation = await start(clone.folder);
+  browser = await launchBrowser();
+  page = await browser.newPage();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await installation?.stop();
+  await clone?.remove();
+});
+
+describe("a fresh clone", () => {
+  test("prints everything that a person needs to go on", () => {
+    const { api_url, company_id, api_key } = installation.firstRun;
+    expect(installation.output()).toContain(api_url);
+    expect(installation.output()).toContain(company_id);
+    expect(installation.output()).toContain(api_key);
+    expect(installation.output()).toMatch(/curl .*\/v2\/sites/);
+  });
+
+  test("keeps the facts of the first run to its owner", async () => {
+    const facts = await stat(join(installation.data, "first-run.json"));
+    expect(facts.mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("a site", () => {
+  test("is made by one request and has its title on the front page", async () => {
+    site = await createSite(installation, { display_name: "Tom's Café", site_title: title, admin_password: password });
+    await page.goto(site.address);
+    await expect(page.title()).resolves.toContain("Tom");
+    expect(await page.locator("body").innerText()).toMatch(/Tom & .Jerry.s. <Café> 🍜/);
+  });
+
+  test("lets its administrator in with exactly the given password", async () => {
+    await page.goto(`${site.address}/wp-login.php`);
+    await page.fill("#user_login", "owner");
+    await page.fill("#user_pass", password);
+    await page.click("#wp-submit");
+    await page.waitForURL(/wp-admin/);
+    expect(await page.locator("#wpadminbar").count()).toBe(1);
+  });
+
+  test("takes a post in the editor and shows it to visitors", async () => {
+    await page.goto(`${site.address}/wp-admin/post-new.php`);
+    const welcome = page.getByRole("dialog").getByRole("button", { name: "Close" });
+    const heading = page
+      .locator('iframe[name="editor-canvas"]')
+      .contentFrame()
+      .getByRole("textbox", { name: "Add title" })
+      .or(page.getByRole("textbox", { name: "Add title" }));
+    await heading.or(welcome).first().waitFor();
+    if (await welcome.isVisible()) await welcome.click();
+    await heading.fill("Soup of the day");
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByLabel("Editor publish").getByRole("button", { name: "Publish", exact: true }).click();
+    await page
+      .getByText(/is now live/)
+      .first()
+      .waitFor();
+    const visitor = await installation.visit(`${site.address}/`);
+    expect(visitor.status).toBe(200);
+    expect(visitor.text).toContain("Soup of the day");
+  });
+
+  test("is gone after it was deleted: its page, its files, its worker", async () => {
+    const accepted = await installation.api("DELETE", `/sites/${site.id}`);
+    expect(accepted.status).toBe(202);
+    expect(accepted.json<{ message: string }>().message).toBe("Deleting site in progress");
+    const ended = await followOperation(installation, accepted.json<{ operation_id: string }>().operation_id);
+    expect(ended.status).toBe(200);
+
+    expect((await installation.visit(`${site.address}/`)).status).toBe(404);
+    expect((await installation.api("GET", `/sites/${site.id}`)).status).toBe(404);
+    expect(existsSync(join(installation.data, "environments", site.environmentId))).toBe(false);
+    expect(await readdir(join(installation.data, "environments"))).toEqual([]);
+    await vi.waitFor(async () => expect(await workersOf(site.environmentId)).toEqual([]));
+  });
+});
+
+/** Processes of this machine that name the environment in their command line or have a file of it open. */
+async function workersOf(environmentId: string): Promise<string[]> {
+  const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(processes.map((id) => refersTo(id, environmentId)));
+  return processes.filter((_, index) => found[index]);
+}
+
+async function refersTo(processId: string, environmentId: string): Promise<boolean> {
+  const { readFile, readlink } = await import("node:fs/promises");
+  try {
+    const command = await readFile(`/proc/${processId}/cmdline`, "utf8");
+    if (command.includes(environmentId)) return true;
+    const open = await readdir(`/proc/${processId}/fd`);
+    const targets = await Promise.all(open.map((fd) => readlink(`/proc/${processId}/fd/${fd}`).catch(() => "")));
+    const folder = await readlink(`/proc/${processId}/cwd`).catch(() => "");
+    return [...targets, folder].some((target) => target.includes(environmentId));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+/** One HTTP request, with what `fetch` does not allow: a chosen Host header, and names below `localhost`. */
+import { type IncomingHttpHeaders, request } from "node:http";
+import { text } from "node:stream/consumers";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; throws with the body in the message where it is none. */
+  json<T>(): T;
+}
+
+export interface Sent {
+  readonly key?: string;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a request to this machine, whatever name the address has; follows no redirects. */
+export function send(method: string, address: string, sent: Sent = {}): Promise<Answer> {
+  const url = new URL(address);
+  const body = sent.json === undefined ? undefined : JSON.stringify(sent.json);
+  const headers: Record<string, string> = { host: url.host, ...sent.headers };
+  if (sent.key !== undefined) headers.authorization = `Bearer ${sent.key}`;
+  if (body !== undefined) {
+    headers["content-type"] = "application/json";
+    headers["content-length"] = String(Buffer.byteLength(body));
+  }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: "127.0.0.1", port: url.port, path: url.pathname + url.search, method, headers, agent: false },
+      (incoming) => {
+        text(incoming).then(
+          (received) => resolve(answer(incoming.statusCode ?? 0, incoming.headers, received)),
+          reject,
+        );
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+function answer(status: number, headers: IncomingHttpHeaders, received: string): Answer {
+  return {
+    status,
+    headers,
+    text: received,
+    json: () => {
+      try {
+        return JSON.parse(received);
+      } catch (cause) {
+        throw new Error(`Not JSON (status ${status}): ${received.slice(0, 500)}`, { cause });
+      }
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * A Sitewright as its users have it: a clone of the repository, `npm start`, and nothing known of it but what
+ * it prints and answers.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { vi } from "vitest";
+import { type Answer, send } from "./http.ts";
+
+export interface FirstRun {
+  readonly api_url: string;
+  readonly console_url: string;
+  readonly sites_url: string;
+  readonly company_id: string;
+  readonly api_key: string;
+  readonly admin_email: string;
+  readonly admin_password: string;
+}
+
+export interface Installation {
+  readonly data: string;
+  readonly firstRun: FirstRun;
+  readonly supervisor: ChildProcess;
+  /** Everything that was printed so far. */
+  output(): string;
+  /** Calls the API with the first key, or with another. `path` is below `/v2`. */
+  api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  /** Asks for a page of a site as a visitor: connects to this machine and names the site in the Host header. */
+  visit(url: string): Promise<Answer>;
+  /** Ctrl-C; gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+const run = promisify(execFile);
+const startDeadline = { timeout: 240_000, interval: 100 };
+
+/** Clones the committed state of this repository into a new folder, without its dependencies. */
+export async function cloneRepository(): Promise<{ folder: string; remove(): Promise<void> }> {
+  const parent = await mkdtemp(join(tmpdir(), "sitewright-e2e-"));
+  const folder = join(parent, "clone");
+  await run("git", ["clone", "--quiet", process.cwd(), folder]);
+  return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
+}
+
+/** Runs `npm start` in a clone and waits until it answers. */
+export async function start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  const data = settings.SITEWRIGHT_DATA ?? join(folder, "data");
+  const supervisor = spawn("npm", ["start"], {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, SITEWRIGHT_CONTROL_PORT: "0", SITEWRIGHT_EDGE_PORT: "0", ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  const log = createWriteStream(join(folder, "..", "npm-start.log"), { flags: "a" });
+  for (const stream of [supervisor.stdout, supervisor.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+      log.write(text);
+    });
+  }
+  const firstRun = await vi.waitFor(async () => {
+    if (supervisor.exitCode !== null) throw new Error(`npm start ended with ${supervisor.exitCode}:\n${printed}`);
+    const facts: FirstRun = JSON.parse(await readFile(join(data, "first-run.json"), "utf8"));
+    const answer = await send("GET", `${facts.api_url}/validate`, { key: facts.api_key });
+    if (answer.status !== 200) throw new Error(`GET /validate answered ${answer.status}`);
+    if (!/Sitewright is ready/i.test(printed)) throw new Error("not ready yet");
+    return facts;
+  }, startDeadline);
+
+  return {
+    data,
+    firstRun,
+    supervisor,
+    output: () => printed,
+    api: (method, path, body, key = firstRun.api_key) =>
+      send(method, `${firstRun.api_url}${path}`, { key, json: body }),
+    visit: (url) => send("GET", url),
+    stop: () => interrupt(supervisor),
+  };
+}
+
+/** Sends what Ctrl-C in a terminal sends: SIGINT to the whole foreground group. */
+async function interrupt(supervisor: ChildProcess): Promise<number | null> {
+  if (supervisor.exitCode !== null) return supervisor.exitCode;
+  const ended = new Promise<number | null>((resolve) => supervisor.once("exit", resolve));
+  if (supervisor.pid !== undefined) process.kill(-supervisor.pid, "SIGINT");
+  return ended;
+}

@@ -1,0 +1,81 @@
+/** What the tests do with sites over and over: ask for one, follow its operation, find its address. */
+import type { Installation } from "./installation.ts";
+
+export interface OperationStatus {
+  readonly status: number;
+  readonly message: string;
+  readonly data: { readonly idSite?: string; readonly idEnv?: string; readonly message?: string } | null;
+}
+
+export interface SiteBody {
+  readonly site: {
+    readonly id: string;
+    readonly name: string;
+    readonly environments: readonly {
+      readonly id: string;
+      readonly is_blocked: boolean;
+      readonly primaryDomain: { readonly name: string };
+    }[];
+  };
+}
+
+/** A complete, valid body for `POST /sites`, with what the test cares about put over it. */
+export function siteRequest(installation: Installation, fields: Readonly<Record<string, unknown>>): object {
+  return {
+    company: installation.firstRun.company_id,
+    display_name: "Harbour Cafe",
+    region: "europe-west3",
+    install_mode: "new",
+    admin_email: "owner@example.com",
+    admin_password: "correct horse battery staple",
+    admin_user: "owner",
+    site_title: "Harbour Cafe",
+    wp_language: "en_US",
+    ...fields,
+  };
+}
+
+/** Follows an operation to its end, the way clients do. */
+export async function followOperation(installation: Installation, operationId: string): Promise<OperationStatus> {
+  for (;;) {
+    const answer = await installation.api("GET", `/operations/${encodeURIComponent(operationId)}?wait=30`);
+    const status = answer.json<OperationStatus>();
+    if (status.status !== 202) return status;
+  }
+}
+
+/** Sends `POST /sites`; gives the operation id. Throws with the answer where it is not accepted. */
+export async function acceptSite(
+  installation: Installation,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const answer = await installation.api("POST", "/sites", siteRequest(installation, fields));
+  if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
+  return answer.json<{ operation_id: string }>().operation_id;
+}
+
+export interface CreatedSite {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly address: string;
+}
+
+/** Creates a site and waits for it; throws with the public reason where it fails. */
+export async function createSite(
+  installation: Installation,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<CreatedSite> {
+  const status = await followOperation(installation, await acceptSite(installation, fields));
+  const id = status.data?.idSite;
+  if (status.status !== 200 || id === undefined) throw new Error(`The site was not made: ${JSON.stringify(status)}`);
+  return describeSite(installation, id);
+}
+
+/** Reads the site and gives the address at which visitors find it. */
+export async function describeSite(installation: Installation, id: string): Promise<CreatedSite> {
+  const { site } = (await installation.api("GET", `/sites/${id}`)).json<SiteBody>();
+  const environment = site.environments[0];
+  if (environment === undefined) throw new Error(`Site ${id} has no environment`);
+  const port = new URL(installation.firstRun.sites_url).port;
+  return { id, environmentId: environment.id, address: `http://${environment.primaryDomain.name}:${port}` };
+}
