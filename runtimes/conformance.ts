@@ -1,0 +1,207 @@
+/**
+ * What `runtime.ts` says in words, as tests. A runtime's own test file calls this with a way to make a fresh
+ * world; whatever a runtime does beyond it is tested beside that runtime.
+ */
+import { randomUUID } from "node:crypto";
+import { readFile, realpath, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { passwordDigest } from "./password.ts";
+import {
+  type EnvironmentLayout,
+  type EnvironmentRef,
+  NoAnswer,
+  type PhpRequest,
+  type ProvisionSpec,
+  type Runtime,
+  RuntimeFailure,
+  type Serving,
+  type WordPressInstall,
+} from "./runtime.ts";
+
+export interface World {
+  readonly runtime: Runtime;
+  readonly serving: Serving;
+  close(): Promise<void>;
+}
+
+let lastNumber = 0;
+
+/** A specification that installs, with a fresh identity. */
+export function exampleSpec(wordpress: Partial<WordPressInstall> = {}): ProvisionSpec {
+  lastNumber += 1;
+  return {
+    environment: { id: randomUUID(), number: lastNumber },
+    phpVersion: "8.3",
+    wordpress: {
+      address: `http://example-${lastNumber}.localhost:8081`,
+      title: `Example ${lastNumber}`,
+      adminUser: "admin",
+      adminEmail: "admin@example.com",
+      adminPasswordDigest: passwordDigest("correct horse battery"),
+      locale: "en_US",
+      multisite: null,
+      ...wordpress,
+    },
+  };
+}
+
+/** A visitor's GET of the front page of the host in `address`, changed by `changes`. */
+export function exampleRequest(address: string, changes: Partial<PhpRequest> = {}): PhpRequest {
+  return {
+    method: "GET",
+    url: "/",
+    script: "/index.php",
+    pathInfo: "",
+    headers: { host: new URL(address).host },
+    body: null,
+    remoteAddress: "127.0.0.1",
+    https: false,
+    fromPhp: false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+async function reasonOf(answer: Promise<unknown>): Promise<string> {
+  const error = await answer.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof NoAnswer ? error.reason : `not a NoAnswer: ${String(error)}`;
+}
+
+export function testRuntime(name: string, makeWorld: () => Promise<World>): void {
+  describe(`the ${name} runtime`, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await makeWorld();
+      await world.runtime.prepare(() => undefined);
+    }, 600_000);
+    afterAll(async () => {
+      await world?.close();
+    });
+
+    async function layoutOf(environment: EnvironmentRef): Promise<EnvironmentLayout> {
+      const layout = await world.runtime.layout(environment);
+      if (layout === null) throw new Error("The environment has no layout.");
+      return layout;
+    }
+
+    async function provisioned(wordpress: Partial<WordPressInstall> = {}): Promise<ProvisionSpec> {
+      const spec = exampleSpec(wordpress);
+      await world.runtime.provision(spec);
+      return spec;
+    }
+
+    async function serve(...specs: readonly ProvisionSpec[]): Promise<void> {
+      const served = specs.map(async ({ environment, phpVersion }) => ({
+        ...environment,
+        phpVersion,
+        ...(await layoutOf(environment)),
+      }));
+      await world.serving.setEnvironments(await Promise.all(served));
+    }
+
+    test("its capabilities name the default PHP, English, and versions in ascending order", async () => {
+      const capabilities = await world.runtime.capabilities();
+      expect(capabilities.phpVersions).toContain(capabilities.defaultPhpVersion);
+      expect(capabilities.locales).toContain("en_US");
+      const ascending = capabilities.phpVersions.toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      expect(capabilities.phpVersions).toEqual(ascending);
+    });
+
+    test("prepare can be called again and again, at once too", async () => {
+      await Promise.all([world.runtime.prepare(() => undefined), world.runtime.prepare(() => undefined)]);
+    });
+
+    test("an environment that was never made has no layout", async () => {
+      expect(await world.runtime.layout(exampleSpec().environment)).toBeNull();
+    });
+
+    test("a provisioned environment has a web root, absolute and free of symbolic links", async () => {
+      const { environment } = await provisioned();
+      const layout = await layoutOf(environment);
+      expect(await realpath(layout.documentRoot)).toBe(layout.documentRoot);
+      expect((await stat(layout.documentRoot)).isDirectory()).toBe(true);
+      expect(layout.multisite).toBeNull();
+      for (const folder of Object.values(layout.overlays)) expect((await stat(folder)).isDirectory()).toBe(true);
+    });
+
+    test("provisioning again changes nothing", async () => {
+      const spec = await provisioned();
+      const marker = path.join((await layoutOf(spec.environment)).documentRoot, "marker.txt");
+      await writeFile(marker, "mine");
+      const again = await world.runtime.provision(spec);
+      expect(again.wordpressVersion).toMatch(/^\d+\.\d+/);
+      expect(await readFile(marker, "utf8")).toBe("mine");
+    });
+
+    test("a locale that is not on offer is refused with a sentence, and leaves nothing", async () => {
+      const spec = exampleSpec({ locale: "xx_YY" });
+      await expect(world.runtime.provision(spec)).rejects.toThrow(RuntimeFailure);
+      expect(await world.runtime.layout(spec.environment)).toBeNull();
+    });
+
+    test("a retired environment is out of sight and comes back as it was", async () => {
+      const { environment } = await provisioned();
+      const before = await layoutOf(environment);
+      await world.runtime.retire(environment);
+      await world.runtime.retire(environment);
+      expect(await world.runtime.layout(environment)).toBeNull();
+      await world.runtime.reinstate(environment);
+      await world.runtime.reinstate(environment);
+      expect(await layoutOf(environment)).toEqual(before);
+    });
+
+    test("destroy removes for good, whether live, retired, absent or destroyed", async () => {
+      const live = await provisioned();
+      const retired = await provisioned();
+      const { documentRoot } = await layoutOf(live.environment);
+      await world.runtime.retire(retired.environment);
+      for (const { environment } of [live, retired, exampleSpec()]) {
+        await world.runtime.destroy(environment);
+        await world.runtime.destroy(environment);
+        await world.runtime.reinstate(environment);
+        expect(await world.runtime.layout(environment)).toBeNull();
+      }
+      await expect(stat(documentRoot)).rejects.toThrow();
+    });
+
+    test("retire tolerates an environment that is absent", async () => {
+      const { environment } = exampleSpec();
+      await world.runtime.retire(environment);
+      expect(await world.runtime.layout(environment)).toBeNull();
+    });
+
+    test("a destroyed environment can be provisioned anew", async () => {
+      const spec = await provisioned();
+      await world.runtime.destroy(spec.environment);
+      await world.runtime.provision(spec);
+      await layoutOf(spec.environment);
+    });
+
+    test("the front page shows the title, each environment its own", async () => {
+      const specs = [await provisioned({ title: "First garden" }), await provisioned({ title: "Second garden" })];
+      await serve(...specs);
+      for (const { environment, wordpress } of specs) {
+        const answer = await world.serving.handle(environment.id, exampleRequest(wordpress.address));
+        expect(answer.status).toBe(200);
+        const page = await text(answer.body);
+        expect(page).toContain(wordpress.title);
+        expect(page).toContain("</html>");
+      }
+    }, 60_000);
+
+    test("an environment outside the list is unavailable, also one that was in it before", async () => {
+      const spec = await provisioned();
+      const request = exampleRequest(spec.wordpress.address);
+      expect(await reasonOf(world.serving.handle(randomUUID(), request))).toBe("unavailable");
+      await serve(spec);
+      await text((await world.serving.handle(spec.environment.id, request)).body);
+      await serve();
+      expect(await reasonOf(world.serving.handle(spec.environment.id, request))).toBe("unavailable");
+    }, 60_000);
+  });
+}

@@ -1,0 +1,59 @@
+/** Where a runtime keeps environments: names, and the moves by which one appears and disappears at once. */
+import { rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import type { EnvironmentRef } from "./runtime.ts";
+
+/** An environment is there exactly if the folder `live` is; the others are out of sight. */
+export interface EnvironmentFolders {
+  readonly live: string;
+  /** Being built. */
+  readonly beside: string;
+  readonly retired: string;
+  /** Being removed. */
+  readonly doomed: string;
+}
+
+/** Throws where the id could leave the folder: ids are made by us, so that is a bug and not a refusal. */
+export function environmentFolders(root: string, environment: Pick<EnvironmentRef, "id">): EnvironmentFolders {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(environment.id)) throw new Error("Not an environment id");
+  const live = path.join(root, environment.id);
+  return { live, beside: `${live}.new`, retired: `${live}.retired`, doomed: `${live}.doomed` };
+}
+
+export async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Renames `from` to `to`; false where `from` is not there. */
+export async function moveIfThere(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+export async function retireFolder(folders: EnvironmentFolders): Promise<void> {
+  await moveIfThere(folders.live, folders.retired);
+}
+
+export async function reinstateFolder(folders: EnvironmentFolders): Promise<void> {
+  await moveIfThere(folders.retired, folders.live);
+}
+
+/** Out of sight by one rename, so that nobody ever meets a half-removed environment; then removed at leisure. */
+export async function destroyFolder(folders: EnvironmentFolders): Promise<void> {
+  await removeTree(folders.doomed);
+  for (const folder of [folders.live, folders.retired, folders.beside]) {
+    if (await moveIfThere(folder, folders.doomed)) await removeTree(folders.doomed);
+  }
+}
+
+export async function removeTree(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
