@@ -1,6 +1,6 @@
 /** The promise of the product, kept from outside: a clone, one command, one request, a WordPress site. */
 import { existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -50,7 +50,7 @@ describe("a site", () => {
     site = await createSite(installation, { display_name: "Tom's Café", site_title: title, admin_password: password });
     await page.goto(site.address);
     await expect(page.title()).resolves.toContain("Tom");
-    expect(await page.locator("body").innerText()).toMatch(/Tom & .Jerry.s. <Café> 🍜/);
+    expect(await page.locator("body").textContent()).toMatch(/Tom & .Jerry.s. <Café> 🍜/);
   });
 
   test("lets its administrator in with exactly the given password", async () => {
@@ -107,7 +107,6 @@ async function workersOf(environmentId: string): Promise<string[]> {
 }
 
 async function refersTo(processId: string, environmentId: string): Promise<boolean> {
-  const { readFile, readlink } = await import("node:fs/promises");
   try {
     const command = await readFile(`/proc/${processId}/cmdline`, "utf8");
     if (command.includes(environmentId)) return true;

@@ -1,0 +1,119 @@
+/** Any process may die at any moment. Visitors don't notice; what was acknowledged is kept; nothing is left half-made. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Answer } from "./http.ts";
+import { cloneRepository, type Installation, start } from "./installation.ts";
+import { descendants, isAlive, kill, type ProcessRole } from "./processes.ts";
+import { acceptSite, type CreatedSite, createSite, describeSite, followOperation } from "./sites.ts";
+
+const recovery = { timeout: 60_000, interval: 50 };
+
+let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let installation: Installation;
+let site: CreatedSite;
+
+beforeAll(async () => {
+  clone = await cloneRepository();
+  installation = await start(clone.folder);
+  site = await createSite(installation, { display_name: "Survivor", site_title: "Survivor" });
+});
+
+afterAll(async () => {
+  await installation?.stop();
+  await clone?.remove();
+});
+
+function root(): number {
+  const { pid } = installation.supervisor;
+  if (pid === undefined) throw new Error("npm start is not running");
+  return pid;
+}
+
+/** The answer, or null where nobody was there to give one. */
+async function attempt(request: Promise<Answer>): Promise<Answer | null> {
+  return request.catch(() => null);
+}
+
+async function untilApiAnswers(): Promise<void> {
+  await vi.waitFor(async () => {
+    const answer = await attempt(installation.api("GET", `/sites/${site.id}`));
+    expect(answer?.status).toBe(200);
+  }, recovery);
+}
+
+describe("kill -9", () => {
+  test.each<ProcessRole>(["control", "postgres"])(
+    "of %s: every visitor is answered until the API is back",
+    async (role) => {
+      await kill(root(), role);
+      let visits = 0;
+      const back = untilApiAnswers().then(() => true);
+      for (let isBack = false; !isBack || visits < 10; visits += 1) {
+        const page = await installation.visit(`${site.address}/`);
+        expect(page.status).toBe(200);
+        expect(page.text).toContain("Survivor");
+        isBack ||= await Promise.race([back, Promise.resolve(false)]);
+      }
+      await back;
+    },
+  );
+
+  test("of the edge: the site is back by itself, without the control process having to say anything", async () => {
+    await kill(root(), "edge");
+    await vi.waitFor(async () => {
+      const page = await attempt(installation.visit(`${site.address}/`));
+      expect(page?.status).toBe(200);
+    }, recovery);
+  });
+
+  test("of the control process at any moment of ten creations: each ends, whole or not at all", async () => {
+    for (let index = 0; index < 10; index += 1) {
+      const name = `Moment ${index}`;
+      const operationId = await acceptSite(installation, { display_name: name, site_title: name });
+      // Each creation gets a little further: it is the number of visits, not a clock, that spaces the kills.
+      for (let visits = 0; visits < index; visits += 1) await installation.visit(`${site.address}/`);
+      await kill(root(), "control");
+      await untilApiAnswers();
+      const ended = await followOperation(installation, operationId);
+      expect([200, 500]).toContain(ended.status);
+      if (ended.status === 200 && ended.data?.idSite !== undefined) {
+        const made = await describeSite(installation, ended.data.idSite);
+        expect((await installation.visit(`${made.address}/`)).text).toContain(name);
+        const removed = await installation.api("DELETE", `/sites/${made.id}`);
+        const gone = await followOperation(installation, removed.json<{ operation_id: string }>().operation_id);
+        expect(gone.status).toBe(200);
+      }
+    }
+    expect(await readdir(join(installation.data, "environments"))).toEqual([site.environmentId]);
+    const sites = (await installation.api("GET", "/sites")).json<{ company: { sites: { id: string }[] } }>();
+    expect(sites.company.sites.map(({ id }) => id)).toEqual([site.id]);
+  });
+
+  test("of the supervisor: its processes end with it, and the next start has everything still there", async () => {
+    const before = await descendants(root());
+    await kill(root(), "supervisor");
+    await vi.waitFor(async () => {
+      const alive = await Promise.all(before.map(({ id }) => isAlive(id)));
+      expect(before.filter((_, index) => alive[index])).toEqual([]);
+    }, recovery);
+
+    const { firstRun } = installation;
+    installation = await start(clone.folder, {
+      SITEWRIGHT_CONTROL_PORT: new URL(firstRun.api_url).port,
+      SITEWRIGHT_EDGE_PORT: new URL(firstRun.sites_url).port,
+    });
+    expect(installation.firstRun).toEqual(firstRun);
+    expect((await installation.visit(`${site.address}/`)).text).toContain("Survivor");
+  });
+});
+
+describe("Ctrl-C", () => {
+  test("stops everything and leaves nothing running", async () => {
+    const before = await descendants(root());
+    expect(before.length).toBeGreaterThan(3);
+    expect(await installation.stop()).toBe(0);
+    const alive = await Promise.all(before.map(({ id }) => isAlive(id)));
+    expect(before.filter((_, index) => alive[index])).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+/** The processes of an installation, found and ended the way an operator or a bad day would. */
+import { readdir, readFile } from "node:fs/promises";
+
+interface ProcessInfo {
+  readonly id: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+async function readProcess(id: number): Promise<ProcessInfo | null> {
+  try {
+    const [stat, command] = await Promise.all([
+      readFile(`/proc/${id}/stat`, "utf8"),
+      readFile(`/proc/${id}/cmdline`, "utf8"),
+    ]);
+    // The name of the program stands in brackets and may itself hold brackets and spaces.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { id, parent: Number(fields[1]), command: command.replaceAll("\0", " ").trim() };
+  } catch {
+    return null;
+  }
+}
+
+/** All living descendants of a process. */
+export async function descendants(root: number): Promise<ProcessInfo[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const all = (await Promise.all(ids.map(readProcess))).filter((info) => info !== null);
+  const found: ProcessInfo[] = [];
+  const open = [root];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    for (const info of all.filter((candidate) => candidate.parent === parent)) {
+      found.push(info);
+      open.push(info.id);
+    }
+  }
+  return found;
+}
+
+const roles = {
+  supervisor: /supervisor\/main\.ts/,
+  control: /server\/main\.ts control/,
+  edge: /server\/main\.ts edge/,
+  postgres: /postgres.* -D /,
+} as const;
+
+export type ProcessRole = keyof typeof roles;
+
+/** The living processes of a role below `npm start`; of PostgreSQL only the one that owns the others. */
+export async function find(root: number, role: ProcessRole): Promise<ProcessInfo[]> {
+  const matching = (await descendants(root)).filter((info) => roles[role].test(info.command));
+  const ids = new Set(matching.map((info) => info.id));
+  return matching.filter((info) => !ids.has(info.parent));
+}
+
+/** Ends every process of a role with SIGKILL; throws where there is none, so that a test can't pass by missing it. */
+export async function kill(root: number, role: ProcessRole): Promise<void> {
+  const victims = await find(root, role);
+  if (victims.length === 0) throw new Error(`There is no ${role} process below ${root}`);
+  for (const victim of victims) process.kill(victim.id, "SIGKILL");
+}
+
+export async function isAlive(id: number): Promise<boolean> {
+  return (await readProcess(id)) !== null;
+}
