@@ -8,8 +8,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { vi } from "vitest";
 import { type Answer, send } from "./http.ts";
+import { until } from "./until.ts";
 
 export interface FirstRun {
   readonly api_url: string;
@@ -36,7 +36,7 @@ export interface Installation {
 }
 
 const run = promisify(execFile);
-const startDeadline = { timeout: 240_000, interval: 100 };
+const patience = { deadlineSeconds: 240, intervalMilliseconds: 50 };
 
 /** Clones the committed state of this repository into a new folder, without its dependencies. */
 export async function cloneRepository(): Promise<{ folder: string; remove(): Promise<void> }> {
@@ -63,14 +63,18 @@ export async function start(folder: string, settings: Readonly<Record<string, st
       log.write(text);
     });
   }
-  const firstRun = await vi.waitFor(async () => {
-    if (supervisor.exitCode !== null) throw new Error(`npm start ended with ${supervisor.exitCode}:\n${printed}`);
+  const ended = new Promise<never>((_, reject) => {
+    supervisor.once("exit", (code) => reject(new Error(`npm start ended with ${code}:\n${printed}`)));
+  });
+  ended.catch(() => undefined);
+  const ready = until(async () => {
     const facts: FirstRun = JSON.parse(await readFile(join(data, "first-run.json"), "utf8"));
     const answer = await send("GET", `${facts.api_url}/validate`, { key: facts.api_key });
     if (answer.status !== 200) throw new Error(`GET /validate answered ${answer.status}`);
     if (!/Sitewright is ready/i.test(printed)) throw new Error("not ready yet");
     return facts;
-  }, startDeadline);
+  }, patience);
+  const firstRun = await Promise.race([ready, ended]);
 
   return {
     data,

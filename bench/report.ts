@@ -1,0 +1,49 @@
+/** How a figure is printed: what was measured, beside what it should be and what it is compared with. */
+
+export interface Figure {
+  readonly name: string;
+  readonly measured: string;
+  readonly target: string;
+  readonly isMet: boolean;
+  /** What was measured in the same run for comparison, in words. */
+  readonly reference?: string;
+}
+
+const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(2)} s`;
+
+/** Milliseconds, in whichever unit reads better. */
+export function duration(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : seconds(milliseconds);
+}
+
+/** A figure that must not be above its target, both in milliseconds. */
+export function atMost(name: string, milliseconds: number, target: number, reference?: string): Figure {
+  return {
+    name,
+    measured: duration(milliseconds),
+    target: `≤ ${duration(target)}`,
+    isMet: milliseconds <= target,
+    ...(reference === undefined ? {} : { reference }),
+  };
+}
+
+/** The figures as a table for people. */
+export function table(figures: readonly Figure[]): string {
+  const rows = figures.map(({ name, measured, target, isMet, reference }) => [
+    isMet ? "✓" : "✗",
+    name,
+    measured,
+    target,
+    reference ?? "",
+  ]);
+  const all = [["", "figure", "measured", "target", "reference in the same run"], ...rows];
+  const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
