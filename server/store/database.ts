@@ -125,6 +125,8 @@ export interface Operations {
   created_at: Defaulted;
   started_at: Moment;
   finished_at: Moment;
+  /** How often the step that it stands at was begun by a process; 0 again when that step has ended. */
+  attempts: Generated<number>;
 }
 
 export interface EnvironmentLocks {

@@ -1,0 +1,185 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
+import { describeSchema } from "../testing/schema.ts";
+import type { Tables } from "./database.ts";
+import { migrate, readMigrations } from "./migrate.ts";
+import { openPool } from "./open.ts";
+
+async function emptyDatabase(): Promise<TestDatabase> {
+  const own = await createTestDatabase({ template: "template0" });
+  onTestFinished(own.drop);
+  return own;
+}
+
+describe("migrate", () => {
+  test("from empty it runs every file in order, and nothing the second time", async () => {
+    const { pool } = await emptyDatabase();
+    const names = (await readMigrations()).map((migration) => migration.name);
+    expect(names[0]).toBe("0001-first");
+    expect(await migrate(pool)).toEqual(names);
+    expect(await migrate(pool)).toEqual([]);
+  });
+
+  test("the resulting schema equals the committed dump", async () => {
+    const { pool } = await emptyDatabase();
+    await migrate(pool);
+    await expect(await describeSchema(pool)).toMatchFileSnapshot("migrations/schema.txt");
+  });
+
+  test("of four that start at once one works and the others wait for it", async () => {
+    const { url, pool } = await emptyDatabase();
+    const pools = [1, 2, 3, 4].map(() => openPool(url, { connections: 1 }));
+    const ran = await Promise.all(pools.map((each) => migrate(each)));
+    await Promise.all(pools.map((each) => each.end()));
+    const worked = ran.filter((names) => names.length > 0);
+    expect(worked).toEqual([(await readMigrations()).map((migration) => migration.name)]);
+    expect(await migrate(pool)).toEqual([]);
+  });
+
+  test("a file that fails leaves nothing of itself, keeps those before it, and frees the lock", async () => {
+    const { pool } = await emptyDatabase();
+    const good = { name: "0001-good", sql: "create table good (id integer)" };
+    const bad = { name: "0002-bad", sql: "create table half (id integer); select 1 / 0" };
+    await expect(migrate(pool, [good, bad])).rejects.toThrow("Migration 0002-bad failed");
+    const schema = await describeSchema(pool);
+    expect(schema).toContain("table good");
+    expect(schema).not.toContain("table half");
+    expect(await migrate(pool, [good, { name: "0002-bad", sql: "create table whole (id integer)" }])).toEqual([
+      "0002-bad",
+    ]);
+  });
+
+  test("a database of a newer version is refused", async () => {
+    const { pool } = await emptyDatabase();
+    await migrate(pool, [{ name: "0009-future", sql: "select 1" }]);
+    await expect(migrate(pool)).rejects.toThrow("newer version: this one does not know 0009-future");
+  });
+});
+
+/** Every column of every table as TypeScript knows it: leaving one out, or naming one too many, does not compile. */
+const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
+  companies: { id: true, name: true, created_at: true },
+  users: {
+    id: true,
+    company_id: true,
+    email: true,
+    full_name: true,
+    first_name: true,
+    role: true,
+    password_hash: true,
+    created_at: true,
+  },
+  api_keys: {
+    id: true,
+    company_id: true,
+    user_id: true,
+    name: true,
+    secret_hash: true,
+    scopes: true,
+    expires_at: true,
+    revoked_at: true,
+    created_at: true,
+  },
+  sites: {
+    id: true,
+    company_id: true,
+    name: true,
+    display_name: true,
+    region: true,
+    state: true,
+    created_at: true,
+  },
+  environments: {
+    id: true,
+    number: true,
+    site_id: true,
+    company_id: true,
+    name: true,
+    display_name: true,
+    is_premium: true,
+    php_version: true,
+    wordpress_version: true,
+    is_opt_out_from_automatic_php_update: true,
+    state: true,
+    container_id: true,
+    created_at: true,
+  },
+  domains: {
+    id: true,
+    environment_id: true,
+    site_id: true,
+    company_id: true,
+    name: true,
+    is_active: true,
+    is_primary: true,
+    is_wildcard: true,
+    created_at: true,
+  },
+  activity: {
+    id: true,
+    company_id: true,
+    site_id: true,
+    category: true,
+    type: true,
+    parameters: true,
+    is_done: true,
+    has_failed: true,
+    has_warning: true,
+    public_error: true,
+    ip_address: true,
+    user_id: true,
+    user_role: true,
+    user_full_name: true,
+    user_first_name: true,
+    api_key_id: true,
+    api_key_name: true,
+    browser_name: true,
+    browser_version: true,
+    os_name: true,
+    created_at: true,
+  },
+  operations: {
+    id: true,
+    kind: true,
+    company_id: true,
+    site_id: true,
+    environment_id: true,
+    activity_id: true,
+    state: true,
+    step: true,
+    steps_done: true,
+    steps_total: true,
+    input: true,
+    secret: true,
+    result: true,
+    public_error: true,
+    reference_id: true,
+    created_at: true,
+    started_at: true,
+    finished_at: true,
+    attempts: true,
+  },
+  environment_locks: { environment_id: true, operation_id: true },
+  operation_wants: { operation_id: true, environment_id: true },
+  idempotency_keys: {
+    api_key_id: true,
+    key: true,
+    request_hash: true,
+    status: true,
+    headers: true,
+    body: true,
+    created_at: true,
+  },
+};
+
+test("the tables that TypeScript knows are the tables there are", async () => {
+  await using own = await createTestDatabase();
+  const { rows } = await own.pool.query<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public' and table_name <> 'schema_migrations'`,
+  );
+  const known = Object.entries(columns).flatMap(([table, names]) =>
+    Object.keys(names).map((column) => `${table}.${column}`),
+  );
+  expect(known.sort()).toEqual(rows.map((row) => row.name).sort());
+});
