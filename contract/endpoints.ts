@@ -1,0 +1,36 @@
+/** Every endpoint there is. What is not listed here does not exist. */
+import { listActivity } from "./activity.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
+import type { Answer, Endpoint, Input } from "./endpoint.ts";
+import { listEnvironments } from "./environments.ts";
+import { getOperation } from "./operations.ts";
+import { listPhpVersions } from "./phpVersions.ts";
+import { listRegions } from "./regions.ts";
+import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
+import { validateKey } from "./validate.ts";
+
+export const endpoints = {
+  listSites,
+  createSite,
+  getSite,
+  deleteSite,
+  listEnvironments,
+  getOperation,
+  listApiKeys,
+  createApiKey,
+  revokeApiKey,
+  listActivity,
+  listRegions,
+  listPhpVersions,
+  validateKey,
+} as const satisfies Record<string, Endpoint>;
+
+export type EndpointName = keyof typeof endpoints;
+
+/** One handler for each endpoint: leave one out and nothing compiles. */
+export type Handlers<Context> = {
+  readonly [Name in EndpointName]: (
+    context: Context,
+    input: Input<(typeof endpoints)[Name]>,
+  ) => Promise<Answer<(typeof endpoints)[Name]>>;
+};

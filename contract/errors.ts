@@ -1,0 +1,83 @@
+/** Every error of the interface: one shape, a closed list of reasons. */
+import { Type } from "typebox";
+
+export const errorMessages = {
+  400: "Bad request format",
+  401: "No or invalid API key provided to the request",
+  403: "This API key is not allowed to do that",
+  404: "Could not find data or the user does not have permissions to retrieve it",
+  405: "This path does not answer to that method",
+  413: "The request body is larger than 1 MiB",
+  415: "The request body must be sent as application/json",
+  429: "Too many requests, please try again later.",
+  500: "Error occurred while processing your request",
+} as const;
+
+export type ErrorStatus = keyof typeof errorMessages;
+
+/**
+ * Why a well-formed request is refused with 400: `data.code`, and when it is used. Clients decide by the code;
+ * the message is for people.
+ */
+export const refusalReasons = {
+  site_name_taken: "Another site of the company has that display name, in whatever case.",
+  unknown_region: "The region is not one of those that the company's available regions list.",
+  unknown_language: "WordPress can't be installed in that language here; `offered` lists the ones that it can.",
+  install_mode_clone: "A site is cloned by `POST /sites/clone`, not by `install_mode`.",
+  plugins_at_creation_unsupported:
+    "Plugins can't be installed while a site is created; `fields` names those to leave out.",
+  multisite_contradiction: "A subdomain multisite was asked for together with `is_multisite: false`.",
+  multisite_unsupported: "This installation can't run that kind of multisite.",
+  expiry_in_the_past: "An API key can't expire before it is made.",
+  unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",
+  idempotency_key_reused: "The `Idempotency-Key` was used in the last 24 hours with another request.",
+  idempotency_key_malformed: "The `Idempotency-Key` is not 1 to 255 visible ASCII characters.",
+  when_busy_malformed: "The `When-Busy` header is something other than `fail` or `queue`.",
+} as const satisfies Record<string, string>;
+
+export type RefusalCode = keyof typeof refusalReasons;
+
+const shape = <S extends Parameters<typeof Type.Object>[0]>(properties: S, title: string, description: string) =>
+  Type.Object(properties, { title, description });
+
+export const ErrorBody = shape(
+  {
+    message: Type.String({ description: "What went wrong, for people." }),
+    status: Type.Integer({ description: "The HTTP status." }),
+    data: Type.Unsafe<unknown>({ description: "Depends on the status; null where there is nothing to add." }),
+  },
+  "Error",
+  "The one shape of every error.",
+);
+
+const errorDescriptions: Record<ErrorStatus, string> = {
+  400: "The request is malformed (`data.errors` lists every fault with a JSON pointer), or well formed but impossible (`data.code` says why).",
+  401: "The API key is missing, malformed, unknown, expired or revoked.",
+  403: "The key belongs to the right company, but its scopes or its user's role do not allow this. `data.needs` names what is missing.",
+  404: "There is no such thing, or it is another company's.",
+  405: "The path exists, but not for this method; the `Allow` header lists those that do.",
+  413: "The body is larger than 1 MiB.",
+  415: "The body is not declared as `application/json`.",
+  429: "The key has used up its requests for now; `Retry-After` says in seconds when to try again.",
+  500: "A fault of ours; `data.reference_id` is the id under which the log has the cause.",
+};
+
+const errorExamples: Record<ErrorStatus, unknown> = {
+  400: { errors: [{ path: "/admin_email", message: "must be an e-mail address" }] },
+  401: null,
+  403: { code: "scope_missing", needs: "write" },
+  404: null,
+  405: null,
+  413: null,
+  415: null,
+  429: null,
+  500: { reference_id: "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53" },
+};
+
+/** What the OpenAPI document says of one error status. */
+export function describeError(status: ErrorStatus) {
+  return {
+    description: errorDescriptions[status],
+    example: { message: errorMessages[status], status, data: errorExamples[status] },
+  };
+}

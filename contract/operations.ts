@@ -1,0 +1,114 @@
+/** The kinds of operation there are, and the endpoint that follows one. */
+import { Type } from "typebox";
+import { endpoint } from "./endpoint.ts";
+import { nullable, uuid } from "./schema.ts";
+
+interface OperationKindFacts {
+  /** What its ids begin with; a fresh UUID follows. */
+  readonly prefix: string;
+  /** The message of the 202. */
+  readonly message: string;
+  /** The category of its activity entry; the entry's type is the kind itself. */
+  readonly category: ActivityCategory;
+}
+
+export const activityCategories = [
+  "siteActions",
+  "providerDns",
+  "migrations",
+  "billing",
+  "notifications",
+  "userManagement",
+  "personalSettings",
+  "samlSso",
+] as const;
+
+export type ActivityCategory = (typeof activityCategories)[number];
+
+export const operationKinds = {
+  addSite: { prefix: "sites:add-", message: "Adding site in progress", category: "siteActions" },
+  deleteSite: { prefix: "sites:delete-", message: "Deleting site in progress", category: "siteActions" },
+} as const satisfies Record<string, OperationKindFacts>;
+
+export type OperationKind = keyof typeof operationKinds;
+
+export const environmentBusyMessage = "The environment is blocked by another process. Please try again a bit later.";
+
+export const operationMessages = {
+  running: "Operation in progress",
+  succeeded: "Successfully finished request",
+  failed: "Error occurred while processing your request",
+} as const;
+
+const OPERATION_ID = "sites:add-54fb80af-576c-4fdc-ba4f-b596c83f15a1";
+
+/** Body of every 202 that starts an operation. */
+export const Accepted = Type.Object(
+  {
+    operation_id: Type.String({
+      description: "Follow it with `GET /operations/{operation_id}`. It exists before this answer is sent.",
+      examples: [OPERATION_ID],
+    }),
+    message: Type.String({ examples: ["Adding site in progress"] }),
+    status: Type.Literal(202),
+  },
+  { title: "Accepted", description: "The work was accepted and goes on after this answer." },
+);
+
+const OperationData = Type.Object(
+  {
+    idSite: Type.Optional(uuid("The site that it acts on.")),
+    idEnv: Type.Optional(uuid("The environment that it acts on.")),
+    result: Type.Optional(Type.Unsafe<unknown>({ description: "What it produced; depends on its kind." })),
+    kind: Type.Optional(Type.String({ examples: ["addSite"] })),
+    step: Type.Optional(nullable(Type.String({ description: "What it is doing.", examples: ["provision"] }))),
+    steps_done: Type.Optional(Type.Integer({ examples: [1] })),
+    steps_total: Type.Optional(Type.Integer({ examples: [3] })),
+    started_at: Type.Optional(nullable(Type.String({ format: "date-time" }))),
+    finished_at: Type.Optional(nullable(Type.String({ format: "date-time" }))),
+    status: Type.Optional(Type.Integer({ description: "With a failure only: the HTTP status again." })),
+    message: Type.Optional(Type.String({ description: "With a failure only: the reason." })),
+    reference_id: Type.Optional(
+      Type.String({ description: "With a failure only: the id under which the log has the cause." }),
+    ),
+  },
+  { title: "OperationData", description: "How far an operation is and what it acts on." },
+);
+
+const OperationStatus = Type.Object(
+  { status: Type.Integer(), message: Type.String(), data: OperationData },
+  { title: "OperationStatus", description: "State of an operation. `status` is the HTTP status." },
+);
+
+export const getOperation = endpoint({
+  method: "GET",
+  path: "/operations/{operation_id}",
+  tag: "Operations",
+  summary: "Follow an operation",
+  description:
+    "Answers 202 while the operation waits or runs, 200 when it has succeeded and 500 when it has failed. A failed operation has undone what it did; `data.message` says why it failed. Finished operations stay readable for at least 7 days. With `wait` the request is held open until the operation ends, so that no polling is needed.",
+  params: Type.Object({
+    operation_id: Type.String({
+      maxLength: 100,
+      description: "The id from a 202. The colon may be percent-encoded.",
+      examples: [OPERATION_ID],
+    }),
+  }),
+  query: Type.Object({
+    wait: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 30,
+        description: "Seconds to hold the request open for the end of the operation.",
+      }),
+    ),
+  }),
+  responses: {
+    200: { description: "It has succeeded.", body: OperationStatus },
+    202: { description: "It waits or runs. `Retry-After` says in seconds when to ask again.", body: OperationStatus },
+    500: { description: "It has failed (`data.message` says why), or this request has.", body: OperationStatus },
+  },
+  verb: "read",
+  resource: { kind: "operation", from: "params.operation_id" },
+  bucket: "operations",
+});
