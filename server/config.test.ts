@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConfigError, loadConfig, settings } from "./config.ts";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sitewright-config-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      return error.problems;
+    }
+    throw error;
+  }
+  return [];
+}
+
+describe("what nobody set", () => {
+  test("has the documented defaults", () => {
+    expect(loadConfig({})).toMatchObject({
+      data: resolve("data"),
+      host: "127.0.0.1",
+      controlPort: 8080,
+      edgePort: 8081,
+      siteSuffix: "localhost",
+      databaseUrl: null,
+      firstApiKey: null,
+      assets: resolve("data/assets"),
+      environments: resolve("data/environments"),
+      rateLimitPerMinute: 6000,
+      creationLimitPerMinute: 60,
+      logLevel: "info",
+    });
+  });
+
+  test("includes what was set to nothing", () => {
+    expect(loadConfig({ SITEWRIGHT_CONTROL_PORT: "", DATABASE_URL: "" })).toEqual(loadConfig({}));
+  });
+
+  test("follows the data folder", () => {
+    const config = loadConfig({ SITEWRIGHT_DATA: folder });
+    expect(config.assets).toBe(join(folder, "assets"));
+    expect(config.environments).toBe(join(folder, "environments"));
+  });
+});
+
+describe("a setting", () => {
+  test("is read as what it stands for", () => {
+    const config = loadConfig({
+      SITEWRIGHT_HOST: "::1",
+      SITEWRIGHT_CONTROL_PORT: "0",
+      SITEWRIGHT_EDGE_PORT: "65535",
+      SITEWRIGHT_SITE_SUFFIX: "sites.example.com",
+      DATABASE_URL: "postgresql://me:secret@localhost:5432/db?host=/run/x",
+      SITEWRIGHT_FIRST_API_KEY: `sk_${"a".repeat(64)}`,
+      SITEWRIGHT_ASSETS: "somewhere",
+      SITEWRIGHT_LOG_LEVEL: "debug",
+    });
+    expect(config).toMatchObject({
+      host: "::1",
+      controlPort: 0,
+      edgePort: 65535,
+      siteSuffix: "sites.example.com",
+      databaseUrl: "postgresql://me:secret@localhost:5432/db?host=/run/x",
+      firstApiKey: `sk_${"a".repeat(64)}`,
+      assets: resolve("somewhere"),
+      logLevel: "debug",
+    });
+  });
+
+  test("can't be changed afterwards", () => {
+    expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+
+  test.each([
+    ["SITEWRIGHT_CONTROL_PORT", "80.5"],
+    ["SITEWRIGHT_CONTROL_PORT", "-1"],
+    ["SITEWRIGHT_CONTROL_PORT", "65536"],
+    ["SITEWRIGHT_CONTROL_PORT", "8080abc"],
+    ["SITEWRIGHT_EDGE_PORT", "http"],
+    ["SITEWRIGHT_EDGE_PORT", "1e3"],
+    ["SITEWRIGHT_HOST", "no host"],
+    ["SITEWRIGHT_SITE_SUFFIX", "Upper.example"],
+    ["SITEWRIGHT_SITE_SUFFIX", ".example"],
+    ["SITEWRIGHT_SITE_SUFFIX", "a..b"],
+    ["SITEWRIGHT_SITE_SUFFIX", "a".repeat(64)],
+    ["SITEWRIGHT_MAX_WORKERS", "0"],
+    ["SITEWRIGHT_LOG_LEVEL", "loud"],
+  ])("%s is refused as %j, with what was given and what is accepted", (name, value) => {
+    const [problem, ...more] = problemsOf({ [name]: value });
+    expect(more).toEqual([]);
+    expect(problem).toContain(`${name}=${value} is not accepted. Accepted: `);
+  });
+
+  test.each([
+    ["DATABASE_URL", "mysql://root:hidden@localhost/db"],
+    ["DATABASE_URL", "postgresql://me:hidden@local host:port/db"],
+    ["SITEWRIGHT_FIRST_API_KEY", "hidden"],
+    ["SITEWRIGHT_FIRST_API_KEY", "sk_hidden"],
+  ])("%s is refused without being repeated, because it holds a secret", (name, value) => {
+    const [problem] = problemsOf({ [name]: value });
+    expect(problem).toMatch(new RegExp(`^${name} .*Accepted: `));
+    expect(problem).not.toContain("hidden");
+  });
+
+  test("has words that say what it accepts", () => {
+    for (const [name, schema] of Object.entries(settings.properties)) {
+      expect(schema, name).toHaveProperty("description");
+    }
+  });
+});
+
+describe("errors", () => {
+  test("are told all at once", () => {
+    const problems = problemsOf({ SITEWRIGHT_CONTROL_PORT: "x", SITEWRIGHT_EDGE_PORT: "y", SITEWRIGHT_DATTA: "z" });
+    expect(problems).toHaveLength(3);
+    expect(() => loadConfig({ SITEWRIGHT_CONTROL_PORT: "x" })).toThrow(/^Some settings are wrong:\n {2}SITEWRIGHT_CON/);
+  });
+
+  test("name the setting that was probably meant", () => {
+    expect(problemsOf({ SITEWRIGHT_CONTROLPORT: "1" })).toEqual([
+      "SITEWRIGHT_CONTROLPORT is not a setting. Did you mean SITEWRIGHT_CONTROL_PORT?",
+    ]);
+  });
+
+  test("list the settings where none is near", () => {
+    expect(problemsOf({ SITEWRIGHT_UTTER_NONSENSE_HERE: "1" })[0]).toContain("The settings are: SITEWRIGHT_DATA, ");
+  });
+
+  test("leave other programs' variables and those of tests alone", () => {
+    expect(problemsOf({ PATH: "/bin", HOSTNAME: "x", SITEWRIGHT_TEST_POSTGRES: "x" })).toEqual([]);
+  });
+});
+
+describe("the folder for sockets", () => {
+  test("is short however long the path of the data is", () => {
+    const long = join(folder, ...Array.from({ length: 20 }, () => "x".repeat(50)));
+    expect(loadConfig({ SITEWRIGHT_DATA: long }).run.length).toBeLessThan(tmpdir().length + 30);
+  });
+
+  test("is the same by every path to the same data, and another for other data", () => {
+    mkdirSync(join(folder, "real"));
+    symlinkSync(join(folder, "real"), join(folder, "link"));
+    const run = (name: string) => loadConfig({ SITEWRIGHT_DATA: join(folder, name, "data") }).run;
+    expect(run("link")).toBe(run("real"));
+    expect(run("other")).not.toBe(run("real"));
+  });
+});

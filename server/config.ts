@@ -1,0 +1,207 @@
+/**
+ * The settings: environment variables, checked against one schema, read once into one frozen value.
+ *
+ * `settings` is the whole list. A name that begins like ours and is not in it is an error, because a
+ * mistyped setting that is silently ignored costs more than one that stops the start.
+ */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { tmpdir, totalmem } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { closest, distance } from "fastest-levenshtein";
+import { type Static, type TSchema, Type } from "typebox";
+import { Value } from "typebox/value";
+
+const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description: `${description}: a whole number from ${minimum} to ${maximum}` });
+const text = (pattern: string, description: string) => Type.String({ pattern, description });
+
+const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+const port = (what: string) => whole(0, 65_535, `the port of ${what} (0: any free one)`);
+
+/** Each description says what is accepted; errors quote it. */
+export const settings = Type.Object({
+  SITEWRIGHT_DATA: text("^.+$", "the folder that everything is kept in"),
+  SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
+  SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
+  SITEWRIGHT_EDGE_PORT: port("the sites"),
+  SITEWRIGHT_SITE_SUFFIX: text(
+    `^(?=.{1,180}$)${label}(\\.${label})*$`,
+    "the domain below which new sites get their names, in lower case, such as localhost or sites.example.com",
+  ),
+  DATABASE_URL: Type.Union([text("^postgres(ql)?://.+$", "a URL that begins with postgresql://"), Type.Null()], {
+    description: "the URL of a PostgreSQL server of version 18 or newer, beginning with postgresql://",
+  }),
+  SITEWRIGHT_FIRST_API_KEY: Type.Union([text("^sk_[A-Za-z0-9_-]{40,200}$", "a key"), Type.Null()], {
+    description: "the API key to make at the first start: sk_ and 40 to 200 letters, digits, - or _",
+  }),
+  SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
+  SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),
+  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "how many warm PHP workers wait for a site"),
+  SITEWRIGHT_MAX_WORKERS: whole(1, 512, "how many PHP workers may run at once"),
+  SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "how long PHP may take for one request"),
+  SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long a PHP worker is kept that nobody asks for anything"),
+  SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "how much one request to a site may carry"),
+  SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many API requests a key may make in a minute"),
+  SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many sites a key may create in a minute"),
+  SITEWRIGHT_LOG_LEVEL: Type.Enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"], {
+    description: "how much is logged: silent, fatal, error, warn, info, debug or trace",
+  }),
+});
+
+type Settings = Static<typeof settings>;
+
+/** Values of variables for tests and tools of this repository; never settings. */
+const testPrefix = "SITEWRIGHT_TEST_";
+const megabyte = 1_048_576;
+const memoryPerWorker = 400 * megabyte;
+
+function defaults(data: string): Settings {
+  return {
+    SITEWRIGHT_DATA: data,
+    SITEWRIGHT_HOST: "127.0.0.1",
+    SITEWRIGHT_CONTROL_PORT: 8080,
+    SITEWRIGHT_EDGE_PORT: 8081,
+    SITEWRIGHT_SITE_SUFFIX: "localhost",
+    DATABASE_URL: null,
+    SITEWRIGHT_FIRST_API_KEY: null,
+    SITEWRIGHT_ASSETS: join(data, "assets"),
+    SITEWRIGHT_RUN: shortFolder(data),
+    SITEWRIGHT_SPARE_WORKERS: 2,
+    // Half of the memory is left to the rest of the machine.
+    SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
+    SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
+    SITEWRIGHT_IDLE_SECONDS: 300,
+    SITEWRIGHT_UPLOAD_LIMIT_BYTES: 64 * megabyte,
+    SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
+    SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: 60,
+    SITEWRIGHT_LOG_LEVEL: "info",
+  };
+}
+
+/** What the processes are told. Paths are absolute. */
+export interface Config {
+  readonly data: string;
+  readonly host: string;
+  /** 0 stands for any free port. */
+  readonly controlPort: number;
+  readonly edgePort: number;
+  /** New sites are `<site>.<siteSuffix>`. */
+  readonly siteSuffix: string;
+  /** Null: PostgreSQL is embedded. Never null in the processes that the supervisor starts. */
+  readonly databaseUrl: string | null;
+  readonly firstApiKey: string | null;
+  readonly assets: string;
+  readonly environments: string;
+  /** For sockets: its path is short, and nobody else may enter. */
+  readonly run: string;
+  readonly spareWorkers: number;
+  readonly maxWorkers: number;
+  readonly requestDeadlineSeconds: number;
+  readonly idleSeconds: number;
+  readonly uploadLimitBytes: number;
+  readonly rateLimitPerMinute: number;
+  readonly creationLimitPerMinute: number;
+  readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
+}
+
+/** Every wrong setting at once, one line each, to be shown to the person who started the process. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(["Some settings are wrong:", ...problems.map((problem) => `  ${problem}`)].join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** Reads the settings. An empty variable counts as one that is not set. Throws `ConfigError`. */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+  const known = Object.entries(given).filter(([name]) => name in settings.properties);
+  const values: Record<string, unknown> = {
+    ...defaults(resolve(given.SITEWRIGHT_DATA ?? "data")),
+    ...Object.fromEntries(known.map(([name, value]) => [name, readable(name, value)])),
+  };
+  const problems = [...unknownNames(given), ...wrongValues(values)];
+  if (problems.length > 0 || !Value.Check(settings, values)) {
+    throw new ConfigError(problems);
+  }
+  return freeze(values);
+}
+
+/** Whole numbers are read as such; anything else stays text and fails the check where a number is wanted. */
+function readable(name: string, value: unknown): unknown {
+  const schema: TSchema | undefined = Object.entries(settings.properties).find(([key]) => key === name)?.[1];
+  return schema !== undefined && Type.IsInteger(schema) && typeof value === "string" && /^\d{1,15}$/.test(value)
+    ? Number(value)
+    : value;
+}
+
+function wrongValues(values: Record<string, unknown>): string[] {
+  return Object.entries(settings.properties).flatMap(([name, schema]) => {
+    const value = values[name];
+    if (Value.Check(schema, value)) {
+      return name === "DATABASE_URL" && typeof value === "string" && !URL.canParse(value)
+        ? [`${name} can't be read as a URL. Accepted: ${accepted(schema)}.`]
+        : [];
+    }
+    // A URL and a key carry secrets, and this text ends up in logs.
+    const isSecret = name === "DATABASE_URL" || name === "SITEWRIGHT_FIRST_API_KEY";
+    return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(schema)}.`];
+  });
+}
+
+function accepted(schema: TSchema): string {
+  return "description" in schema ? String(schema.description) : "";
+}
+
+function unknownNames(given: Record<string, unknown>): string[] {
+  const names = Object.keys(settings.properties);
+  return Object.keys(given)
+    .filter((name) => name.startsWith("SITEWRIGHT_") && !name.startsWith(testPrefix) && !names.includes(name))
+    .map((name) => {
+      const near = closest(name, names);
+      const hint = distance(name, near) <= 5 ? `Did you mean ${near}?` : `The settings are: ${names.join(", ")}.`;
+      return `${name} is not a setting. ${hint}`;
+    });
+}
+
+function freeze(values: Settings): Config {
+  const data = resolve(values.SITEWRIGHT_DATA);
+  return Object.freeze({
+    data,
+    host: values.SITEWRIGHT_HOST,
+    controlPort: values.SITEWRIGHT_CONTROL_PORT,
+    edgePort: values.SITEWRIGHT_EDGE_PORT,
+    siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
+    databaseUrl: values.DATABASE_URL,
+    firstApiKey: values.SITEWRIGHT_FIRST_API_KEY,
+    assets: resolve(values.SITEWRIGHT_ASSETS),
+    environments: join(data, "environments"),
+    run: resolve(values.SITEWRIGHT_RUN),
+    spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
+    maxWorkers: values.SITEWRIGHT_MAX_WORKERS,
+    requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
+    idleSeconds: values.SITEWRIGHT_IDLE_SECONDS,
+    uploadLimitBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES,
+    rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
+    creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,
+    logLevel: values.SITEWRIGHT_LOG_LEVEL,
+  });
+}
+
+/** The same folder for the same data, by whatever path it was named, and another for another user. */
+function shortFolder(data: string): string {
+  const identity = `${process.getuid?.() ?? ""}:${realPath(data)}`;
+  return join(tmpdir(), `sitewright-${createHash("sha256").update(identity).digest("hex").slice(0, 12)}`);
+}
+
+/** Like `realpath`, for a folder that need not be there yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path));
+  }
+}
