@@ -1,5 +1,6 @@
 /** What was done, by whom: written when an action is accepted, completed when it ends. */
-import type { DatabaseTransaction, Role } from "./database.ts";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, Role } from "./database.ts";
 
 /** Who asked, as the entry remembers them after the person, the key or the browser is gone. */
 export interface Actor {
@@ -71,3 +72,39 @@ export async function endActivity(transaction: DatabaseTransaction, id: number, 
     .where("is_done", "=", false)
     .execute();
 }
+
+/** Null = any. */
+export interface ActivityFilter {
+  readonly companyId: string;
+  readonly category: string | null;
+  readonly siteId: string | null;
+  readonly userId: string | null;
+  readonly apiKeyId: string | null;
+  /** Only entries about these sites. */
+  readonly siteIds: readonly string[] | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function matching(database: Database, filter: ActivityFilter) {
+  let query = database.selectFrom("activity").where("company_id", "=", filter.companyId);
+  if (filter.category !== null) query = query.where("category", "=", filter.category);
+  if (filter.siteId !== null) query = query.where("site_id", "=", filter.siteId);
+  if (filter.userId !== null) query = query.where("user_id", "=", filter.userId);
+  if (filter.apiKeyId !== null) query = query.where("api_key_id", "=", filter.apiKeyId);
+  if (filter.siteIds !== null) query = query.where(sql<boolean>`site_id = any(${filter.siteIds}::uuid[])`);
+  return query;
+}
+
+/** A page of entries, newest first, and how many match in all. */
+export async function listActivity(database: Database, filter: ActivityFilter) {
+  const [items, count] = await Promise.all([
+    matching(database, filter).selectAll().orderBy("id", "desc").limit(filter.limit).offset(filter.offset).execute(),
+    matching(database, filter)
+      .select(({ fn }) => fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { items, total: count.total };
+}
+
+export type ActivityRecord = Awaited<ReturnType<typeof listActivity>>["items"][number];

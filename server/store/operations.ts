@@ -1,0 +1,156 @@
+/** Operations as rows: what was accepted, how far it is, how it ended. */
+import { type ExpressionBuilder, type Selectable, sql } from "kysely";
+import { endActivity } from "./activity.ts";
+import type { Database, DatabaseTransaction, Json, Operations, Tables } from "./database.ts";
+import { handOverLocks, releaseLocks } from "./locks.ts";
+
+export type OperationRow = Selectable<Operations>;
+
+/** Notified, with the operation's id, by the commit after which the operation may begin. */
+export const acceptedChannel = "operation_accepted";
+/** Notified, with the operation's id, by the commit that ended the operation. */
+export const endedChannel = "operation_ended";
+
+export interface NewOperation {
+  readonly id: string;
+  readonly kind: string;
+  readonly companyId: string;
+  readonly siteId: string | null;
+  readonly environmentId: string | null;
+  readonly activityId: number;
+  readonly state: "running" | "waiting";
+  readonly stepsTotal: number;
+  readonly input: Json;
+  readonly secret: Buffer | null;
+  readonly referenceId: string;
+}
+
+export async function insertOperation(transaction: DatabaseTransaction, operation: NewOperation): Promise<void> {
+  await transaction
+    .insertInto("operations")
+    .values({
+      id: operation.id,
+      kind: operation.kind,
+      company_id: operation.companyId,
+      site_id: operation.siteId,
+      environment_id: operation.environmentId,
+      activity_id: operation.activityId,
+      state: operation.state,
+      steps_total: operation.stepsTotal,
+      input: JSON.stringify(operation.input),
+      secret: operation.secret,
+      reference_id: operation.referenceId,
+    })
+    .execute();
+}
+
+export async function setOperationState(
+  transaction: DatabaseTransaction,
+  operationId: string,
+  state: "running" | "waiting",
+): Promise<void> {
+  await transaction.updateTable("operations").set({ state }).where("id", "=", operationId).execute();
+}
+
+export async function readOperation(database: Database, operationId: string): Promise<OperationRow | null> {
+  const row = await database.selectFrom("operations").selectAll().where("id", "=", operationId).executeTakeFirst();
+  return row ?? null;
+}
+
+/** Tells every process, when this transaction commits, that the operation may begin. */
+export async function announceAccepted(transaction: DatabaseTransaction, operationId: string): Promise<void> {
+  await sql`select pg_notify(${acceptedChannel}, ${operationId})`.execute(transaction);
+}
+
+async function announceEnded(transaction: DatabaseTransaction, operationId: string): Promise<void> {
+  await sql`select pg_notify(${endedChannel}, ${operationId})`.execute(transaction);
+}
+
+/**
+ * Notes that a process begins `step`, with `stepsDone` behind it. Gives how often processes have begun this step
+ * without ending it, this time included; null where the operation has ended.
+ */
+export async function beginStep(
+  database: Database,
+  operationId: string,
+  step: string,
+  stepsDone: number,
+): Promise<number | null> {
+  const again = (eb: ExpressionBuilder<Tables, "operations">) =>
+    eb
+      .case()
+      .when("step", "=", step)
+      .then(eb("attempts", "+", 1))
+      .else(1)
+      .end();
+  const row = await database
+    .updateTable("operations")
+    .set((eb) => ({
+      step,
+      steps_done: stepsDone,
+      attempts: again(eb),
+      started_at: eb.fn.coalesce("started_at", sql<Date>`now()`),
+    }))
+    .where("id", "=", operationId)
+    .where("state", "=", "running")
+    .returning("attempts")
+    .executeTakeFirst();
+  return row?.attempts ?? null;
+}
+
+export type OperationEnd =
+  | { readonly state: "succeeded"; readonly result: Json }
+  | { readonly state: "failed"; readonly publicError: string };
+
+/**
+ * Ends the operation, its activity entry and its locks, erases its secret, and lets those in line for the locks
+ * begin. An operation that has ended before stays as it is.
+ */
+export async function endOperation(
+  transaction: DatabaseTransaction,
+  operationId: string,
+  end: OperationEnd,
+): Promise<void> {
+  const publicError = end.state === "failed" ? end.publicError : null;
+  const row = await transaction
+    .updateTable("operations")
+    .set((eb) => ({
+      state: end.state,
+      step: null,
+      steps_done: end.state === "succeeded" ? eb.ref("steps_total") : eb.ref("steps_done"),
+      secret: null,
+      result: end.state === "succeeded" ? JSON.stringify(end.result) : null,
+      public_error: publicError,
+      finished_at: sql<Date>`now()`,
+    }))
+    .where("id", "=", operationId)
+    .where("state", "in", ["running", "waiting"])
+    .returning("activity_id")
+    .executeTakeFirst();
+  if (!row) return;
+  await endActivity(transaction, row.activity_id, { hasFailed: end.state === "failed", publicError });
+  await releaseLocks(transaction, operationId);
+  await announceEnded(transaction, operationId);
+  await beginWaiting(transaction);
+}
+
+/** Lets every operation in line begin whose locks are free. Gives their ids. */
+export async function beginWaiting(transaction: DatabaseTransaction): Promise<string[]> {
+  const begun = await handOverLocks(transaction);
+  for (const id of begun) {
+    await setOperationState(transaction, id, "running");
+    await announceAccepted(transaction, id);
+  }
+  return begun;
+}
+
+/** Removes operations that ended more than `days` ago; gives their ids. */
+export async function deleteEndedOperations(database: Database, days: number): Promise<string[]> {
+  const rows = await database
+    .deleteFrom("operations")
+    .where("state", "in", ["succeeded", "failed"])
+    .where("finished_at", "<", sql<Date>`now() - make_interval(days => ${days}::int)`)
+    .returning("id")
+    .execute();
+  return rows.map((row) => row.id);
+}
