@@ -1,0 +1,63 @@
+/**
+ * How the edge is told and asked, on a socket in a folder that only this installation's user can enter.
+ *
+ * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is
+ * answered with the newer number. `GET /status` tells what is being served.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
+import { BadTable, readTable } from "./readTable.ts";
+import type { EdgeParts } from "./visit.ts";
+
+export interface EdgeStatus {
+  readonly generation: number;
+  readonly environments: number;
+  readonly workers: readonly unknown[];
+  readonly spares: number;
+  /** Where visitors reach the edge. */
+  readonly port: number;
+}
+
+/** Not listening yet. `port` is asked at each status. */
+export function createAdminServer(parts: EdgeParts, port: () => number): Server {
+  return createServer((request, response) => {
+    answer(parts, port, request, response).catch((error: unknown) => {
+      parts.log.error({ err: error }, "The table was not taken");
+      reply(response, 500, { message: error instanceof Error ? error.message : String(error) });
+    });
+  });
+}
+
+async function answer(
+  parts: EdgeParts,
+  port: () => number,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = `${request.method} ${request.url}`;
+  if (asked === "PUT /table") return takeTable(parts, request, response);
+  if (asked === "GET /status") return reply(response, 200, status(parts, port()));
+  reply(response, 404, { message: "The edge knows PUT /table and GET /status" });
+}
+
+async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const table = readTable(await json(request));
+    const generation = await parts.routes.set(table);
+    parts.log.info({ generation, environments: table.environments.length }, "table in force");
+    reply(response, 200, { generation });
+  } catch (error) {
+    if (!(error instanceof BadTable || error instanceof SyntaxError)) throw error;
+    reply(response, 400, { message: error.message });
+  }
+}
+
+function status({ routes, upstream }: EdgeParts, port: number): EdgeStatus {
+  const table = routes.table();
+  const machinery = upstream.status?.() ?? { workers: [], spares: 0 };
+  return { generation: table.generation, environments: table.environments.length, ...machinery, port };
+}
+
+function reply(response: ServerResponse, code: number, body: object): void {
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
+}

@@ -1,0 +1,75 @@
+/** What is on the disk below a web root and the folders laid over it, and nothing outside them. */
+import { realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import type { EdgeEnvironment } from "./table.ts";
+
+export interface Found {
+  readonly kind: "file" | "directory";
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  /** The same as seen from the web root; differs from what was asked for where a link led elsewhere. */
+  readonly segments: readonly string[];
+}
+
+/** Null where there is nothing, nothing readable, or only a way out. */
+export type Look = (segments: readonly string[]) => Promise<Found | null>;
+
+interface Root {
+  /** First folder in the web root that this one is laid over; null for the web root itself. */
+  readonly over: string | null;
+  readonly given: string;
+  readonly real: string;
+}
+
+/** Finds where the roots really are on first use: a table with a thousand environments costs nothing when it comes. */
+export function createLook(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): Look {
+  let known: Promise<readonly Root[]> | null = null;
+  return async (segments) => {
+    known ??= realRoots(environment);
+    let roots: readonly Root[];
+    try {
+      roots = await known;
+    } catch {
+      // The web root itself is away; it may be back at the next request.
+      known = null;
+      return null;
+    }
+    return look(roots, segments);
+  };
+}
+
+async function look(roots: readonly Root[], segments: readonly string[]): Promise<Found | null> {
+  const overlay = roots.find((root) => root.over !== null && root.over === segments[0]);
+  const base = overlay ?? roots.find((root) => root.over === null);
+  if (base === undefined) return null;
+  try {
+    const real = await realpath(path.join(base.given, ...(overlay ? segments.slice(1) : segments)));
+    const inside = seenFromWebRoot(roots, real);
+    if (inside === null) return null;
+    const facts = await stat(real);
+    const kind = facts.isFile() ? "file" : facts.isDirectory() ? "directory" : null;
+    return kind === null ? null : { kind, path: real, segments: inside };
+  } catch {
+    // Absent, too long, a loop of links, not ours to read: all the same to a visitor.
+    return null;
+  }
+}
+
+function seenFromWebRoot(roots: readonly Root[], real: string): readonly string[] | null {
+  for (const root of roots) {
+    const below =
+      real === root.real ? "" : real.startsWith(root.real + path.sep) ? real.slice(root.real.length + 1) : null;
+    if (below === null) continue;
+    const segments = below === "" ? [] : below.split(path.sep);
+    return root.over === null ? segments : [root.over, ...segments];
+  }
+  return null;
+}
+
+function realRoots(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): Promise<readonly Root[]> {
+  const given = [
+    ...Object.entries(environment.overlays).map(([over, folder]) => ({ over, given: folder })),
+    { over: null, given: environment.documentRoot },
+  ];
+  return Promise.all(given.map(async (root) => ({ ...root, real: await realpath(root.given) })));
+}

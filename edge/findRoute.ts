@@ -1,0 +1,28 @@
+/** From the head of a request to the site it is for. */
+import type { IncomingMessage } from "node:http";
+import { readHost } from "./hosts.ts";
+import { readPath, splitTarget, type VisitorPath } from "./path.ts";
+import type { Route, Routes } from "./routes.ts";
+
+export interface FoundRoute {
+  readonly route: Route;
+  readonly path: VisitorPath;
+  /** As the visitor wrote it, with port. */
+  readonly host: string;
+}
+
+/** Gives the name of the page to answer with where the request is for no site. */
+export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute | "badRequest" | "unknownHost" {
+  const target = splitTarget(request.url ?? "");
+  const host = target.host ?? (hasOneHost(request) ? request.headers.host : undefined);
+  const name = readHost(host);
+  const path = readPath(target.url);
+  if (host === undefined || name === null || path === null) return "badRequest";
+  const route = routes.find(name);
+  return route === null ? "unknownHost" : { route, path, host };
+}
+
+/** Node keeps the first of two Host headers; a proxy before us may have believed the second. */
+function hasOneHost(request: IncomingMessage): boolean {
+  return request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length === 1;
+}

@@ -1,0 +1,172 @@
+/** What the edge says in its own words, when there is no site to speak: plain, and with what to do next. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+interface Page {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly text: string;
+  /** For the person whose site it is. */
+  readonly owner?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+const pages = {
+  unknownHost: {
+    status: 404,
+    code: "unknown_host",
+    title: "There is no site at this address",
+    text: "Please check the address for typing mistakes.",
+    owner:
+      "If you have just created this site, wait a few seconds and load the page again. If it should have been here for longer, look up its domains in the list of your sites.",
+  },
+  notFound: {
+    status: 404,
+    code: "not_found",
+    title: "There is nothing here",
+    text: "Please check the address for typing mistakes, or start from the site's front page.",
+  },
+  badRequest: {
+    status: 400,
+    code: "bad_request",
+    title: "This address can't be understood",
+    text: "Please check the address for characters that don't belong there, or start from the site's front page.",
+  },
+  methodNotAllowed: {
+    status: 405,
+    code: "method_not_allowed",
+    title: "This can't be done here",
+    text: "There is a file at this address. It can be read, but nothing can be sent to it. Please go back and try another way.",
+  },
+  tooLarge: {
+    status: 413,
+    code: "upload_too_large",
+    title: "This upload is too large",
+    text: "Please make the file smaller, or send fewer files at once, and try again.",
+    owner: "The limit is set by whoever runs this installation.",
+  },
+  busy: {
+    status: 503,
+    code: "site_busy",
+    title: "This site is very busy",
+    text: "More people want to see it at this moment than it can answer. Please try again in a few seconds.",
+    owner: "If this happens often, look for a slow plugin, or for pages that are never cached.",
+    retryAfterSeconds: 5,
+  },
+  unavailable: {
+    status: 503,
+    code: "site_unavailable",
+    title: "This site is not available at the moment",
+    text: "It is probably being started or changed. Please try again in a few seconds.",
+    owner: "If it stays like this, look at the site's activity log for an operation that is running or has failed.",
+    retryAfterSeconds: 5,
+  },
+  deadline: {
+    status: 504,
+    code: "site_too_slow",
+    title: "This page took too long",
+    text: "The site didn't finish this page in time. Please try again; if it happens again, tell the people who run the site.",
+    owner:
+      "A plugin or theme is working for longer than a request may last. Switch off the one that you changed last, and try again.",
+  },
+  crashed: {
+    status: 502,
+    code: "site_failed",
+    title: "This site couldn't finish the page",
+    text: "Something in the site stopped unexpectedly. Please try again; if it happens again, tell the people who run the site.",
+    owner:
+      "A plugin or theme has brought PHP down. Switch off the one that you changed last, and look at the site's error log.",
+  },
+  broken: {
+    status: 500,
+    code: "edge_failed",
+    title: "Something went wrong here",
+    text: "The fault is not with your request. Please try again in a few seconds.",
+  },
+} as const satisfies Record<string, Page>;
+
+export type PageName = keyof typeof pages;
+
+export interface MadePage {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
+}
+
+/**
+ * A page in the form that the visitor's `Accept` asks for: HTML, the JSON that WordPress' own REST interface uses
+ * for errors, or one line of text. Tells search engines and caches to forget it.
+ */
+export function makePage(request: Pick<IncomingMessage, "headers">, name: PageName): MadePage {
+  const page: Page = pages[name];
+  const [type, body] = write(page, request.headers.accept);
+  const headers = {
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    "x-robots-tag": "noindex",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+    ...(page.retryAfterSeconds === undefined ? {} : { "retry-after": page.retryAfterSeconds }),
+  };
+  return { status: page.status, headers, body };
+}
+
+/** Answers with a page; `more` are further headers. */
+export function sendPage(
+  request: Pick<IncomingMessage, "headers">,
+  response: ServerResponse,
+  name: PageName,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  const page = makePage(request, name);
+  response.writeHead(page.status, { ...page.headers, ...more });
+  response.end(page.body);
+}
+
+function write(page: Page, accept = "*/*"): [type: string, body: string] {
+  const wanted = accept.toLowerCase();
+  const html = wanted.indexOf("text/html");
+  const json = wanted.search(/application\/(?:[\w.+-]+\+)?json/);
+  if (json !== -1 && (html === -1 || json < html)) return ["application/json; charset=utf-8", asJson(page)];
+  if (html !== -1 || wanted.includes("*/*") || wanted === "") return ["text/html; charset=utf-8", asHtml(page)];
+  return ["text/plain; charset=utf-8", `${page.title}. ${page.text}\n`];
+}
+
+function asJson(page: Page): string {
+  return `${JSON.stringify({ code: page.code, message: `${page.title}. ${page.text}`, data: { status: page.status } })}\n`;
+}
+
+function asHtml(page: Page): string {
+  const owner =
+    page.owner === undefined ? "" : `<p class="owner"><strong>Is this your site?</strong> ${page.owner}</p>\n`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${page.title}</title>
+<style>
+:root { color-scheme: light dark; --ink: #1d2327; --soft: #50575e; --paper: #f6f7f7; --card: #fff; --line: #dcdcde; --mark: #3858e9; }
+@media (prefers-color-scheme: dark) { :root { --ink: #f0f0f1; --soft: #c3c4c7; --paper: #101517; --card: #1d2327; --line: #3c434a; --mark: #8fa5ff; } }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; }
+main { max-width: 34rem; padding: 2.5rem; background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--mark); border-radius: 6px; }
+h1 { margin: 0 0 .75rem; font-size: 1.6rem; line-height: 1.25; }
+p { margin: 0 0 1rem; }
+.owner, .code { color: var(--soft); font-size: .9rem; }
+.owner { padding-top: 1rem; border-top: 1px solid var(--line); }
+.code { margin: 0; }
+</style>
+</head>
+<body>
+<main>
+<h1>${page.title}</h1>
+<p>${page.text}</p>
+${owner}<p class="code">${page.status} · ${page.code}</p>
+</main>
+</body>
+</html>
+`;
+}

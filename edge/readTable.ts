@@ -1,0 +1,77 @@
+/** Checks a table that came over a wire or out of a file before anything is served from it. */
+import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
+
+export class BadTable extends Error {
+  override readonly name = "BadTable";
+}
+
+/** Throws `BadTable`, naming the first place that is wrong. */
+export function readTable(value: unknown): EdgeTable {
+  const table = object(value, "table");
+  const environments = list(table.environments, "environments").map(readEnvironment);
+  const ids = new Set(environments.map((environment) => environment.id));
+  const hosts = list(table.hosts, "hosts").map(readHostRow);
+  for (const host of hosts) {
+    if (!ids.has(host.environmentId))
+      throw new BadTable(`hosts: ${host.name} has an environment that isn't in the table`);
+  }
+  return { generation: count(table.generation, "generation"), environments, hosts };
+}
+
+function readEnvironment(value: unknown, index: number): EdgeEnvironment {
+  const at = `environments[${index}]`;
+  const row = object(value, at);
+  return {
+    id: text(row.id, `${at}.id`),
+    number: count(row.number, `${at}.number`),
+    phpVersion: text(row.phpVersion, `${at}.phpVersion`),
+    release: count(row.release, `${at}.release`),
+    documentRoot: folder(row.documentRoot, `${at}.documentRoot`),
+    overlays: readOverlays(row.overlays, `${at}.overlays`),
+    multisite: readMultisite(row.multisite, `${at}.multisite`),
+  };
+}
+
+function readOverlays(value: unknown, at: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(object(value, at));
+  return Object.fromEntries(entries.map(([name, target]) => [name, folder(target, `${at}.${name}`)]));
+}
+
+function readMultisite(value: unknown, at: string): EdgeEnvironment["multisite"] {
+  if (value === null || value === "subdirectory" || value === "subdomain") return value;
+  throw new BadTable(`${at}: expected subdirectory, subdomain or null`);
+}
+
+function readHostRow(value: unknown, index: number): EdgeHost {
+  const at = `hosts[${index}]`;
+  const row = object(value, at);
+  return { name: text(row.name, `${at}.name`), environmentId: text(row.environmentId, `${at}.environmentId`) };
+}
+
+function object(value: unknown, at: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new BadTable(`${at}: expected an object`);
+  return { ...value };
+}
+
+function list(value: unknown, at: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new BadTable(`${at}: expected a list`);
+  return value;
+}
+
+function text(value: unknown, at: string): string {
+  if (typeof value !== "string" || value === "") throw new BadTable(`${at}: expected a text`);
+  return value;
+}
+
+function folder(value: unknown, at: string): string {
+  const path = text(value, at);
+  if (!path.startsWith("/")) throw new BadTable(`${at}: expected an absolute path`);
+  return path;
+}
+
+function count(value: unknown, at: string): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
+    throw new BadTable(`${at}: expected a whole number`);
+  return value;
+}

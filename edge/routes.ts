@@ -1,0 +1,70 @@
+/** The table that is being served: one value, replaced as a whole. Requests that began with the old one end with it. */
+import { createLook, type Look } from "./disk.ts";
+import { findHost, indexHosts } from "./hosts.ts";
+import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
+import { emptyTable } from "./tableFile.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface Route {
+  readonly environment: EdgeEnvironment;
+  readonly look: Look;
+}
+
+export interface Routes {
+  /** Null where no site has this name (as `readHost` gives it). */
+  find(host: string): Route | null;
+  /**
+   * Resolves with the generation in force: the given one, or a newer one that was already there.
+   * Rejects, and stays at the old generation, where the upstream doesn't take the environments.
+   */
+  set(table: EdgeTable): Promise<number>;
+  table(): EdgeTable;
+}
+
+interface Served {
+  readonly hosts: ReadonlyMap<string, string>;
+  readonly environments: ReadonlyMap<string, Route>;
+}
+
+export function createRoutes(upstream: Pick<Upstream, "setEnvironments">): Routes {
+  let table = emptyTable;
+  let served = serve([], []);
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function replace(next: EdgeTable): Promise<number> {
+    if (next.generation <= table.generation) return table.generation;
+    // What goes loses its routes before it is ended; what comes gets them once it can run.
+    served = serve(next.environments, remaining(table.hosts, next.hosts));
+    await upstream.setEnvironments(next.environments);
+    table = next;
+    served = serve(next.environments, next.hosts);
+    return next.generation;
+  }
+
+  return {
+    find(host) {
+      const id = findHost(served.hosts, host);
+      return id === null ? null : (served.environments.get(id) ?? null);
+    },
+    set(next) {
+      const result = turn.then(() => replace(next));
+      turn = result.catch(() => undefined);
+      return result;
+    },
+    table: () => table,
+  };
+}
+
+function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): Served {
+  return {
+    hosts: indexHosts(hosts),
+    environments: new Map(
+      environments.map((environment) => [environment.id, { environment, look: createLook(environment) }]),
+    ),
+  };
+}
+
+function remaining(old: readonly EdgeHost[], next: readonly EdgeHost[]): readonly EdgeHost[] {
+  const kept = indexHosts(next);
+  return old.filter((host) => kept.get(host.name.toLowerCase()) === host.environmentId);
+}

@@ -1,0 +1,55 @@
+/**
+ * Who answers what files can't: the edge's own idea of PHP, so that this room needs no other.
+ * The process that composes the edge hands in something of this shape and the compiler compares the two.
+ */
+import type { Readable } from "node:stream";
+import type { EdgeEnvironment } from "./table.ts";
+
+export interface UpstreamRequest {
+  readonly method: string;
+  /** Path and query as the visitor sent them. */
+  readonly url: string;
+  /** Path of the script below the web root, `/index.php`. */
+  readonly script: string;
+  /** What follows the script in the path, or the empty string. */
+  readonly pathInfo: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Readable | null;
+  readonly remoteAddress: string;
+  readonly https: boolean;
+  /** PHP of this installation made the request. */
+  readonly fromPhp: boolean;
+  /** The visitor went away. */
+  readonly signal: AbortSignal;
+}
+
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Readable;
+}
+
+/** What the status page tells about the machinery behind the edge. */
+export interface UpstreamStatus {
+  readonly workers: readonly unknown[];
+  readonly spares: number;
+}
+
+export interface Upstream {
+  /** The whole list of environments that may run; whatever runs for any other is ended. */
+  setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
+  /** Rejects with an error that carries one of `noAnswerReasons`. */
+  handle(environmentId: string, request: UpstreamRequest): Promise<UpstreamResponse>;
+  close(): Promise<void>;
+  status?(): UpstreamStatus;
+}
+
+export const noAnswerReasons = ["busy", "deadline", "crashed", "unavailable"] as const;
+export type NoAnswerReason = (typeof noAnswerReasons)[number];
+
+/** Why there was no answer. An error that doesn't say is a crash. */
+export function reasonOf(error: unknown): NoAnswerReason {
+  const named = error instanceof Error && "reason" in error ? error.reason : null;
+  return noAnswerReasons.find((reason) => reason === named) ?? "crashed";
+}

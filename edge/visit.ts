@@ -1,0 +1,40 @@
+/** One request on its way through the edge, and what the edge itself needs to answer any. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { VisitorPath } from "./path.ts";
+import type { Route, Routes } from "./routes.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  readonly path: VisitorPath;
+  /** As the visitor wrote it, with port. */
+  readonly host: string;
+  readonly fromPhp: boolean;
+}
+
+export interface Limits {
+  readonly uploadBytes: number;
+  /** Within which the head of a request must have come. */
+  readonly headSeconds: number;
+  /** Within which the whole request must have come, upload included. */
+  readonly requestSeconds: number;
+  /** After which a connection on which nothing moves is closed; longer than PHP may take for an answer. */
+  readonly silenceSeconds: number;
+}
+
+/** The part of a pino logger that the edge uses. */
+export interface EdgeLog {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export interface EdgeParts {
+  readonly routes: Routes;
+  readonly upstream: Upstream;
+  readonly limits: Limits;
+  readonly log: EdgeLog;
+}
