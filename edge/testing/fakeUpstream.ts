@@ -1,0 +1,62 @@
+/** Stands where PHP stands, does what its interface says, and remembers what it was asked. */
+import { Readable } from "node:stream";
+import type { EdgeEnvironment } from "../table.ts";
+import type { Upstream, UpstreamRequest, UpstreamResponse } from "../upstream.ts";
+
+export interface Asked {
+  readonly environmentId: string;
+  readonly request: UpstreamRequest;
+}
+
+export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<UpstreamResponse> | UpstreamResponse;
+
+export interface FakeUpstream extends Upstream {
+  readonly asked: Asked[];
+  /** Every list of environments that was set, oldest first. */
+  readonly lists: (readonly EdgeEnvironment[])[];
+  /** How the next requests are answered; at first by naming the script. */
+  answer: Answer;
+  /** Awaited by `setEnvironments` before it says that the list is in force. */
+  beforeTaking: (environments: readonly EdgeEnvironment[]) => Promise<void>;
+  closed: boolean;
+}
+
+export function createFakeUpstream(): FakeUpstream {
+  const fake: FakeUpstream = {
+    asked: [],
+    lists: [],
+    answer: (request) => textAnswer(`${request.method} ${request.script}${request.pathInfo}`),
+    beforeTaking: async () => {},
+    closed: false,
+    async setEnvironments(environments) {
+      fake.lists.push(environments);
+      await fake.beforeTaking(environments);
+    },
+    async handle(environmentId, request) {
+      fake.asked.push({ environmentId, request });
+      return fake.answer(request, environmentId);
+    },
+    async close() {
+      fake.closed = true;
+    },
+  };
+  return fake;
+}
+
+export function textAnswer(
+  body: string,
+  headers: readonly (readonly [string, string])[] = [["Content-Type", "text/plain"]],
+  status = 200,
+): UpstreamResponse {
+  return { status, headers, body: Readable.from([Buffer.from(body)]) };
+}
+
+/** As the interface has it: an error with a reason. */
+export class FakeNoAnswer extends Error {
+  override readonly name = "NoAnswer";
+  readonly reason: string;
+  constructor(reason: string) {
+    super(`the upstream's own words about ${reason}: /srv/secret/path`);
+    this.reason = reason;
+  }
+}

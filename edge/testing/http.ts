@@ -1,0 +1,72 @@
+/** Clients for tests: Node's own for well-formed requests, a bare socket for all others. */
+import { type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { Edge } from "../edge.ts";
+import type { EdgeTable } from "../table.ts";
+
+export interface Got {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly body: string;
+}
+
+export interface Sending {
+  readonly host?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | Buffer;
+  readonly socketPath?: string;
+}
+
+/** Asks `site.localhost`, unless told otherwise. The path goes out exactly as it is written here. */
+export function ask(edge: Pick<Edge, "port">, path: string, sending: Sending = {}): Promise<Got> {
+  const { host = "site.localhost", method = "GET", headers = {}, body, socketPath } = sending;
+  const to: RequestOptions = socketPath === undefined ? { host: "127.0.0.1", port: edge.port } : { socketPath };
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...to, path, method, agent: false, headers: { ...headers, host } }, async (response) => {
+      try {
+        const bytes = await buffer(response);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, body: bytes.toString() });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    sent.on("error", reject).end(body);
+  });
+}
+
+/** PUTs a table to the edge's admin socket. */
+export async function putTable(edge: Edge, table: EdgeTable | string): Promise<{ status: number; body: unknown }> {
+  const body = typeof table === "string" ? table : JSON.stringify(table);
+  const got = await ask(edge, "/table", { socketPath: edge.adminSocket, method: "PUT", body });
+  return { status: got.status, body: JSON.parse(got.body) };
+}
+
+/** Sends bytes as they are and gives everything that came back until the other side closed. */
+export async function sendRaw(edge: Pick<Edge, "port">, text: string | Buffer): Promise<string> {
+  const socket = connect(edge.port, "127.0.0.1");
+  socket.write(text);
+  const chunks: Buffer[] = [];
+  return new Promise((resolve) => {
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
+  });
+}
+
+/** An open connection that collects what comes. */
+export function openRaw(edge: Pick<Edge, "port">): { readonly socket: Socket; received(): string } {
+  const socket = connect(edge.port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+  });
+  socket.on("error", () => undefined);
+  return { socket, received: () => text };
+}
+
+export function statusOf(raw: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(raw)?.[1] ?? 0);
+}

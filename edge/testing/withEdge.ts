@@ -1,0 +1,109 @@
+/** A real edge on a free port with a real web root, and everything removed when the test is over. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { onTestFinished } from "vitest";
+import { type Edge, type EdgeOptions, startEdge } from "../edge.ts";
+import type { EdgeEnvironment, EdgeTable } from "../table.ts";
+import type { EdgeLog } from "../visit.ts";
+import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
+import { putTable } from "./http.ts";
+
+export interface EdgeWorld {
+  readonly edge: Edge;
+  readonly upstream: FakeUpstream;
+  readonly folder: string;
+  /** Web root of the environment `one`, which `site.localhost` leads to. */
+  readonly root: string;
+  readonly environment: EdgeEnvironment;
+  readonly logged: Logged[];
+}
+
+export interface Logged {
+  readonly level: string;
+  readonly facts: object;
+  readonly message: string;
+}
+
+export const limits = { uploadBytes: 100_000, headSeconds: 15, requestSeconds: 60, silenceSeconds: 60 };
+
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "edge-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes files by their paths below `folder`, making the folders they need. */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
+}
+
+export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvironment> = {}): EdgeEnvironment {
+  return {
+    id: "one",
+    number: 1,
+    phpVersion: "8.3",
+    release: 1,
+    documentRoot,
+    overlays: {},
+    multisite: null,
+    ...changes,
+  };
+}
+
+/** Starts an edge that serves nothing yet. */
+export async function startEmptyEdge(
+  changes: Partial<EdgeOptions> = {},
+): Promise<Omit<EdgeWorld, "environment" | "root">> {
+  const folder = await makeFolder();
+  const upstream = createFakeUpstream();
+  const logged: Logged[] = [];
+  const edge = await startEdge({
+    upstream,
+    host: "127.0.0.1",
+    port: 0,
+    runFolder: path.join(folder, "run"),
+    tableFile: path.join(folder, "table.json"),
+    limits,
+    log: collectLog(logged),
+    ...changes,
+  });
+  onTestFinished(() => edge.close(0));
+  return { edge, upstream, folder, logged };
+}
+
+/** Starts an edge that serves one environment at `site.localhost` with the given files in its web root. */
+export async function startSite(
+  files: Readonly<Record<string, string | Buffer>> = {},
+  options: { readonly environment?: Partial<EdgeEnvironment>; readonly edge?: Partial<EdgeOptions> } = {},
+): Promise<EdgeWorld> {
+  const world = await startEmptyEdge(options.edge);
+  const root = path.join(world.folder, "site");
+  await writeFiles(root, { "index.php": "<?php // front", ...files });
+  const environment = makeEnvironment(root, options.environment);
+  await putTable(world.edge, tableOf(1, [environment], { "site.localhost": environment.id }));
+  return { ...world, root, environment };
+}
+
+export function tableOf(
+  generation: number,
+  environments: readonly EdgeEnvironment[],
+  hosts: Readonly<Record<string, string>>,
+): EdgeTable {
+  return {
+    generation,
+    environments,
+    hosts: Object.entries(hosts).map(([name, environmentId]) => ({ name, environmentId })),
+  };
+}
+
+function collectLog(logged: Logged[]): EdgeLog {
+  const at = (level: string) => (facts: object, message: string) => {
+    logged.push({ level, facts, message });
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
