@@ -1,0 +1,138 @@
+/**
+ * The first script of every npm command: node tools/bootstrap.cjs <file.ts> [arguments]
+ *
+ * It installs the packages where they are missing or not those of the lockfile, then becomes the given
+ * program under the Node that is one of them. On a fresh clone it runs under whatever Node the machine has
+ * (14.18 or newer), so it is written in the JavaScript of that time. It never writes to standard output:
+ * that belongs to the program.
+ */
+"use strict";
+
+const childProcess = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+
+const root = path.dirname(__dirname);
+const modules = path.join(root, "node_modules");
+const node = path.join(modules, ".bin", "node");
+
+main(process.argv[2], process.argv.slice(3)).catch((error) => fail(error.message));
+
+async function main(script, parameters) {
+  if (script === undefined) {
+    fail("Usage: node tools/bootstrap.cjs <file.ts> [arguments]");
+    return;
+  }
+  if (!isInstalled()) {
+    await install();
+  }
+  become([node, path.join(root, script)].concat(parameters));
+}
+
+/** Compares what npm says it installed with the lockfile: times would be wrong after every git checkout. */
+function isInstalled() {
+  const wanted = packagesIn(path.join(root, "package-lock.json"));
+  const found = packagesIn(path.join(modules, ".package-lock.json"));
+  if (wanted === null) {
+    throw new Error("package-lock.json is missing or damaged. Get it back with: git checkout package-lock.json");
+  }
+  return (
+    found !== null &&
+    fs.existsSync(node) &&
+    Object.keys(wanted).every((name) => isSame(wanted[name], found[name], name))
+  );
+}
+
+function packagesIn(file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, "utf8")).packages;
+  } catch (_) {
+    return null;
+  }
+}
+
+function isSame(wanted, found, name) {
+  if (name.indexOf("node_modules/") !== 0) {
+    return true;
+  }
+  if (found === undefined) {
+    return Boolean(wanted.optional || wanted.devOptional || wanted.peer);
+  }
+  return wanted.version === found.version && wanted.integrity === found.integrity && wanted.link === found.link;
+}
+
+function install() {
+  say("Installing the packages that Sitewright needs (this takes about a minute, and is only needed once) …");
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  const timer = setInterval(() => say(`  still installing, ${seconds()} s`), 10000);
+  return new Promise((resolve) => {
+    const npm = childProcess.spawn("npm", ["ci", "--include=dev", "--include=optional", "--loglevel=error"], {
+      cwd: root,
+      env: Object.assign({}, process.env, { PATH: systemPath() }),
+      stdio: ["ignore", 2, 2],
+    });
+    npm.on("error", () => fail("npm was not found. Install Node.js with npm (https://nodejs.org), then try again."));
+    npm.on("exit", (code, signal) => {
+      clearInterval(timer);
+      if (code !== 0) {
+        fail(
+          `The packages could not be installed: npm ci ended with ${signal || `code ${code}`}; the lines above say why.\n` +
+            "If the registry could not be reached, check the network and: npm config get registry\n" +
+            "Then run the same command again; nothing else needs to be cleaned up.",
+        );
+      } else if (!fs.existsSync(node)) {
+        fail(
+          "The packages are there, but the Node.js among them is not: npm did not run its install script.\n" +
+            "Allow install scripts (npm config get ignore-scripts), then run: npm rebuild node",
+        );
+      } else {
+        say(`  installed in ${seconds()} s`);
+        resolve();
+      }
+    });
+  });
+}
+
+/** Without our own `.bin`: npm must not run under the Node that it is about to replace. */
+function systemPath() {
+  const ours = path.join("node_modules", ".bin");
+  return (process.env.PATH || "")
+    .split(path.delimiter)
+    .filter((entry) => entry.slice(-ours.length) !== ours)
+    .join(path.delimiter);
+}
+
+/** Replaces this process by the program; where Node can't do that yet, starts it and stands in for it. */
+function become(command) {
+  const env = Object.assign({}, process.env, {
+    PATH: [path.join(modules, ".bin"), systemPath()].join(path.delimiter),
+  });
+  if (typeof process.execve === "function") {
+    process.execve(command[0], command, env);
+  }
+  const program = childProcess.spawn(command[0], command.slice(1), {
+    env: env,
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => program.kill(signal));
+  }
+  program.on("error", (error) => fail(`${command[0]} could not be started: ${error.message}`));
+  program.on("exit", (code, signal) => {
+    if (signal === null) {
+      process.exit(code);
+    }
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}
