@@ -27,6 +27,8 @@ export interface RunningPostgres {
   readonly pid: number;
   /** Ends connections and writes everything down; after a deadline less politely, without losing anything. */
   stop(): Promise<void>;
+  /** Ends it at once; the next start repeats what was not written down. Nothing that was acknowledged is lost. */
+  kill(): void;
   /** Resolves when the server has ended, for whatever reason. Never rejects. */
   readonly exited: Promise<PostgresExit>;
 }
@@ -71,6 +73,7 @@ export async function startPostgres(place: PostgresPlace): Promise<RunningPostgr
     pid: server.child.pid ?? 0,
     exited: server.exited,
     stop: () => stopServer(server),
+    kill: () => void server.child.kill("SIGQUIT"),
   };
 }
 

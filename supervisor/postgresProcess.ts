@@ -43,7 +43,7 @@ export function spawnPostgres(program: PostgresProgram): PostgresProcess {
   const child = spawn("/bin/sh", ["-c", script, "sh", program.command, ...program.parameters], {
     // Its own choice of a working folder must not be one that its user may not enter.
     cwd: "/",
-    env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
+    env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" },
     detached: true,
     stdio: ["ignore", "ignore", "pipe", "pipe", ...program.folders.descriptors],
     ...(program.user === null ? {} : { uid: program.user.uid, gid: program.user.gid }),

@@ -1,0 +1,13 @@
+/** How a person reaches what listens. */
+
+/** An address that everyone may use to reach a server that listens on `host`. */
+export function baseUrl(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const written = reachable.includes(":") ? `[${reachable}]` : reachable;
+  return `http://${written}${port === 80 ? "" : `:${port}`}`;
+}
+
+/** Where a site of that name answers. */
+export function siteUrl(site: string, suffix: string, port: number): string {
+  return `http://${site}.${suffix}${port === 80 ? "" : `:${port}`}/`;
+}

@@ -1,0 +1,178 @@
+/**
+ * The supervisor's work: everything that runs for one data folder, started in an order in which each finds what
+ * it needs, kept running, and stopped in the reverse.
+ *
+ * Only this process owns PostgreSQL. A second one that used a server that the first started would lose it
+ * for good when the first is killed.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Progress } from "@sitewright/runtimes/runtime.ts";
+import type { Config } from "@sitewright/server/config.ts";
+import { baseUrl } from "./addresses.ts";
+import { banner } from "./banner.ts";
+import { childPart } from "./childPart.ts";
+import { type DataLock, lockData } from "./dataLock.ts";
+import { type Kept, keepRunning } from "./keepRunning.ts";
+import { openLog } from "./logFile.ts";
+import { ownFolder } from "./ownFolder.ts";
+import type { Part } from "./part.ts";
+import { findPorts } from "./ports.ts";
+import { postgresPart } from "./postgresPart.ts";
+import { readChosen, readFirstRun, removeRun, writeChosen, writeRun } from "./records.ts";
+import type { Terminal } from "./terminal.ts";
+import { warningIn } from "./warnings.ts";
+
+export interface InstallationOptions {
+  readonly config: Config;
+  /** What the children inherit; the settings are written over it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** File and arguments for Node, for each of our two processes. */
+  readonly programs: { readonly control: readonly string[]; readonly edge: readonly string[] };
+  /** Fetches and unpacks what the runtime needs. */
+  readonly prepare: (progress: Progress) => Promise<void>;
+  readonly terminal: Terminal;
+  /** A region for the example. */
+  readonly region: string;
+}
+
+export interface Installation {
+  /** Resolves when everything answers. Rejects with sentences for the person; `stop` is still to be called. */
+  start(): Promise<void>;
+  /** Visitors first, so that nobody is served by a half that the other half has left. */
+  stop(): Promise<void>;
+  /** At once. */
+  kill(): void;
+}
+
+export function makeInstallation(options: InstallationOptions): Installation {
+  const { config, terminal } = options;
+  let lock: DataLock | null = null;
+  const parts: { postgres?: Kept; control?: Kept; edge?: Kept } = {};
+  const report = (sentence: string) => terminal.warn(sentence);
+  const keep = (part: Part) => keepRunning(part, { report });
+
+  async function start(): Promise<void> {
+    mkdirSync(config.data, { recursive: true, mode: 0o700 });
+    lock = lockData(config.data);
+    ownFolder(config.run);
+    const isFirstRun = readFirstRun(config.data) === null;
+    const ports = await choosePorts(config, report);
+    const env = childEnvironment(options, ports);
+    const prepared = options.prepare(terminal.progress);
+    const database = startDatabase().then((url) => {
+      writeRun(config.data, { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) });
+      return url;
+    });
+    await Promise.all([
+      prepared.then(async () => {
+        parts.edge = await keep(child("edge", env));
+      }),
+      Promise.all([database, prepared]).then(async ([url]) => {
+        parts.control = await keep(child("control", { ...env, ...secretsOfControl(config, url) }));
+      }),
+    ]);
+    terminal.say(
+      banner({ ...config, ...ports, region: options.region, firstRun: readFirstRun(config.data), isFirstRun }),
+    );
+  }
+
+  async function startDatabase(): Promise<string> {
+    if (config.databaseUrl !== null) {
+      return config.databaseUrl;
+    }
+    const address = Promise.withResolvers<string>();
+    parts.postgres = await keep(
+      postgresPart({
+        dataDirectory: join(config.data, "postgres"),
+        runDirectory: config.run,
+        log: openLog(logPath("postgres")),
+        ready: address.resolve,
+      }),
+    );
+    return address.promise;
+  }
+
+  const apiUrl = (port: number) => `${baseUrl(config.host, port)}/v2`;
+  const logPath = (name: string) => join(config.data, "logs", `${name}.log`);
+
+  function child(name: "control" | "edge", env: NodeJS.ProcessEnv): Part {
+    return childPart({
+      name,
+      parameters: options.programs[name],
+      env,
+      log: openLog(logPath(name)),
+      line: (line) => {
+        const warning = warningIn(name, line);
+        if (warning !== null) {
+          report(warning);
+        }
+      },
+    });
+  }
+
+  return {
+    start,
+    async stop() {
+      await parts.edge?.stop();
+      await parts.control?.stop();
+      await parts.postgres?.stop();
+      if (lock !== null) {
+        removeRun(config.data);
+        lock.release();
+      }
+    },
+    kill() {
+      for (const part of [parts.edge, parts.control, parts.postgres]) {
+        part?.kill();
+      }
+    },
+  };
+}
+
+interface Ports {
+  readonly controlPort: number;
+  readonly edgePort: number;
+}
+
+async function choosePorts(config: Config, report: (sentence: string) => void): Promise<Ports> {
+  const chosen = readChosen(config.data);
+  const [controlPort = 0, edgePort = 0] = await findPorts(config.host, [
+    {
+      port: config.controlPort,
+      preferred: chosen?.controlPort,
+      purpose: "the API",
+      setting: "SITEWRIGHT_CONTROL_PORT",
+    },
+    { port: config.edgePort, preferred: chosen?.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" },
+  ]);
+  if (chosen === null) {
+    writeChosen(config.data, { controlPort, edgePort, siteSuffix: config.siteSuffix });
+  } else if (chosen.edgePort !== edgePort) {
+    report(
+      `Sites now answer at port ${edgePort}, and at the first start it was ${chosen.edgePort}. Sites made until now ` +
+        `have the old port in their addresses: set SITEWRIGHT_EDGE_PORT=${chosen.edgePort} to get them back.`,
+    );
+  }
+  return { controlPort, edgePort };
+}
+
+/** Both children are told the same, concretely. The edge runs strangers' PHP and is not told how to reach the database. */
+function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _, SITEWRIGHT_FIRST_API_KEY: __, ...rest } = env;
+  return {
+    ...rest,
+    SITEWRIGHT_DATA: config.data,
+    SITEWRIGHT_ASSETS: config.assets,
+    SITEWRIGHT_RUN: config.run,
+    SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
+    SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
+  };
+}
+
+function secretsOfControl(config: Config, databaseUrl: string): NodeJS.ProcessEnv {
+  return {
+    DATABASE_URL: databaseUrl,
+    ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
+  };
+}

@@ -1,0 +1,73 @@
+/** The ports to listen on, checked before anything is started that would need them. */
+import { createServer } from "node:net";
+
+export interface WantedPort {
+  /** 0: any free one. */
+  readonly port: number;
+  /** What listens there, for the person. */
+  readonly purpose: string;
+  readonly setting: string;
+}
+
+/**
+ * Resolves to a concrete free port for each, in order. Throws one sentence per port that can't be had.
+ * `preferred` is taken for a port of 0 where it is free: addresses of sites hold the port.
+ */
+export async function findPorts(
+  host: string,
+  wanted: readonly (WantedPort & { readonly preferred?: number | undefined })[],
+): Promise<number[]> {
+  const found: number[] = [];
+  const problems: string[] = [];
+  for (const one of wanted) {
+    const choices = one.port === 0 && one.preferred !== undefined ? [one.preferred, 0] : [one.port];
+    const tried = await firstFree(host, choices, found);
+    if (typeof tried === "number") {
+      found.push(tried);
+    } else {
+      problems.push(explain(tried, host, one));
+    }
+  }
+  if (problems.length > 0) {
+    throw new Error(problems.join("\n"));
+  }
+  return found;
+}
+
+async function firstFree(host: string, choices: readonly number[], taken: readonly number[]): Promise<number | Error> {
+  let last: number | Error = new Error("No port to try");
+  for (const choice of choices) {
+    last = taken.includes(choice) ? Object.assign(new Error(), { code: "EADDRINUSE" }) : await tryPort(host, choice);
+    if (typeof last === "number" && !taken.includes(last)) {
+      return last;
+    }
+  }
+  return last;
+}
+
+/** Listens for a moment. Resolves to the port, or to the error that stood in the way. */
+function tryPort(host: string, port: number): Promise<number | Error> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.on("error", resolve);
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      const got = typeof address === "object" && address !== null ? address.port : port;
+      server.close(() => resolve(got));
+    });
+  });
+}
+
+function explain(error: Error, host: string, { port, purpose, setting }: WantedPort): string {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") {
+    return `Port ${port} (${purpose}) is in use by another program. End that one, or set ${setting} to another port.`;
+  }
+  if (code === "EACCES") {
+    return `Port ${port} (${purpose}) is not allowed to this user. Set ${setting} to a port of 1024 or higher.`;
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return `The address ${host} is none of this machine's. Set SITEWRIGHT_HOST to one that is, such as 127.0.0.1.`;
+  }
+  return `Port ${port} (${purpose}) can't be used: ${error.message}. Set ${setting} to another port.`;
+}

@@ -1,0 +1,53 @@
+/** The small files in the data folder by which the supervisor of today tells others, and the one of tomorrow, what is so. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Chosen at the first start and part of the addresses of sites, so later starts keep to it. */
+export interface Chosen {
+  readonly controlPort: number;
+  readonly edgePort: number;
+  readonly siteSuffix: string;
+}
+
+/** There while the supervisor runs: how the operator's command finds the database. */
+export interface RunRecord {
+  readonly pid: number;
+  readonly database_url: string;
+  readonly api_url: string;
+}
+
+/** What the control process left for the person at its first start. */
+export interface FirstRun {
+  readonly company_id: string;
+  readonly api_key: string;
+  readonly admin_email: string;
+}
+
+const chosenPath = (data: string) => join(data, "installation.json");
+const runPath = (data: string) => join(data, "run.json");
+export const firstRunPath = (data: string): string => join(data, "first-run.json");
+
+export const readChosen = (data: string): Chosen | null => read<Chosen>(chosenPath(data));
+export const writeChosen = (data: string, chosen: Chosen): void => write(chosenPath(data), chosen);
+export const readFirstRun = (data: string): FirstRun | null => read<FirstRun>(firstRunPath(data));
+export const writeRun = (data: string, run: RunRecord): void => write(runPath(data), run);
+export const removeRun = (data: string): void => rmSync(runPath(data), { force: true });
+
+function read<T>(path: string): T | null {
+  try {
+    const value: T = JSON.parse(readFileSync(path, "utf8"));
+    return value;
+  } catch {
+    return null;
+  }
+}
+
+/** Whole or not at all, also when the power goes. */
+function write(path: string, value: Chosen | RunRecord): void {
+  const fresh = `${path}.new`;
+  writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  const descriptor = openSync(fresh, "r");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(fresh, path);
+}
