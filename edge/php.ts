@@ -65,6 +65,8 @@ function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: Abor
 }
 
 async function pass(answer: UpstreamResponse, response: ServerResponse, isHead: boolean): Promise<void> {
+  // PHP that has nothing to say at the moment must hear at once that nobody listens any more.
+  response.once("close", () => answer.body.destroy());
   const bodiless = isHead || answer.status === 204 || answer.status === 304;
   try {
     // A length that PHP got wrong would let one answer run into the next on the same connection.
