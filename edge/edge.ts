@@ -92,9 +92,12 @@ async function listen(server: Server, where: ListenOptions): Promise<void> {
 
 function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+    const end = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+    // `close` lets go of connections that are idle when it is called, not of those that become idle afterwards.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
-      clearTimeout(timer);
+      clearTimeout(end);
+      clearInterval(idle);
       resolve();
     });
   });
