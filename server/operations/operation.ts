@@ -23,6 +23,9 @@ export interface StepContext<Input> {
   readonly signal: AbortSignal;
 }
 
+/** What is left of the context when the operation ends. */
+export type EndContext<Input> = Omit<StepContext<Input>, "signal" | "secret">;
+
 export interface Step<Input> {
   readonly name: string;
   readonly deadlineSeconds: number;
@@ -37,10 +40,13 @@ export interface OperationDefinition<Input extends Json> {
   /** Name of the first step that can't be taken back; absent where every step can. */
   readonly pointOfNoReturn?: string;
   /** Part of the transaction that ends the operation well; gives `data.result`. */
-  succeeded(transaction: DatabaseTransaction, context: Omit<StepContext<Input>, "signal" | "secret">): Promise<Json>;
+  succeeded(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
   /** Part of the transaction that ends it badly, after every undo. */
-  failed(transaction: DatabaseTransaction, context: Omit<StepContext<Input>, "signal" | "secret">): Promise<void>;
+  failed(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<void>;
 }
+
+/** A definition whose input only itself knows. */
+export type AnyDefinition = OperationDefinition<Json>;
 
 /**
  * A failure whose message the customer may read. Anything else that a step throws is logged under the

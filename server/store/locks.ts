@@ -114,15 +114,18 @@ export async function handOverLocks(transaction: DatabaseTransaction): Promise<s
     waiting,
     await lockedAmong(transaction, [...new Set(rows.map((row) => row.environment_id))]),
   );
+  const begun: string[] = [];
   for (const operation of begin) {
-    // Without "on conflict": should a late-comer have been faster, this transaction fails and is tried again.
-    await transaction
-      .insertInto("environment_locks")
-      .values(operation.wants.map((environment_id) => ({ environment_id, operation_id: operation.operationId })))
-      .execute();
+    const missing = await insertLocks(transaction, operation.operationId, [...operation.wants]);
+    if (missing.length > 0) {
+      // Somebody was faster, and hands them over in turn.
+      await releaseLocks(transaction, operation.operationId);
+      continue;
+    }
     await transaction.deleteFrom("operation_wants").where("operation_id", "=", operation.operationId).execute();
+    begun.push(operation.operationId);
   }
-  return begin.map((operation) => operation.operationId);
+  return begun;
 }
 
 async function lockedAmong(transaction: DatabaseTransaction, environmentIds: string[]): Promise<Set<string>> {

@@ -1,0 +1,287 @@
+/**
+ * Runs operations so that the death of a process at any instruction loses none. The only module that knows DBOS.
+ *
+ * DBOS keeps the journal: what each part of an operation gave is a row in its schema `dbos`, and a run that was
+ * interrupted is begun again with what was recorded. The rest is ours, because it must hold in one transaction
+ * with our rows: acceptance, locks, order, progress, the end.
+ *
+ * - Start. The commit that accepts an operation announces it; every process hears that and starts a workflow
+ *   with the operation's id as its id. DBOS lets one of them have it. No queue is polled.
+ * - Recovery. Every `sweepMilliseconds` a process looks for running operations without a workflow (the process
+ *   died between commit and start, or an announcement was missed) and for workflows of dead processes
+ *   (`executor.ts` says who is dead), which it resumes.
+ * - A process that loses its lock can't know whether another took its operations over. It must end: see `lost`.
+ *
+ * DBOS numbers the parts of a workflow in the order of their calls, and refuses to go on where the name at a number
+ * differs. So released steps are never renamed, reordered, put in or taken out (`docs/adding-an-operation.md`).
+ * Its applicationVersion is constant: otherwise operations begun by an older version would never be resumed.
+ * DBOS is one per process, and so is the engine.
+ */
+import { randomUUID } from "node:crypto";
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import pg from "pg";
+import type { Logger } from "pino";
+import type { Database } from "../store/database.ts";
+import type { Notifications } from "../store/notifications.ts";
+import { openPool } from "../store/open.ts";
+import { acceptedChannel } from "../store/operations.ts";
+import { patientPace, quickPace, Stopping } from "./attempt.ts";
+import { type ExecutorLock, holdExecutorLock, whileDead } from "./executor.ts";
+import type { AnyDefinition } from "./operation.ts";
+import { type Outcome, type RunServices, runOperation } from "./runOperation.ts";
+
+export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
+  readonly url: string;
+  readonly database: Database;
+  readonly notifications: Notifications;
+  readonly definitions: readonly AnyDefinition[];
+  readonly sweepMilliseconds?: number;
+  readonly paces?: Pick<RunServices, "quickPace" | "patientPace">;
+  readonly mostAttempts?: number;
+}
+
+export interface Engine {
+  /** Resolves when this process may no longer run operations. End it and start another. */
+  readonly lost: Promise<Error>;
+  /** Takes up what nobody runs, now rather than at the next sweep. */
+  sweep(): Promise<void>;
+  /** Takes nothing up any more, asks running steps to break off, and leaves them to the next process. */
+  stop(): Promise<void>;
+}
+
+/** Part of the identity of every recorded workflow. Never change it. */
+const workflowName = "operation";
+const applicationName = "sitewright";
+const applicationVersion = "1";
+const schemaLock = 5_170_419_002;
+/** How long `stop` waits for steps that heard the signal. */
+const breakOffMilliseconds = 1_000;
+
+let running: { readonly services: RunServices; readonly active: Set<Promise<unknown>> } | undefined;
+
+const workflow = DBOS.registerWorkflow(
+  async (operationId: string): Promise<void> => {
+    if (!running) throw new Error("The engine is not running");
+    await hangWhenStopping(runOperation(operationId, { record }, running.services));
+  },
+  // DBOS forgets its count whenever a workflow is resumed; attempts are counted in the operation's row.
+  { name: workflowName, maxRecoveryAttempts: Number.MAX_SAFE_INTEGER - 1 },
+);
+
+/** One recorded part of an operation. */
+async function record(name: string, work: () => Promise<Outcome>): Promise<Outcome> {
+  return DBOS.runStep(
+    () => {
+      const part = work();
+      running?.active.add(part);
+      return hangWhenStopping(part.finally(() => running?.active.delete(part)));
+    },
+    { name },
+  );
+}
+
+/** What a process leaves unfinished when it ends must not be recorded as a failure: it never settles instead. */
+async function hangWhenStopping<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Stopping) return await never();
+    throw error;
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+/** Starts to run operations, those that earlier processes left included. One engine per process. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  if (running) throw new Error("This process has an engine already");
+  const { log, database } = options;
+  const executorId = randomUUID();
+  const stop = new AbortController();
+  running = {
+    active: new Set(),
+    services: {
+      database,
+      sealer: options.sealer,
+      definitions: new Map(options.definitions.map((definition) => [definition.kind, definition])),
+      log,
+      stop: stop.signal,
+      quickPace: options.paces?.quickPace ?? quickPace,
+      patientPace: options.paces?.patientPace ?? patientPace,
+      mostAttempts: options.mostAttempts ?? 5,
+    },
+  };
+  const active = running.active;
+  const lock = await holdExecutorLock(options.url, executorId);
+  const pool = openPool(options.url, {
+    types: pg.types,
+    onConnectionLost: (err) => log.warn({ err }, "The engine lost a connection to the database"),
+  });
+  await launch(options, executorId, pool);
+  const sweeper = startSweeper({ database, pool, executorId, log, milliseconds: options.sweepMilliseconds ?? 1_000 });
+  const unsubscribe = [
+    options.notifications.on(acceptedChannel, (id) => sweeper.start(id)),
+    options.notifications.onGap(() => void sweeper.sweep()),
+  ];
+  await sweeper.sweep();
+
+  return {
+    lost: lock.lost,
+    sweep: sweeper.sweep,
+    stop: async () => {
+      for (const end of unsubscribe) end();
+      await sweeper.stop();
+      stop.abort();
+      await waitAtMost(Promise.allSettled(active), breakOffMilliseconds);
+      await shutDown(lock, pool);
+      running = undefined;
+    },
+  };
+}
+
+/** DBOS creates and migrates its own schema; one process at a time. */
+async function launch(options: EngineOptions, executorId: string, pool: pg.Pool): Promise<void> {
+  const { log } = options;
+  DBOS.setConfig({
+    name: applicationName,
+    systemDatabaseUrl: options.url,
+    systemDatabasePool: pool,
+    executorID: executorId,
+    applicationVersion,
+    // No queue of ours: only the internal one, on which resumed workflows come back.
+    listenQueues: [],
+    logger: {
+      debug: () => undefined,
+      info: (entry) => log.debug({ dbos: entry }, "DBOS"),
+      warn: (entry) => log.warn({ dbos: entry }, "DBOS"),
+      error: (entry) => log.error({ err: entry }, "DBOS"),
+    },
+  });
+  const client = await pool.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [schemaLock]);
+    await DBOS.launch();
+  } finally {
+    await client.query("select pg_advisory_unlock($1)", [schemaLock]);
+    client.release();
+  }
+}
+
+async function shutDown(lock: ExecutorLock, pool: pg.Pool): Promise<void> {
+  await DBOS.shutdown();
+  await pool.end();
+  // Last: from here on others take our operations over.
+  await lock.release();
+}
+
+interface SweeperOptions {
+  readonly database: Database;
+  readonly pool: pg.Pool;
+  readonly executorId: string;
+  readonly log: Logger;
+  readonly milliseconds: number;
+}
+
+interface Sweeper {
+  start(operationId: string): void;
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Unattended {
+  readonly id: string;
+  readonly status: string | null;
+  readonly executor_id: string | null;
+}
+
+function startSweeper({ pool, executorId, log, milliseconds }: SweeperOptions): Sweeper {
+  let timer: NodeJS.Timeout | undefined;
+  let current: Promise<void> | undefined;
+  let stopped = false;
+  /** Operations whose workflow ended without ending them, and that this process has begun anew. */
+  const restarted = new Set<string>();
+
+  /** Gives the same run to all who ask during it: who is unattended is read from rows, not from the caller. */
+  function sweep(): Promise<void> {
+    current ??= sweepOnce()
+      .catch((err: unknown) =>
+        log.warn({ err }, "The sweep for interrupted operations failed; the next one tries again"),
+      )
+      .finally(() => {
+        current = undefined;
+        if (!stopped) timer = setTimeout(sweep, milliseconds);
+      });
+    clearTimeout(timer);
+    return current;
+  }
+
+  async function sweepOnce(): Promise<void> {
+    const unattended = await listUnattended();
+    await Promise.all(unattended.filter((row) => row.status === null).map((row) => begin(row.id)));
+    for (const executor of new Set(unattended.map((row) => (row.status === "PENDING" ? row.executor_id : null)))) {
+      if (executor !== null) await whileDead(pool, executor, () => resume(executor));
+    }
+    for (const row of unattended) if (row.status !== null && row.status !== "PENDING") await restart(row);
+  }
+
+  async function listUnattended(): Promise<Unattended[]> {
+    const { rows } = await pool.query<Unattended>(
+      `select o.id, w.status, w.executor_id
+       from operations o left join dbos.workflow_status w on w.workflow_uuid = o.id
+       where o.state = 'running' and
+         (w.status is null or w.status not in ('PENDING', 'ENQUEUED') or w.status = 'PENDING' and w.executor_id <> $1)`,
+      [executorId],
+    );
+    return rows;
+  }
+
+  /** Listed again under the lock: another process may have resumed them and may be running them by now. */
+  async function resume(executor: string): Promise<void> {
+    const rows = (await listUnattended()).filter((row) => row.status === "PENDING" && row.executor_id === executor);
+    if (rows.length === 0) return;
+    const ids = rows.map((row) => row.id);
+    log.warn({ operations: ids }, "Operations that a process left are resumed");
+    await DBOS.resumeWorkflows(ids);
+  }
+
+  /** A workflow ends before its operation only by a mistake in the engine or a kind that its process did not know. */
+  async function restart(row: Unattended): Promise<void> {
+    if (restarted.has(row.id)) return;
+    restarted.add(row.id);
+    log.error({ operation: row.id, status: row.status }, "An operation was left unfinished; it is begun anew");
+    await DBOS.rewindWorkflow(row.id);
+  }
+
+  async function begin(operationId: string): Promise<void> {
+    await DBOS.startWorkflow(workflow, { workflowID: operationId })(operationId);
+  }
+
+  return {
+    sweep,
+    start: (id) => {
+      if (stopped) return;
+      begin(id).catch((err: unknown) =>
+        log.warn({ err, operation: id }, "An operation did not start; the sweep starts it"),
+      );
+    },
+    stop: async () => {
+      stopped = true;
+      await current;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function waitAtMost(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  const time = Promise.withResolvers<void>();
+  const timer = setTimeout(time.resolve, milliseconds);
+  await Promise.race([work, time.promise]);
+  clearTimeout(timer);
+}
+
+/** Removes the journals of operations that are no longer kept. */
+export async function deleteJournals(operationIds: readonly string[]): Promise<void> {
+  if (operationIds.length > 0) await DBOS.deleteWorkflows([...operationIds]);
+}

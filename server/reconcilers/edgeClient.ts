@@ -1,0 +1,77 @@
+/** The edge process's admin server, on a Unix socket in a folder that only we may enter. */
+import { request } from "node:http";
+import type { EdgeTable } from "@sitewright/edge/table.ts";
+
+export interface EdgeStatus {
+  /** Of the table that it serves. */
+  readonly generation: number;
+  /** Where visitors reach it. */
+  readonly port: number;
+}
+
+export interface EdgeClient {
+  /** Hands over a table and gives the generation that the edge serves then: this one, or a newer. */
+  putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
+  status(signal?: AbortSignal): Promise<EdgeStatus>;
+}
+
+/** The edge could not be asked, or did not understand: it may be starting. */
+export class EdgeUnavailable extends Error {
+  override readonly name = "EdgeUnavailable";
+}
+
+const patienceMilliseconds = 5_000;
+
+/** Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds. */
+export function makeEdgeClient(socketPath: string): EdgeClient {
+  async function ask(method: string, path: string, body: string | null, signal?: AbortSignal): Promise<unknown> {
+    const time = AbortSignal.timeout(patienceMilliseconds);
+    const both = signal ? AbortSignal.any([signal, time]) : time;
+    try {
+      return JSON.parse(await exchange({ socketPath, method, path, signal: both }, body));
+    } catch (cause) {
+      throw new EdgeUnavailable(`The edge gave no answer to ${method} ${path}`, { cause });
+    }
+  }
+
+  return {
+    putTable: async (table, signal) =>
+      numberAt(await ask("PUT", "/table", JSON.stringify(table), signal), "generation"),
+    status: async (signal) => {
+      const answer = await ask("GET", "/status", null, signal);
+      return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
+    },
+  };
+}
+
+interface Exchange {
+  readonly socketPath: string;
+  readonly method: string;
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+function exchange(options: Exchange, body: string | null): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers =
+      body === null ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const asked = request({ ...options, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        if (response.statusCode === 200) resolve(text);
+        else reject(new Error(`It answered ${response.statusCode}: ${text.slice(0, 200)}`));
+      });
+    });
+    asked.on("error", reject);
+    asked.end(body ?? undefined);
+  });
+}
+
+function numberAt(answer: unknown, key: string): number {
+  const value: unknown = typeof answer === "object" && answer !== null ? Reflect.get(answer, key) : undefined;
+  if (typeof value !== "number") throw new EdgeUnavailable(`The edge's answer has no ${key}`);
+  return value;
+}

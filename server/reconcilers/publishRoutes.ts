@@ -1,0 +1,107 @@
+/**
+ * Tells the edge the whole of what it should serve. Takes no input: what is to be served is in the database and
+ * on disk, and any number of calls at any time, by any number of processes, end with the edge serving it.
+ *
+ * The generation is taken before anything is read. So a table with a higher generation was read later than one
+ * with a lower was numbered, and has every change for which the lower was made.
+ */
+import { join } from "node:path";
+import type { EdgeEnvironment, EdgeHost, EdgeTable } from "@sitewright/edge/table.ts";
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Logger } from "pino";
+import { writeDurableFile } from "../durableFile.ts";
+import type { Database } from "../store/database.ts";
+import { lastGeneration, listServed, nextGeneration, raiseGeneration, type ServedRow } from "../store/routes.ts";
+import type { EdgeClient } from "./edgeClient.ts";
+
+export interface Publisher {
+  /**
+   * Resolves when the edge serves what was in the database and on disk when this was called, or something newer.
+   * Rejects with `EdgeUnavailable` where the edge did not acknowledge it; the file that the edge begins with is
+   * written all the same.
+   */
+  publish(): Promise<void>;
+  /** Publishes where the edge serves another generation than the newest. */
+  reconcile(): Promise<void>;
+}
+
+export interface PublisherOptions {
+  readonly database: Database;
+  readonly runtime: Pick<Runtime, "layout">;
+  readonly edge: EdgeClient;
+  /** The data folder; the table is kept in `edge/table.json` below it. */
+  readonly dataFolder: string;
+  readonly log: Logger;
+}
+
+export function tableFile(dataFolder: string): string {
+  return join(dataFolder, "edge", "table.json");
+}
+
+export function makePublisher(options: PublisherOptions): Publisher {
+  const { database, edge, log } = options;
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  /** One at a time; all who ask while one runs share the next, which reads after they asked. */
+  function publish(): Promise<void> {
+    if (next) return next;
+    if (!current) return start();
+    next = current.then(start, start);
+    return next;
+  }
+
+  function start(): Promise<void> {
+    next = undefined;
+    const run = publishOnce().finally(() => {
+      if (current === run) current = undefined;
+    });
+    current = run;
+    return run;
+  }
+
+  async function publishOnce(): Promise<void> {
+    const generation = await nextGeneration(database);
+    const table = await makeTable(generation, await listServed(database), options);
+    await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));
+    await edge.putTable(table);
+  }
+
+  return {
+    publish,
+    reconcile: async () => {
+      const wanted = await lastGeneration(database);
+      const { generation } = await edge.status();
+      if (generation === wanted && wanted > 0) return;
+      if (generation > wanted) await raiseGeneration(database, generation);
+      log.info({ wanted, serves: generation }, "The edge does not serve the newest table; it is published again");
+      await publish();
+    },
+  };
+}
+
+async function makeTable(
+  generation: number,
+  rows: readonly ServedRow[],
+  { runtime, log }: Pick<PublisherOptions, "runtime" | "log">,
+): Promise<EdgeTable> {
+  const environments: EdgeEnvironment[] = [];
+  const hosts: EdgeHost[] = [];
+  const layouts = await Promise.all(rows.map((row) => runtime.layout({ id: row.id, number: row.number })));
+  for (const [index, row] of rows.entries()) {
+    const layout = layouts[index];
+    if (!layout) {
+      log.error(
+        { environment: row.id },
+        "An environment that should be served is not there; the edge is not told of it",
+      );
+      continue;
+    }
+    environments.push({ id: row.id, number: row.number, phpVersion: row.phpVersion, ...layout });
+    for (const { name, isWildcard } of row.domains) {
+      hosts.push({ name, environmentId: row.id });
+      if (isWildcard) hosts.push({ name: `*.${name}`, environmentId: row.id });
+    }
+  }
+  return { generation, environments, hosts };
+}

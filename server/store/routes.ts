@@ -1,0 +1,62 @@
+/** What the edge is told, as rows: environments that are served, and the names that lead to them. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, Environments } from "./database.ts";
+
+export interface ServedRow {
+  readonly id: string;
+  readonly number: number;
+  readonly phpVersion: string;
+  readonly domains: readonly { readonly name: string; readonly isWildcard: boolean }[];
+}
+
+/** A number higher than any given before. */
+export async function nextGeneration(database: Database): Promise<number> {
+  const { rows } = await sql<{ generation: number }>`select nextval('edge_generation') as generation`.execute(database);
+  const generation = rows[0]?.generation;
+  if (generation === undefined) throw new Error("PostgreSQL gave no generation");
+  return generation;
+}
+
+/** The highest number given so far; 0 before the first. */
+export async function lastGeneration(database: Database): Promise<number> {
+  const query = sql<{ generation: number }>`
+    select case when is_called then last_value else 0 end as generation from edge_generation`;
+  return (await query.execute(database)).rows[0]?.generation ?? 0;
+}
+
+/** Makes the next generation higher than `generation`: after a database was restored from an older copy. */
+export async function raiseGeneration(database: Database, generation: number): Promise<void> {
+  await sql`select setval('edge_generation', greatest(${generation}, (select last_value from edge_generation)))`.execute(
+    database,
+  );
+}
+
+/** Every environment in the state `serving` with its active domains, by number. */
+export async function listServed(database: Database): Promise<ServedRow[]> {
+  const rows = await database
+    .selectFrom("environments as e")
+    .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
+    .select(["e.id", "e.number", "e.php_version as phpVersion", "d.name", "d.is_wildcard as isWildcard"])
+    .where("e.state", "=", "serving")
+    .orderBy("e.number")
+    .orderBy("d.name")
+    .execute();
+  return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((own) => {
+    const [first] = own;
+    if (!first) return [];
+    const domains = own.flatMap(({ name, isWildcard }) =>
+      name === null ? [] : [{ name, isWildcard: isWildcard ?? false }],
+    );
+    return [{ id: first.id, number: first.number, phpVersion: first.phpVersion, domains }];
+  });
+}
+
+/** Moves environments to a state. Tolerates ids that are gone. */
+export async function setEnvironmentState(
+  database: Database | DatabaseTransaction,
+  environmentIds: readonly string[],
+  state: Environments["state"],
+): Promise<void> {
+  if (environmentIds.length === 0) return;
+  await database.updateTable("environments").set({ state }).where("id", "in", environmentIds).execute();
+}

@@ -1,0 +1,115 @@
+/** Operations made up by a test, run by the real engine on a real database. */
+import { randomBytes, randomUUID } from "node:crypto";
+import pino from "pino";
+import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../operations/accept.ts";
+import { type Engine, type EngineOptions, startEngine } from "../operations/engine.ts";
+import type { AnyDefinition } from "../operations/operation.ts";
+import { makeWaitForOperation, type WaitForOperation } from "../operations/wait.ts";
+import { makeSealer, type Sealer } from "../sealing.ts";
+import type { Actor } from "../store/activity.ts";
+import type { Database } from "../store/database.ts";
+import { type Notifications, openNotifications } from "../store/notifications.ts";
+import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
+
+export const silentLog = pino({ level: process.env.SITEWRIGHT_TEST_LOG ?? "silent" });
+
+/** Short pauses, so that tests of retries take no time. */
+export const testPaces = {
+  quickPace: { firstPauseMilliseconds: 5, longestPauseMilliseconds: 20, graceMilliseconds: 50 },
+  patientPace: { firstPauseMilliseconds: 10, longestPauseMilliseconds: 100, graceMilliseconds: 50 },
+};
+
+export const nobody: Actor = {
+  userId: null,
+  userRole: null,
+  userFullName: null,
+  userFirstName: null,
+  apiKeyId: null,
+  apiKeyName: null,
+  ipAddress: null,
+  browserName: null,
+  browserVersion: null,
+  osName: null,
+};
+
+export interface TestOperations extends AsyncDisposable {
+  readonly sealer: Sealer;
+  readonly notifications: Notifications;
+  readonly accept: AcceptOperation;
+  readonly wait: WaitForOperation;
+  /** Accepts in a transaction of its own: of the kind `addSite`, for a new company, unless told otherwise. */
+  submit(request?: Partial<OperationRequest>): Promise<string>;
+  /** Waits for the end, at most 30 seconds, and gives the row. */
+  finish(operationId: string): Promise<OperationRow>;
+  startEngine(options?: Partial<EngineOptions>): Promise<Engine>;
+}
+
+export interface TestOperationsOptions {
+  readonly url: string;
+  readonly database: Database;
+  readonly addSite: AnyDefinition;
+  readonly deleteSite?: AnyDefinition;
+  /** For several processes on one database. */
+  readonly key?: Buffer;
+}
+
+/** Everything around an engine; the engine itself is started by the test. */
+export async function testOperations(options: TestOperationsOptions): Promise<TestOperations> {
+  const { url, database } = options;
+  const sealer = makeSealer(options.key ?? randomBytes(32));
+  const definitions = { addSite: options.addSite, deleteSite: options.deleteSite ?? options.addSite };
+  const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
+  const accept = makeAcceptOperation({ sealer, definitions });
+  const wait = makeWaitForOperation({ database, notifications });
+  return {
+    sealer,
+    notifications,
+    accept,
+    wait,
+    submit: async (request = {}) => {
+      const companyId = request.companyId ?? (await insertTestCompany(database));
+      const { operationId } = await database
+        .transaction()
+        .execute((transaction) => accept(transaction, { ...requestOf(companyId), ...request }));
+      return operationId;
+    },
+    finish: async (operationId) => {
+      await wait(operationId, 30);
+      const row = await readOperation(database, operationId);
+      if (row?.finished_at == null) throw new Error(`${operationId} is ${row?.state ?? "gone"} at step ${row?.step}`);
+      return row;
+    },
+    startEngine: (more = {}) =>
+      startEngine({
+        url,
+        database,
+        notifications,
+        sealer,
+        definitions: [...new Set(Object.values(definitions))],
+        log: silentLog,
+        paces: testPaces,
+        ...more,
+      }),
+    [Symbol.asyncDispose]: () => notifications.close(),
+  };
+}
+
+function requestOf(companyId: string): OperationRequest {
+  return {
+    kind: "addSite",
+    companyId,
+    siteId: null,
+    environmentId: null,
+    locks: [],
+    input: {},
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: {},
+  };
+}
+
+export async function insertTestCompany(database: Database): Promise<string> {
+  const id = randomUUID();
+  await database.insertInto("companies").values({ id, name: "Test" }).execute();
+  return id;
+}
