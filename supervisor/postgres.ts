@@ -19,6 +19,8 @@ export interface PostgresPlace {
   readonly runDirectory: string;
   /** Called with every line that PostgreSQL logs. */
   readonly log?: (line: string) => void;
+  /** How long to wait for what a killed server left behind to end. Milliseconds. */
+  readonly patience?: number;
 }
 
 export interface RunningPostgres {
@@ -35,7 +37,7 @@ export interface RunningPostgres {
 
 /** A machine allows 108 bytes for the path of a socket (104 on macOS), the name of PostgreSQL's included. */
 const longestSocketFolder = 104 - "/.s.PGSQL.5432".length - 1;
-const patienceMs = 15_000;
+const usualPatienceMs = 15_000;
 const stopDeadlineMs = 20_000;
 
 /** Durable as PostgreSQL is by default, with the memory and the disk of a small machine in mind. */
@@ -67,7 +69,7 @@ export async function startPostgres(place: PostgresPlace): Promise<RunningPostgr
   }
   await makeCluster({ directory: place.dataDirectory, native, user, log });
   const launch = () => launchServer({ cluster: place.dataDirectory, socketFolder, native, user, log });
-  const server = await launchUntilFree(launch, place.dataDirectory);
+  const server = await launchUntilFree(launch, place.dataDirectory, place.patience ?? usualPatienceMs);
   return {
     url: `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketFolder)}`,
     pid: server.child.pid ?? 0,
@@ -110,8 +112,12 @@ async function launchServer(place: ServerPlace): Promise<Launched> {
 }
 
 /** After a kill, what is left of the server before needs a moment to end: until then it is in the way. */
-async function launchUntilFree(launch: () => Promise<Launched>, cluster: string): Promise<PostgresProcess> {
-  const giveUp = Date.now() + patienceMs;
+async function launchUntilFree(
+  launch: () => Promise<Launched>,
+  cluster: string,
+  patience: number,
+): Promise<PostgresProcess> {
+  const giveUp = Date.now() + patience;
   for (;;) {
     const launched = await launch();
     if (!("failed" in launched)) {

@@ -1,0 +1,22 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits for a state. Throws with `what` where it does not come within the deadline. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 30_000): Promise<void> {
+  const giveUp = Date.now() + deadlineMs;
+  while (!(await isSo())) {
+    if (Date.now() > giveUp) {
+      throw new Error(`It did not come about in ${deadlineMs / 1000} s that ${what}`);
+    }
+    await delay(10);
+  }
+}
+
+/** False also for a process that has ended and that nobody has asked about yet. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
