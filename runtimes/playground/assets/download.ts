@@ -1,0 +1,94 @@
+/** A download that goes on where it broke off: what has arrived stays in `<file>.part` between tries and between starts. */
+import { createWriteStream } from "node:fs";
+import { rename, rm, stat } from "node:fs/promises";
+import http from "node:http";
+import https from "node:https";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import type { TarballAddress } from "./npm.ts";
+
+const tries = 3;
+const stallMilliseconds = 30_000;
+const maximumRedirects = 5;
+
+/** The server's refusal, which trying again won't change. */
+export class DownloadRefused extends Error {
+  override readonly name = "DownloadRefused";
+}
+
+type OnBytes = (done: number, total: number | null) => void;
+
+function request(address: TarballAddress, offset: number, redirects = 0): Promise<http.IncomingMessage> {
+  const url = new URL(address.url);
+  const secure = url.protocol === "https:";
+  const agent = secure
+    ? new https.Agent({ ca: address.certificates, proxyEnv: { ...process.env, ...address.proxy } })
+    : new http.Agent({ proxyEnv: { ...process.env, ...address.proxy } });
+  const headers = offset > 0 ? { range: `bytes=${offset}-` } : {};
+  return new Promise((resolve, reject) => {
+    const outgoing = (secure ? https : http).get(url, { agent, headers, timeout: stallMilliseconds }, (response) => {
+      const location = response.headers.location;
+      if (location === undefined || (response.statusCode ?? 0) >= 400) return resolve(response);
+      response.resume();
+      if (redirects === maximumRedirects) return reject(new DownloadRefused("too many redirects"));
+      resolve(request({ ...address, url: new URL(location, url).href }, offset, redirects + 1));
+    });
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`no data for ${stallMilliseconds / 1000} s`)));
+    outgoing.on("error", reject);
+  });
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    (found) => found.size,
+    () => 0,
+  );
+}
+
+async function attempt(address: TarballAddress, part: string, onBytes: OnBytes): Promise<void> {
+  const offset = await sizeOf(part);
+  const response = await request(address, offset);
+  const status = response.statusCode ?? 0;
+  if (status === 416) {
+    response.resume();
+    await rm(part, { force: true });
+    throw new Error("the server has no such range");
+  }
+  if (status !== 200 && status !== 206) {
+    response.resume();
+    const message = `the server answered ${status}`;
+    throw status >= 400 && status < 500 && status !== 408 && status !== 429
+      ? new DownloadRefused(message)
+      : new Error(message);
+  }
+  let done = status === 206 ? offset : 0;
+  const length = response.headers["content-length"];
+  const total = length === undefined ? null : done + Number(length);
+  onBytes(done, total);
+  response.on("data", (chunk: Buffer) => {
+    done += chunk.length;
+    onBytes(done, total);
+  });
+  await pipeline(response, createWriteStream(part, { flags: status === 206 ? "a" : "w" }));
+  if (total !== null && done !== total) throw new Error("the connection ended early");
+}
+
+/** Rejects with the last try's error. `pauseMilliseconds` doubles with each try. */
+export async function download(
+  address: TarballAddress,
+  file: string,
+  onBytes: OnBytes,
+  pauseMilliseconds = 1000,
+): Promise<void> {
+  const part = `${file}.part`;
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await attempt(address, part, onBytes);
+      await rename(part, file);
+      return;
+    } catch (error) {
+      if (tried === tries || error instanceof DownloadRefused) throw error;
+      await delay(pauseMilliseconds * 2 ** (tried - 1));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** Gets the tarball into the store: from what is there, from npm's cache, from the registry, in that order. */
+import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { exists } from "../../folders.ts";
+import { type Progress, RuntimeFailure } from "../../runtime.ts";
+import { DownloadRefused, download } from "./download.ts";
+import { findCachedTarball, findTarball, packTarball, type TarballAddress } from "./npm.ts";
+import type { AssetPackage } from "./package.ts";
+import { verify } from "./unpack.ts";
+
+export interface TarballSource {
+  findCached(wanted: AssetPackage): Promise<string | null>;
+  find(wanted: AssetPackage): Promise<TarballAddress>;
+  /** The way out where the address refuses us; puts a tarball into the folder and says where. */
+  pack(wanted: AssetPackage, folder: string): Promise<string>;
+}
+
+export const npmSource: TarballSource = { findCached: findCachedTarball, find: findTarball, pack: packTarball };
+
+function explain(wanted: AssetPackage, error: unknown): RuntimeFailure {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new RuntimeFailure(
+    `WordPress could not be downloaded (npm package ${wanted.name}@${wanted.version}): ${reason}. ` +
+      "Check the network and npm's settings (`npm ping`), then start again: the download resumes where it broke off.",
+    { cause: error },
+  );
+}
+
+async function downloadOrPack(wanted: AssetPackage, file: string, source: TarballSource, progress: Progress) {
+  const address = await source.find(wanted);
+  try {
+    await download(address, file, (done, total) => progress({ phase: "download", done, total }));
+  } catch (error) {
+    if (!(error instanceof DownloadRefused)) throw error;
+    await rename(await source.pack(wanted, path.dirname(file)), file);
+  }
+}
+
+/** The path of a verified tarball below `folder`. Rejects with `RuntimeFailure`. */
+export async function fetchTarball(
+  wanted: AssetPackage,
+  folder: string,
+  source: TarballSource,
+  progress: Progress,
+): Promise<string> {
+  const file = path.join(folder, `${wanted.name}-${wanted.version}.tar.gz`);
+  await mkdir(folder, { recursive: true });
+  if ((await exists(file)) && (await verify(file, wanted.integrity))) return file;
+  const cached = await source.findCached(wanted);
+  if (cached !== null) {
+    await copyFile(cached, file);
+    if (await verify(file, wanted.integrity)) return file;
+  }
+  try {
+    await downloadOrPack(wanted, file, source, progress);
+    progress({ phase: "verify", done: 0, total: null });
+    if (await verify(file, wanted.integrity)) return file;
+  } catch (error) {
+    throw explain(wanted, error);
+  }
+  await rm(file, { force: true });
+  throw explain(wanted, new Error("what arrived is not what was asked for (its hash differs)"));
+}

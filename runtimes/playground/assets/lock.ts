@@ -1,0 +1,38 @@
+/**
+ * One process at a time. The lock is SQLite's on an empty database file: the operating system frees it when
+ * its holder dies, however it dies, so that there is nothing to clean up and nothing to guess about.
+ */
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+
+const busy = 5;
+
+function tryLock(file: string): DatabaseSync | null {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && "errcode" in error && error.errcode === busy) return null;
+    throw error;
+  }
+}
+
+/** Waits for the lock, then runs `work` under it. `onWait` is called once if another process has it. */
+export async function withLock<T>(file: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
+  await mkdir(path.dirname(file), { recursive: true });
+  let lock = tryLock(file);
+  if (lock === null) onWait?.();
+  while (lock === null) {
+    await delay(50);
+    lock = tryLock(file);
+  }
+  try {
+    return await work();
+  } finally {
+    lock.close();
+  }
+}

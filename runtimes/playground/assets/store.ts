@@ -1,0 +1,129 @@
+/**
+ * The asset store: WordPress and what belongs to it, unpacked once and shared by every environment.
+ *
+ * A folder of files is whole exactly if its manifest is there: everything is unpacked beside, made durable,
+ * and given its name last. Whoever finds no manifest starts that part again; the download itself resumes.
+ */
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { exists, removeTree } from "../../folders.ts";
+import { type Progress, RuntimeFailure } from "../../runtime.ts";
+import { fetchTarball, npmSource, type TarballSource } from "./fetch.ts";
+import { withLock } from "./lock.ts";
+import { type AssetPackage, assetPackage } from "./package.ts";
+import { syncFolder, unpack } from "./unpack.ts";
+
+/** Raised when what is unpacked, or how, changes without a new version of the package. */
+const layout = 1;
+
+export interface AssetFiles {
+  /** WordPress as published: root files, `wp-admin`, `wp-includes`, `wp-content`. */
+  readonly core: string;
+  readonly languages: string;
+  readonly sqliteDriver: string;
+  readonly wpCli: string;
+  readonly wordpressVersion: string;
+  /** Ascending, `en_US` among them. */
+  readonly locales: readonly string[];
+}
+
+export interface AssetStore {
+  readonly folder: string;
+  /** Idempotent; safe in several processes at once. Rejects with `RuntimeFailure` that says what to do next. */
+  prepare(progress: Progress): Promise<AssetFiles>;
+  /** Rejects where `prepare` has never succeeded. */
+  files(): Promise<AssetFiles>;
+}
+
+interface Manifest {
+  readonly wordpressVersion: string;
+  readonly locales: readonly string[];
+}
+
+function isManifest(value: unknown): value is Manifest {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "wordpressVersion" in value &&
+    typeof value.wordpressVersion === "string" &&
+    "locales" in value &&
+    Array.isArray(value.locales)
+  );
+}
+
+async function readManifest(file: string): Promise<Manifest | null> {
+  const text = await readFile(file, "utf8").catch(() => null);
+  const parsed: unknown = text === null ? null : JSON.parse(text);
+  return isManifest(parsed) ? parsed : null;
+}
+
+async function describe(folder: string): Promise<Manifest> {
+  const source = await readFile(path.join(folder, "core/wp-includes/version.php"), "utf8").catch(() => "");
+  const wordpressVersion = /\$wp_version = '([^']+)'/.exec(source)?.[1] ?? "unknown";
+  const names = await readdir(path.join(folder, "languages")).catch(() => []);
+  const locales = names.flatMap((name) => /^([a-z]{2,3}(?:_[A-Z]{2})?)\.l10n\.php$/.exec(name)?.slice(1) ?? []);
+  return { wordpressVersion, locales: ["en_US", ...locales].toSorted() };
+}
+
+/** `wanted` and `source` are for tests, which bring a small package of their own. */
+export function createAssetStore(options: {
+  readonly folder: string;
+  readonly wanted?: AssetPackage;
+  readonly source?: TarballSource;
+}): AssetStore {
+  const { folder, wanted = assetPackage, source = npmSource } = options;
+  const root = path.join(folder, `files-${wanted.version}-${layout}`);
+  const manifestFile = path.join(root, "manifest.json");
+  let known: AssetFiles | null = null;
+
+  async function lookUp(): Promise<AssetFiles | null> {
+    const manifest = known === null ? await readManifest(manifestFile) : null;
+    if (manifest !== null) {
+      known = {
+        ...manifest,
+        core: path.join(root, "core"),
+        languages: path.join(root, "languages"),
+        sqliteDriver: path.join(root, "sqlite-database-integration"),
+        wpCli: path.join(root, "wp-cli.phar"),
+      };
+    }
+    return known;
+  }
+
+  async function build(progress: Progress): Promise<void> {
+    const beside = `${root}.new`;
+    await removeTree(beside);
+    const tarball = await fetchTarball(wanted, path.join(folder, "downloads"), source, progress);
+    await mkdir(beside, { recursive: true });
+    await unpack(tarball, wanted.parts, beside, (done) => progress({ phase: "unpack", done, total: null }));
+    const manifest = await describe(beside);
+    await writeFile(path.join(beside, "manifest.json"), JSON.stringify(manifest), { flush: true });
+    await syncFolder(beside);
+    await removeTree(root);
+    await rename(beside, root);
+    await syncFolder(folder);
+  }
+
+  async function prepare(progress: Progress): Promise<AssetFiles> {
+    const files = await lookUp();
+    if (files !== null) return files;
+    await mkdir(folder, { recursive: true });
+    const waiting = () => progress({ phase: "wait", done: 0, total: null });
+    return withLock(
+      path.join(folder, "prepare.lock"),
+      async () => {
+        if (!(await exists(manifestFile))) await build(progress);
+        return filesOrThrow();
+      },
+      waiting,
+    );
+  }
+
+  async function filesOrThrow(): Promise<AssetFiles> {
+    const files = await lookUp();
+    if (files === null) throw new RuntimeFailure("WordPress has not been unpacked yet. Start Sitewright again.");
+    return files;
+  }
+
+  return { folder, prepare, files: filesOrThrow };
+}

@@ -1,0 +1,90 @@
+/**
+ * PHP itself, with the settings that WordPress under WebAssembly needs. One runtime belongs to one environment
+ * until its process ends: a script can rewrite what PHP runs before every other script.
+ */
+import { getCACertificates } from "node:tls";
+import { loadNodeRuntime } from "@php-wasm/node";
+import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
+import { createSpawnHandler } from "@php-wasm/util";
+import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
+
+export const siteFolder = "/site";
+export const databaseFolder = "/database";
+export const sessionFolder = "/sessions";
+
+const certificateFile = "/internal/certificates.pem";
+const opcacheBlacklist = "/internal/opcache-blacklist";
+
+/** Whatever starts a process, and what makes links (`mounts.ts` refuses them too). */
+const disabledFunctions = [
+  ...["exec", "shell_exec", "system", "passthru", "popen", "proc_open", "pcntl_exec", "pcntl_fork", "dl"],
+  ...["symlink", "link"],
+];
+
+const settings = {
+  // The library's default is a file cache in memory: a third slower than shared memory.
+  "opcache.file_cache_only": 0,
+  "opcache.file_cache": "",
+  "opcache.memory_consumption": 96,
+  "opcache.interned_strings_buffer": 16,
+  "opcache.max_accelerated_files": 8000,
+  "opcache.validate_timestamps": 1,
+  "opcache.revalidate_freq": 0,
+  // A file changed within the last two seconds is not cached: it may change again within the same second.
+  "opcache.file_update_protection": 2,
+  "opcache.blacklist_filename": opcacheBlacklist,
+  display_errors: 0,
+  display_startup_errors: 0,
+  html_errors: 0,
+  log_errors: 1,
+  expose_php: 0,
+  memory_limit: "256M",
+  upload_max_filesize: "256M",
+  post_max_size: "256M",
+  max_execution_time: 0,
+  allow_url_include: 0,
+  "session.save_path": sessionFolder,
+  sendmail_path: "/usr/sbin/sendmail -t -i",
+  "openssl.cafile": certificateFile,
+  "curl.cainfo": certificateFile,
+  disable_functions: disabledFunctions.join(","),
+};
+
+function hasNetwork(runtime: object): runtime is NetworkedRuntime {
+  return "websocket" in runtime && "outboundNetworkProxyServer" in runtime;
+}
+
+class GuardedPhp extends PHP {
+  guard(rules: () => NetworkRules | null): void {
+    const runtime = this[runtimeOf];
+    if (!hasNetwork(runtime)) throw new Error("This PHP's network has another form; it can't be guarded.");
+    guardNetwork(runtime, rules);
+  }
+}
+
+/**
+ * Every program that PHP wants to start ends at once with "command not found". That includes sendmail: nothing
+ * here delivers mail yet, so `mail()` says false instead of pretending.
+ */
+const noPrograms = createSpawnHandler(async (_command, program) => {
+  program.notifySpawn();
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  program.exit(127);
+});
+
+/** `processId` must be unique among all PHP runtimes of the host: the process's own id is. */
+export async function bootPhp(options: {
+  readonly version: string;
+  readonly network: () => NetworkRules | null;
+}): Promise<PHP> {
+  if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
+  const emscriptenOptions = { processId: process.pid };
+  const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
+  php.guard(options.network);
+  await php.setSapiName("fpm-fcgi");
+  php.writeFile(certificateFile, getCACertificates("default").join("\n"));
+  php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
+  await setPhpIniEntries(php, settings);
+  await php.setSpawnHandler(noPrograms);
+  return php;
+}

@@ -1,0 +1,74 @@
+/**
+ * The part of the PHP packages that is used here. Their own declarations import each other without file
+ * extensions, which the compiler's Node resolution does not follow.
+ */
+declare module "@php-wasm/universal" {
+  export const SupportedPHPVersions: readonly string[];
+  export const __private__dont__use: unique symbol;
+
+  export interface FsNode {
+    readonly mode: number;
+  }
+
+  export interface RootFs {
+    readonly filesystems: Readonly<Record<string, object>>;
+    readonly ErrnoError: new (errno: number) => Error;
+    mount(type: object, options: { readonly root: string }, mountPoint: string): FsNode;
+    unmount(mountPoint: string): void;
+    mkdirTree(path: string): void;
+    analyzePath(path: string, dontResolveLastLink: boolean): { readonly exists: boolean };
+  }
+
+  export interface PhpRunOptions {
+    readonly code?: string;
+    readonly scriptPath?: string;
+    readonly relativeUri?: string;
+    readonly protocol?: string;
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: Uint8Array;
+    readonly $_SERVER?: Readonly<Record<string, string>>;
+  }
+
+  export interface StreamedPhpResponse {
+    readonly stdout: ReadableStream<Uint8Array>;
+    readonly stderr: ReadableStream<Uint8Array>;
+    readonly exitCode: Promise<number>;
+    readonly headers: Promise<Readonly<Record<string, readonly string[]>>>;
+    readonly httpStatusCode: Promise<number>;
+    readonly stdoutText: Promise<string>;
+    readonly stderrText: Promise<string>;
+  }
+
+  export class PHP {
+    constructor(runtimeId: number);
+    /** The Emscripten module. */
+    protected [__private__dont__use]: object;
+    setSapiName(name: string): Promise<void>;
+    setSpawnHandler(handler: object): Promise<void>;
+    writeFile(path: string, content: string | Uint8Array): void;
+    mount(
+      path: string,
+      handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,
+    ): Promise<() => Promise<void> | void>;
+    runStream(request: PhpRunOptions): Promise<StreamedPhpResponse>;
+  }
+
+  export function setPhpIniEntries(php: PHP, entries: Readonly<Record<string, string | number>>): Promise<void>;
+}
+
+declare module "@php-wasm/node" {
+  /** Gives the id from which `PHP` is made. */
+  export function loadNodeRuntime(
+    version: string,
+    options: { readonly followSymlinks: boolean; readonly emscriptenOptions: { readonly processId: number } },
+  ): Promise<number>;
+}
+
+declare module "@php-wasm/util" {
+  export interface ProgramApi {
+    notifySpawn(): void;
+    exit(code: number): void;
+  }
+  export function createSpawnHandler(program: (command: string[], api: ProgramApi) => Promise<void>): object;
+}

@@ -1,0 +1,44 @@
+/** An environment as PHP sees it: its own files, WordPress's shared code above them, its database beside them. */
+import type { PHP } from "@php-wasm/universal";
+import { databaseFolder, sessionFolder, siteFolder } from "./boot.ts";
+import { mountFolder } from "./mounts.ts";
+
+/** First folders of the web root that are the same for every environment, and come from the asset store. */
+export const sharedFolders = ["wp-admin", "wp-includes"] as const;
+
+export interface SiteFolders {
+  /** Host folders; relative ones are relative to the process's working directory. */
+  readonly documentRoot: string;
+  readonly core: string;
+  readonly database: string;
+  readonly sessions: string;
+}
+
+/** Returns the unmounting. A worker that can't unmount is of no use any more. */
+export async function mountSite(php: PHP, folders: SiteFolders): Promise<() => Promise<void>> {
+  const own = [
+    await mountFolder(php, siteFolder, folders.documentRoot, "own"),
+    await mountFolder(php, databaseFolder, folders.database, "own"),
+    await mountFolder(php, sessionFolder, folders.sessions, "own"),
+  ];
+  const shared: (() => Promise<void>)[] = [];
+  for (const name of sharedFolders) {
+    shared.push(await mountFolder(php, `${siteFolder}/${name}`, `${folders.core}/${name}`, "readOnly"));
+  }
+  return async () => {
+    for (const unmount of [...shared, ...own]) await unmount();
+  };
+}
+
+/** What every script finds in `$_SERVER`, whatever the request. */
+export function serverVariables(script: string, pathInfo: string): Record<string, string> {
+  return {
+    DOCUMENT_ROOT: siteFolder,
+    SCRIPT_FILENAME: `${siteFolder}${script}`,
+    SCRIPT_NAME: script,
+    PHP_SELF: `${script}${pathInfo}`,
+    SERVER_SOFTWARE: "Sitewright",
+    GATEWAY_INTERFACE: "CGI/1.1",
+    ...(pathInfo === "" ? {} : { PATH_INFO: pathInfo }),
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * PHP's sockets. Emscripten wants something that looks like a WebSocket; the library answers with a WebSocket
+ * to a proxy on a loopback port, which connects anywhere for anybody. This is a plain socket in its place,
+ * which asks the guard first, and there is no proxy.
+ */
+import { EventEmitter } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type Decision, decide, type GuardRules } from "./guard.ts";
+
+export interface NetworkRules extends GuardRules {
+  /** Path of the Unix socket on which the edge takes the requests of this installation's own PHP. */
+  readonly edgeSocket: string;
+}
+
+const connectMilliseconds = 20_000;
+
+function connectTo(target: string, port: number): Promise<Socket> {
+  const isPath = target.startsWith("/");
+  return new Promise((resolve, reject) => {
+    const socket = isPath ? connect({ path: target }) : connect({ host: target, port });
+    socket.setTimeout(connectMilliseconds, () => socket.destroy(new Error("connecting took too long")));
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.setTimeout(0);
+      socket.off("error", reject);
+      resolve(socket);
+    });
+  });
+}
+
+async function open(decision: Decision, port: number, rules: NetworkRules): Promise<Socket> {
+  if (decision.to === "edge") return connectTo(rules.edgeSocket, port);
+  if (decision.to === "nowhere") throw new Error("PHP may not connect there");
+  let failure: unknown;
+  for (const address of decision.addresses) {
+    try {
+      return await connectTo(address, port);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** The part of a WebSocket's face that Emscripten's socket code looks at. */
+class GuardedSocket extends EventEmitter {
+  readonly CONNECTING = 0;
+  readonly OPEN = 1;
+  readonly CLOSING = 2;
+  readonly CLOSED = 3;
+  readyState = 0;
+  binaryType = "arraybuffer";
+  #socket: Socket | null = null;
+
+  constructor(url: string, rules: NetworkRules) {
+    super();
+    const target = new URL(url).searchParams;
+    const port = Number(target.get("port"));
+    // Emscripten listens for errors only after the constructor; without a listener an error would end the process.
+    this.on("error", () => undefined);
+    decide(target.get("host") ?? "", port, rules)
+      .then((decision) => open(decision, port, rules))
+      .then(
+        (socket) => this.#opened(socket),
+        (error: unknown) => this.#failed(error),
+      );
+  }
+
+  #opened(socket: Socket): void {
+    if (this.readyState !== this.CONNECTING) {
+      socket.destroy();
+      return;
+    }
+    this.#socket = socket;
+    this.readyState = this.OPEN;
+    socket.on("data", (data: Buffer) => this.emit("message", data, true));
+    socket.on("error", (error) => this.#failed(error));
+    socket.on("close", () => this.#closed());
+    this.emit("open");
+  }
+
+  #failed(error: unknown): void {
+    if (this.readyState >= this.CLOSING) return;
+    this.emit("error", error);
+    this.#closed();
+  }
+
+  #closed(): void {
+    if (this.readyState === this.CLOSED) return;
+    this.readyState = this.CLOSED;
+    this.emit("close");
+  }
+
+  send(data: ArrayBuffer | Uint8Array): void {
+    this.#socket?.write(Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data));
+  }
+
+  /** Wanted by Emscripten for keep-alive and no-delay, neither of which matters here. */
+  setSocketOpt(): void {}
+
+  close(): void {
+    if (this.readyState >= this.CLOSING) return;
+    this.readyState = this.CLOSING;
+    if (this.#socket === null) this.#closed();
+    else this.#socket.end();
+  }
+
+  addEventListener(name: string, listener: (...parameters: unknown[]) => void): void {
+    this.on(name, listener);
+  }
+
+  removeEventListener(name: string, listener: (...parameters: unknown[]) => void): void {
+    this.off(name, listener);
+  }
+}
+
+/** A PHP script that wants to be a server is told that it can't. */
+class NoServer {
+  constructor() {
+    throw new Error("PHP may not listen on this host");
+  }
+}
+
+/** What of the Emscripten module is used here. */
+export interface NetworkedRuntime {
+  readonly websocket: Record<string, unknown>;
+  readonly outboundNetworkProxyServer: { close(): void };
+}
+
+/**
+ * Puts our sockets in the place of the library's and closes its proxy. `rules` is asked at each connection,
+ * because a spare worker learns them only when it gets its environment; null means no network.
+ */
+export function guardNetwork(runtime: NetworkedRuntime, rules: () => NetworkRules | null): void {
+  runtime.outboundNetworkProxyServer.close();
+  runtime.websocket.decorator = () =>
+    class extends GuardedSocket {
+      constructor(url: string) {
+        const current = rules();
+        if (current === null) throw new Error("This PHP has no network");
+        super(url, current);
+      }
+    };
+  runtime.websocket.serverDecorator = () => NoServer;
+  runtime.websocket.url = (_socket: unknown, host: string, port: number) =>
+    `tcp://php/?${new URLSearchParams({ host, port: String(port) })}`;
+}

@@ -1,0 +1,70 @@
+/** The text of an environment's `wp-config.php`. */
+import { randomInt } from "node:crypto";
+import type { MultisiteKind } from "../../runtime.ts";
+import { databaseFolder } from "../php/boot.ts";
+
+/** A PHP string literal of exactly this text. */
+export function phpString(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&")}'`;
+}
+
+const saltNames = ["AUTH", "SECURE_AUTH", "LOGGED_IN", "NONCE"].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
+const saltCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#%^&*()-_[]{}<>~+=,.;:/?|";
+
+function salt(): string {
+  return Array.from({ length: 64 }, () => saltCharacters[randomInt(saltCharacters.length)]).join("");
+}
+
+function define(name: string, value: string | boolean | number): string {
+  return `define( '${name}', ${typeof value === "string" ? phpString(value) : String(value)} );`;
+}
+
+function multisiteLines(kind: MultisiteKind, address: string): readonly string[] {
+  const { host, hostname } = new URL(address);
+  const lines = [
+    define("WP_ALLOW_MULTISITE", true),
+    define("MULTISITE", true),
+    define("SUBDOMAIN_INSTALL", kind === "subdomain"),
+    define("DOMAIN_CURRENT_SITE", host),
+    define("PATH_CURRENT_SITE", "/"),
+    define("SITE_ID_CURRENT_SITE", 1),
+    define("BLOG_ID_CURRENT_SITE", 1),
+  ];
+  // WordPress would take the network's host with its port, which no browser accepts as a cookie's domain.
+  return kind === "subdomain" ? [...lines, define("COOKIE_DOMAIN", `.${hostname}`)] : lines;
+}
+
+/**
+ * `SQLITE_JOURNAL_MODE` is not a matter of taste: with the driver's default, write-ahead logging, PHP under
+ * WebAssembly silently loses committed rows as soon as a second process opens the database.
+ */
+export function wpConfig(options: { readonly address: string; readonly multisite: MultisiteKind | null }): string {
+  const lines = [
+    define("DB_NAME", "wordpress"),
+    define("DB_USER", ""),
+    define("DB_PASSWORD", ""),
+    define("DB_HOST", "localhost"),
+    define("DB_CHARSET", "utf8mb4"),
+    define("DB_COLLATE", ""),
+    define("DB_ENGINE", "sqlite"),
+    define("DB_DIR", `${databaseFolder}/`),
+    define("DB_FILE", "wordpress.sqlite"),
+    define("SQLITE_JOURNAL_MODE", "DELETE"),
+    "",
+    ...saltNames.map((name) => define(name, salt())),
+    "",
+    "$table_prefix = 'wp_';",
+    "",
+    define("WP_DEBUG", false),
+    define("FS_METHOD", "direct"),
+    define("DISABLE_WP_CRON", true),
+    define("AUTOMATIC_UPDATER_DISABLED", true),
+    ...(options.multisite === null ? [] : ["", ...multisiteLines(options.multisite, options.address)]),
+    "",
+    "if ( ! defined( 'ABSPATH' ) ) {",
+    "\tdefine( 'ABSPATH', __DIR__ . '/' );",
+    "}",
+    "require_once ABSPATH . 'wp-settings.php';",
+  ];
+  return `<?php\n${lines.join("\n")}\n`;
+}

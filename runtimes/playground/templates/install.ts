@@ -1,0 +1,94 @@
+/**
+ * Installs WordPress into a template: the main module of a process that does this once and ends. What is
+ * installed has placeholders for values; `site/rewrite.ts` puts an environment's own in their place.
+ */
+import type { PHP } from "@php-wasm/universal";
+import type { MultisiteKind } from "../../runtime.ts";
+import { bootPhp, siteFolder } from "../php/boot.ts";
+import { mountSite, type SiteFolders, serverVariables } from "../php/site.ts";
+import { placeholders } from "./placeholders.ts";
+
+export interface InstallJob {
+  readonly folders: SiteFolders;
+  readonly phpVersion: string;
+  readonly locale: string;
+  readonly multisite: MultisiteKind | null;
+}
+
+/** A PHP expression with the value of this text: no text can end it early. */
+function expression(text: string): string {
+  return `base64_decode('${Buffer.from(text).toString("base64")}')`;
+}
+
+/**
+ * No mail, and no request to the outside: WordPress asks its own address whether pretty permalinks work, and
+ * at the edge they do.
+ */
+const quiet = `
+add_filter( 'pre_wp_mail', '__return_true' );
+add_filter( 'pre_http_request', function () {
+	return array(
+		'headers' => array( 'X-Pingback' => site_url( 'xmlrpc.php' ) ), 'body' => '', 'cookies' => array(),
+		'response' => array( 'code' => 200, 'message' => 'OK' ), 'filename' => null,
+	);
+} );`;
+
+function installCode(locale: string): string {
+  const { title, adminUser, adminEmail } = placeholders;
+  return `<?php
+define( 'WP_INSTALLING', true );
+require '${siteFolder}/wp-load.php';
+require ABSPATH . 'wp-admin/includes/upgrade.php';
+${quiet}
+$language = ${expression(locale === "en_US" ? "" : locale)};
+if ( $language !== '' ) {
+	if ( ! load_default_textdomain( $language ) ) { echo 'no such language'; exit( 1 ); }
+	$GLOBALS['wp_locale'] = new WP_Locale();
+}
+$made = wp_install( ${expression(title)}, ${expression(adminUser)}, ${expression(adminEmail)}, true, '', wp_generate_password( 40 ), $language );
+echo is_wp_error( $made ) ? $made->get_error_message() : 'installed';
+`;
+}
+
+function networkCode(kind: MultisiteKind): string {
+  return `<?php
+require '${siteFolder}/wp-load.php';
+require ABSPATH . 'wp-admin/includes/upgrade.php';
+require ABSPATH . 'wp-admin/includes/network.php';
+${quiet}
+foreach ( $wpdb->tables( 'ms_global' ) as $table => $prefixed ) { $wpdb->$table = $prefixed; }
+install_network();
+$made = populate_network( 1, ${expression(placeholders.host)}, ${expression(placeholders.adminEmail)}, ${expression(placeholders.title)}, '/', ${kind === "subdomain"} );
+echo is_wp_error( $made ) ? $made->get_error_message() : 'installed';
+`;
+}
+
+async function run(php: PHP, code: string): Promise<void> {
+  const response = await php.runStream({
+    code,
+    relativeUri: "/wp-admin/install.php",
+    headers: { host: placeholders.host },
+    $_SERVER: { ...serverVariables("/wp-admin/install.php", ""), REMOTE_ADDR: "127.0.0.1" },
+  });
+  const output = await response.stdoutText;
+  const errors = await response.stderrText;
+  if (output !== "installed" || (await response.exitCode) !== 0) {
+    throw new Error(`Installing WordPress failed: ${output.slice(0, 2000)} ${errors.slice(0, 2000)}`);
+  }
+}
+
+async function install(job: InstallJob): Promise<void> {
+  const php = await bootPhp({ version: job.phpVersion, network: () => null });
+  await mountSite(php, job.folders);
+  await run(php, installCode(job.locale));
+  if (job.multisite !== null) await run(php, networkCode(job.multisite));
+}
+
+if (import.meta.main) {
+  process.once("message", (job: InstallJob) => {
+    install(job).then(
+      () => process.send?.({ done: true }, () => process.kill(process.pid, "SIGKILL")),
+      (error: unknown) => process.send?.({ done: false, reason: String(error) }, () => process.exit(1)),
+    );
+  });
+}

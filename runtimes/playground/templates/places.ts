@@ -1,0 +1,55 @@
+/** Finds, once for each template, where in its database placeholders stand. */
+import { DatabaseSync } from "node:sqlite";
+import { placeholderMark } from "./placeholders.ts";
+
+/** One column of one row. */
+export interface Place {
+  readonly table: string;
+  readonly column: string;
+  readonly rowid: number;
+}
+
+/** An SQL identifier. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function textColumns(database: DatabaseSync, table: string): string[] {
+  return database
+    .prepare(`PRAGMA table_info(${quoted(table)})`)
+    .all()
+    .map((column) => String(column.name));
+}
+
+/** Every place in the database whose text contains the mark, upper or lower case. */
+export function placesOf(database: DatabaseSync): Place[] {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  return tables.flatMap(({ name }) => {
+    const table = String(name);
+    return textColumns(database, table).flatMap((column) =>
+      database
+        .prepare(`SELECT rowid AS place FROM ${quoted(table)} WHERE CAST(${quoted(column)} AS TEXT) LIKE ?`)
+        .all(`%${placeholderMark}%`)
+        .map((row) => ({ table, column, rowid: Number(row.place) })),
+    );
+  });
+}
+
+/** Also removes what the installation left of passing interest: transients. */
+export function findPlaces(file: string): Place[] {
+  const database = new DatabaseSync(file);
+  try {
+    for (const [table, column] of [
+      ["wp_options", "option_name"],
+      ["wp_sitemeta", "meta_key"],
+    ]) {
+      const there = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table ?? "");
+      if (there)
+        database.exec(`DELETE FROM ${table} WHERE ${column} GLOB '_transient_*' OR ${column} GLOB '_site_transient_*'`);
+    }
+    database.exec("VACUUM");
+    return placesOf(database);
+  } finally {
+    database.close();
+  }
+}

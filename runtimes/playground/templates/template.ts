@@ -1,0 +1,182 @@
+/**
+ * Templates: a pristine WordPress for each language and kind of network, installed once by WordPress itself
+ * and then copied. A template is whole exactly if its description is there.
+ */
+import { fork } from "node:child_process";
+import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { exists, removeTree } from "../../folders.ts";
+import type { MultisiteKind } from "../../runtime.ts";
+import { withLock } from "../assets/lock.ts";
+import type { AssetFiles, AssetStore } from "../assets/store.ts";
+import { syncFolder, timeOf } from "../assets/unpack.ts";
+import { siteFolder } from "../php/boot.ts";
+import { sharedFolders } from "../php/site.ts";
+import { wpConfig } from "../site/wpConfig.ts";
+import type { InstallJob } from "./install.ts";
+import { placeholders } from "./placeholders.ts";
+import { findPlaces, type Place } from "./places.ts";
+
+/** Raised when templates are made differently from before. */
+const layout = 2;
+const installSeconds = 120;
+export const templatePhpVersion = "8.3";
+export const databaseFile = "wordpress.sqlite";
+
+export interface TemplateKind {
+  readonly locale: string;
+  readonly multisite: MultisiteKind | null;
+}
+
+export interface Template {
+  /** Holds `public` and `database`, as a release of an environment does. */
+  readonly folder: string;
+  readonly wordpressVersion: string;
+  /** Where in the database placeholders stand. */
+  readonly places: readonly Place[];
+}
+
+export interface TemplateStore {
+  /** Makes the template on its first use, which takes seconds; safe in several processes at once. */
+  get(kind: TemplateKind): Promise<Template>;
+}
+
+function isTemplate(value: unknown): value is Pick<Template, "places" | "wordpressVersion"> {
+  return typeof value === "object" && value !== null && "places" in value && "wordpressVersion" in value;
+}
+
+/** Whether a file of the languages folder belongs to this locale, and not to one whose name contains it. */
+export function belongsToLocale(name: string, locale: string): boolean {
+  return name.startsWith(`${locale}.`) || name.startsWith(`${locale}-`) || name.includes(`-${locale}.`);
+}
+
+async function copyLanguages(files: AssetFiles, locale: string, target: string): Promise<void> {
+  if (locale === "en_US") return;
+  for (const entry of await readdir(files.languages, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !isOfLocale(entry.name, locale)) continue;
+    const source = path.join(entry.parentPath, entry.name);
+    const place = path.join(target, path.relative(files.languages, source));
+    await mkdir(path.dirname(place), { recursive: true });
+    await cp(source, place, { preserveTimestamps: true });
+  }
+}
+
+function isOfLocale(name: string, locale: string): boolean {
+  return belongsToLocale(name, locale) || name.includes(`-${locale}-`);
+}
+
+async function writeDropIn(files: AssetFiles, content: string): Promise<void> {
+  const driver = `${siteFolder}/wp-content/mu-plugins/sqlite-database-integration`;
+  const source = await readFile(path.join(files.sqliteDriver, "db.copy"), "utf8");
+  const text = source
+    .replaceAll("{SQLITE_IMPLEMENTATION_FOLDER_PATH}", driver)
+    .replaceAll("{SQLITE_PLUGIN}", "sqlite-database-integration/load.php");
+  const file = path.join(content, "db.php");
+  await writeFile(file, text);
+  const time = timeOf(Buffer.from(text));
+  await utimes(file, time, time);
+}
+
+/** The files that an environment owns, as WordPress publishes them, plus the SQLite driver and one language. */
+async function layOut(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
+  const root = path.join(folder, "public");
+  const content = path.join(root, "wp-content");
+  for (const name of ["database", "sessions", ...sharedFolders.map((shared) => `public/${shared}`)]) {
+    await mkdir(path.join(folder, name), { recursive: true });
+  }
+  for (const entry of await readdir(files.core)) {
+    if (sharedFolders.some((shared) => shared === entry)) continue;
+    await cp(path.join(files.core, entry), path.join(root, entry), { recursive: true, preserveTimestamps: true });
+  }
+  await cp(files.sqliteDriver, path.join(content, "mu-plugins/sqlite-database-integration"), {
+    recursive: true,
+    preserveTimestamps: true,
+  });
+  await writeDropIn(files, content);
+  await copyLanguages(files, kind.locale, path.join(content, "languages"));
+  await makeWritable(root);
+  await writeFile(path.join(root, "wp-config.php"), wpConfig({ address: placeholders.address, multisite: null }));
+}
+
+/** The asset store's files are read-only; an environment's own are not. */
+async function makeWritable(root: string): Promise<void> {
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+  }
+}
+
+function isOutcome(value: unknown): value is { readonly done: boolean; readonly reason?: string } {
+  return typeof value === "object" && value !== null && "done" in value;
+}
+
+function runInstall(job: InstallJob): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(new URL("./install.ts", import.meta.url)), {
+      env: {},
+      execArgv: [],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      timeout: installSeconds * 1000,
+      killSignal: "SIGKILL",
+    });
+    child.once("error", reject);
+    child.once("message", (outcome: unknown) => {
+      if (isOutcome(outcome) && outcome.done) resolve();
+      else reject(new Error(isOutcome(outcome) ? outcome.reason : "unknown"));
+    });
+    child.once("exit", (code, signal) => reject(new Error(`Installing WordPress ended with ${code ?? signal}.`)));
+    child.send(job);
+  });
+}
+
+async function build(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
+  const beside = `${folder}.new`;
+  await removeTree(beside);
+  await layOut(files, kind, beside);
+  await runInstall({
+    folders: {
+      documentRoot: path.join(beside, "public"),
+      core: files.core,
+      database: path.join(beside, "database"),
+      sessions: path.join(beside, "sessions"),
+    },
+    phpVersion: templatePhpVersion,
+    ...kind,
+  });
+  const places = findPlaces(path.join(beside, "database", databaseFile));
+  const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
+  await writeFile(path.join(beside, "template.json"), description, { flush: true });
+  await removeTree(folder);
+  await rename(beside, folder);
+  await syncFolder(path.dirname(folder));
+}
+
+export function createTemplateStore(assets: AssetStore): TemplateStore {
+  const known = new Map<string, Promise<Template>>();
+
+  async function make(key: string, kind: TemplateKind): Promise<Template> {
+    const files = await assets.files();
+    const folder = path.join(assets.folder, "templates", `${files.wordpressVersion}-${layout}-${key}`);
+    const description = path.join(folder, "template.json");
+    if (!(await exists(description))) {
+      await withLock(`${folder}.lock`, async () => {
+        if (!(await exists(description))) await build(files, kind, folder);
+      });
+    }
+    const parsed: unknown = JSON.parse(await readFile(description, "utf8"));
+    if (!isTemplate(parsed)) throw new Error(`${description} is damaged; remove ${folder}.`);
+    return { ...parsed, folder };
+  }
+
+  return {
+    get: (kind) => {
+      const key = `${kind.locale}-${kind.multisite ?? "single"}`;
+      const found = known.get(key);
+      if (found !== undefined) return found;
+      const made = make(key, kind);
+      known.set(key, made);
+      made.catch(() => known.delete(key));
+      return made;
+    },
+  };
+}
