@@ -1,7 +1,7 @@
 /** The keys by which programs speak for a person of a company. */
 import { Type } from "typebox";
 import { endpoint } from "./endpoint.ts";
-import { line, nullable, uuid } from "./schema.ts";
+import { line, nullable, pattern, uuid } from "./schema.ts";
 
 const status = Type.Enum(["active", "revoked", "expired"], { description: "Only `active` keys are accepted." });
 const expiresAt = nullable(
@@ -18,10 +18,12 @@ const ApiKey = Type.Object(
   { title: "ApiKey" },
 );
 
-const SCOPE_PATTERN =
-  "^(read|write|delete|push|non-live|site:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$";
+const scopePattern = pattern(
+  "^(read|write|delete|push|non-live|site:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$",
+  "must be read, write, delete, push, non-live or site:<id>",
+);
 
-const scopeList = Type.Array(Type.String({ pattern: SCOPE_PATTERN, examples: ["read"] }), {
+const scopeList = Type.Array(Type.String({ pattern: scopePattern, examples: ["read"] }), {
   minItems: 1,
   maxItems: 200,
   description:

@@ -1,7 +1,7 @@
 /** The kinds of operation there are, and the endpoint that follows one. */
 import { Type } from "typebox";
 import { endpoint } from "./endpoint.ts";
-import { nullable, uuid } from "./schema.ts";
+import { nullable, pattern, uuid } from "./schema.ts";
 
 interface OperationKindFacts {
   /** What its ids begin with; a fresh UUID follows. */
@@ -90,6 +90,7 @@ export const getOperation = endpoint({
   params: Type.Object({
     operation_id: Type.String({
       maxLength: 100,
+      pattern: pattern("^[\\u0021-\\u007e]+$", "must be an operation's id"),
       description: "The id from a 202. The colon may be percent-encoded.",
       examples: [OPERATION_ID],
     }),

@@ -3,13 +3,18 @@ import { Type } from "typebox";
 import { endpoint } from "./endpoint.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
 import { Accepted } from "./operations.ts";
-import { limit, line, nullable, offset, uuid } from "./schema.ts";
+import { limit, line, nullable, offset, pattern, uuid } from "./schema.ts";
 
-/** What WordPress lets a user name be made of, in its strict form: no space at either end and no two in a row. */
-const USER_NAME_PATTERN = "^[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$";
+/** What WordPress lets a user name be made of, in its strict form. */
+const userNamePattern = pattern(
+  "^[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
+  "must be made of letters, digits, _, ., -, @ and single spaces inside",
+);
+
+const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
 /** What WordPress takes for an e-mail address: ASCII, and a domain of at least two labels. */
-const EMAIL_PATTERN =
-  "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$";
+const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
 
 const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const notYet = "Plugins can't be installed while a site is created yet: send false or leave it out.";
@@ -36,7 +41,7 @@ export const SiteCreate = Type.Object(
       minLength: 6,
       maxLength: 100,
       format: "email",
-      pattern: EMAIL_PATTERN,
+      pattern: emailPattern,
       description: "E-mail address of the WordPress administrator.",
       examples: ["ada@example.com"],
     }),
@@ -48,7 +53,7 @@ export const SiteCreate = Type.Object(
     admin_user: Type.String({
       minLength: 1,
       maxLength: 60,
-      pattern: USER_NAME_PATTERN,
+      pattern: userNamePattern,
       description:
         "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
       examples: ["ada"],

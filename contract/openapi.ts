@@ -1,0 +1,179 @@
+/** The OpenAPI 3.1 document, made from the table of endpoints. */
+import type { TSchema } from "typebox";
+import type { Endpoint } from "./endpoint.ts";
+import { endpoints } from "./endpoints.ts";
+import { describeError, ErrorBody, type ErrorStatus, refusalReasons } from "./errors.ts";
+
+type Node = { [key: string]: unknown };
+
+const description = `Sitewright creates, serves and deletes WordPress sites for companies.
+
+Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Work that takes longer than a moment is answered with 202 and an \`operation_id\`; follow it with \`GET /operations/{operation_id}\`.
+
+Every error has one shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A well-formed one that can't be done is a 400 with one of these as \`data.code\`:
+
+${Object.entries(refusalReasons)
+  .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+  .join("\n")}
+
+Every answer carries \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds since 1970). The query parameters of a GET may also be sent as a JSON body; the query wins. Fields that are not known are ignored.`;
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "1 to 255 visible ASCII characters. The same key with the same request gets the first answer again for 24 hours, and is carried out once.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const whenBusy = {
+  name: "When-Busy",
+  in: "header",
+  required: false,
+  description: "What happens while another operation holds the environment: `fail` at once, or `queue` and wait.",
+  schema: { type: "string", enum: ["fail", "queue"], default: "fail" },
+};
+
+const rateHeaders = {
+  "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
+  "X-RateLimit-Limit": { $ref: "#/components/headers/X-RateLimit-Limit" },
+  "X-RateLimit-Remaining": { $ref: "#/components/headers/X-RateLimit-Remaining" },
+  "X-RateLimit-Reset": { $ref: "#/components/headers/X-RateLimit-Reset" },
+};
+
+/** The whole document as plain JSON. */
+export function openApiDocument(): Node {
+  const named = new Map<string, unknown>();
+  const paths: { [path: string]: Node } = {};
+  for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
+    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operationOf(name, row, named) };
+  }
+  const tags = [...new Set(Object.values<Endpoint>(endpoints).map(({ tag }) => tag))].map((tag) => ({ name: tag }));
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Sitewright",
+      version: "2",
+      description,
+      license: { name: "GPL-2.0-or-later", identifier: "GPL-2.0-or-later" },
+    },
+    servers: [{ url: "/v2", description: "This installation" }],
+    security: [{ apiKey: [] }],
+    tags,
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key of the company: `sk_…`." },
+      },
+      headers: {
+        "X-Request-Id": header("Id of this request in the log.", "string"),
+        "X-RateLimit-Limit": header("Requests that the key may make in a minute.", "integer"),
+        "X-RateLimit-Remaining": header("How many of them are left.", "integer"),
+        "X-RateLimit-Reset": header("When all of them are there again, in seconds since 1970.", "integer"),
+      },
+      schemas: Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
+    },
+  };
+}
+
+function header(text: string, type: string): Node {
+  return { description: text, schema: { type } };
+}
+
+function operationOf(name: string, row: Endpoint, named: Map<string, unknown>): Node {
+  return {
+    operationId: name,
+    tags: [row.tag],
+    summary: row.summary,
+    description: row.description,
+    ...(row.deprecated && { deprecated: true }),
+    parameters: parametersOf(row, named),
+    ...(row.body && {
+      requestBody: { required: true, content: { "application/json": { schema: publish(row.body, named) } } },
+    }),
+    responses: { ...successes(row, named), ...errors(row, named) },
+    "x-verb": row.verb,
+    ...(row.operation && { "x-operation": row.operation }),
+  };
+}
+
+function parametersOf(row: Endpoint, named: Map<string, unknown>): Node[] {
+  const from = (place: "path" | "query", schema: Endpoint["query"]) => {
+    const needed: readonly string[] = schema?.required ?? [];
+    return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
+      const { description: text, ...rest } = toNode(publish(property, named));
+      const required = place === "path" || needed.includes(name);
+      return { name, in: place, required, ...(text !== undefined && { description: text }), schema: rest };
+    });
+  };
+  return [
+    ...from("path", row.params),
+    ...from("query", row.query),
+    ...(row.method === "GET" ? [] : [idempotencyKey]),
+    ...(row.operation ? [whenBusy] : []),
+  ];
+}
+
+function successes(row: Endpoint, named: Map<string, unknown>): Node {
+  const entries = Object.entries(row.responses).map(([status, { description: text, body }]) => [
+    status,
+    {
+      description: text,
+      headers: {
+        ...rateHeaders,
+        ...(row.operation && { Location: header("Where to follow the operation.", "string") }),
+      },
+      content: { "application/json": { schema: publish(body, named) } },
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function errors(row: Endpoint, named: Map<string, unknown>): Node {
+  const isWrite = row.method !== "GET";
+  const statuses: ErrorStatus[] = [
+    ...(row.query || row.body || isWrite ? [400 as const] : []),
+    401,
+    403,
+    ...(row.resource.kind === "key" ? [] : [404 as const]),
+    ...(row.body || row.query ? [413 as const, 415 as const] : []),
+    429,
+    ...(row.responses[500] ? [] : [500 as const]),
+  ];
+  return Object.fromEntries(statuses.map((status) => [status, errorResponse(status, named)]));
+}
+
+function errorResponse(status: ErrorStatus, named: Map<string, unknown>): Node {
+  const { description: text, example } = describeError(status);
+  const extra =
+    status === 429
+      ? { "Retry-After": header("Seconds to wait, at most 30.", "integer") }
+      : status === 401
+        ? { "WWW-Authenticate": header("`Bearer`.", "string") }
+        : {};
+  return {
+    description: text,
+    headers: { ...rateHeaders, ...extra },
+    content: { "application/json": { schema: publish(ErrorBody, named), example } },
+  };
+}
+
+/** A schema as JSON. One that has a title stands under `components` and is referred to. */
+function publish(schema: unknown, named: Map<string, unknown>): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => publish(item, named));
+  if (schema === null || typeof schema !== "object") return schema;
+  const node = toNode(schema);
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, publish(value, named)]));
+  if (typeof node.title !== "string" || node.type !== "object") return copy;
+  const known = named.get(node.title);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy)) {
+    throw new Error(`Two schemas are called ${node.title}`);
+  }
+  named.set(node.title, copy);
+  return { $ref: `#/components/schemas/${node.title}` };
+}
+
+function toNode(value: unknown): Node {
+  return value !== null && typeof value === "object" ? { ...value } : {};
+}

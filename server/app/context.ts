@@ -1,0 +1,41 @@
+/** What the rules are given: the process's own things, and who is asking this time. */
+import type { Capabilities } from "@sitewright/runtimes/runtime.ts";
+import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
+import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
+import type { Actor } from "@sitewright/server/store/activity.ts";
+import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { Pool } from "pg";
+import type { Caller } from "./access.ts";
+
+export interface Settings {
+  /** Address of this machine as visitors know it. */
+  readonly host: string;
+  /** New sites are at `<name>.<siteSuffix>`. */
+  readonly siteSuffix: string;
+  readonly edgePort: number;
+}
+
+/** Lives as long as the process. */
+export interface App {
+  readonly settings: Settings;
+  /** What the runtime can do. */
+  readonly capabilities: Capabilities;
+  readonly pool: Pool;
+  readonly database: Database;
+  readonly acceptOperation: AcceptOperation;
+  readonly waitForOperation: WaitForOperation;
+}
+
+/** The transaction of a request that carries an `Idempotency-Key`. */
+export type RequestTransaction = DatabaseTransaction;
+
+/** Lives as long as the request. */
+export interface Context extends App {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  readonly whenBusy: "fail" | "queue";
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Runs in the request's transaction where it has one (`Idempotency-Key`), else in one of its own. */
+  readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
+}

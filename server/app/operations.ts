@@ -1,0 +1,63 @@
+/** Following an operation. */
+import { operationMessages } from "@sitewright/contract/operations.ts";
+import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
+import type { Context } from "./context.ts";
+import { NotFound } from "./failures.ts";
+
+export type OperationView =
+  | { readonly state: "running"; readonly message: string; readonly data: OperationData }
+  | {
+      readonly state: "succeeded";
+      readonly message: string;
+      readonly data: OperationData & { readonly result: unknown };
+    }
+  | { readonly state: "failed"; readonly message: string; readonly data: OperationData & OperationFault };
+
+interface OperationData {
+  readonly idSite?: string;
+  readonly idEnv?: string;
+  readonly kind: string;
+  readonly step: string | null;
+  readonly steps_done: number;
+  readonly steps_total: number;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+interface OperationFault {
+  readonly message: string;
+  readonly reference_id: string;
+}
+
+/** Waits up to `seconds` for the end of the operation, then says how far it is. */
+export async function follow(context: Context, operationId: string, seconds: number): Promise<OperationView> {
+  if (seconds > 0) await context.waitForOperation(operationId, seconds, context.signal);
+  const operation = await readOperation(context.database, operationId);
+  if (operation?.company_id !== context.caller.companyId) throw new NotFound();
+  return view(operation);
+}
+
+function view(operation: OperationRow): OperationView {
+  const data = progress(operation);
+  if (operation.state === "succeeded") {
+    return { state: "succeeded", message: operationMessages.succeeded, data: { ...data, result: operation.result } };
+  }
+  if (operation.state === "failed") {
+    const fault = { message: operation.public_error ?? operationMessages.failed, reference_id: operation.reference_id };
+    return { state: "failed", message: operationMessages.failed, data: { ...data, ...fault } };
+  }
+  return { state: "running", message: operationMessages.running, data };
+}
+
+function progress(operation: OperationRow): OperationData {
+  return {
+    ...(operation.site_id && { idSite: operation.site_id }),
+    ...(operation.environment_id && { idEnv: operation.environment_id }),
+    kind: operation.kind,
+    step: operation.step,
+    steps_done: operation.steps_done,
+    steps_total: operation.steps_total,
+    started_at: operation.started_at?.toISOString() ?? null,
+    finished_at: operation.finished_at?.toISOString() ?? null,
+  };
+}

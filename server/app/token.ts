@@ -1,0 +1,46 @@
+/**
+ * What an API key looks like from outside: `sk_`, its id as 32 hexadecimal digits, `_`, and a secret of 256
+ * random bits. Only a hash of the secret is stored.
+ *
+ * An operator may choose the first key's text instead. It carries no id, so its id is derived from the text.
+ */
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+
+const issued = /^sk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+const chosen = /^[\x21-\x7e]{16,200}$/;
+
+/** What of a token is stored and looked up. */
+export interface TokenFacts {
+  readonly id: string;
+  readonly secretHash: Buffer;
+}
+
+/** A fresh token. It is shown once and never stored. */
+export function makeToken(): string {
+  return `sk_${randomUUID().replaceAll("-", "")}_${randomBytes(32).toString("base64url")}`;
+}
+
+/** Whether an operator may choose that text as a key: 16 to 200 visible ASCII characters. */
+export function isPossibleToken(token: string): boolean {
+  return chosen.test(token);
+}
+
+/** Takes any text at all: one that is no key's leads to an id that no key has. */
+export function readToken(token: string): TokenFacts {
+  const parts = issued.exec(token);
+  if (!parts) return { id: derivedId(token), secretHash: sha256(token) };
+  return { id: parts.slice(1, 6).join("-"), secretHash: sha256(parts[6] ?? "") };
+}
+
+export function isSameHash(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function derivedId(token: string): string {
+  const hex = createHash("sha256").update("sitewright key id\0").update(token).digest("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

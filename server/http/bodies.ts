@@ -1,0 +1,33 @@
+/** How request bodies are read: JSON, or nothing at all. */
+import type { FastifyInstance } from "fastify";
+import { HttpFailure, Malformed } from "./faults.ts";
+
+const oneMebibyte = 1_048_576;
+export const bodyLimit = oneMebibyte;
+
+/** A body as it was sent, beside what it says. */
+export interface ReadBody {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** An empty body is none, whatever it is declared as; anything else must be declared as JSON. */
+export function readJsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
+  const options = { parseAs: "string", bodyLimit } as const;
+  server.addContentTypeParser("application/json", options, async (_: unknown, text: string) => read(text));
+  server.addContentTypeParser("*", options, async (_: unknown, text: string) => {
+    if (text !== "") throw new HttpFailure(415);
+    return undefined;
+  });
+}
+
+function read(text: string): ReadBody | undefined {
+  if (text.trim() === "") return undefined;
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch {
+    throw new Malformed([{ path: "", message: "is not valid JSON" }]);
+  }
+}

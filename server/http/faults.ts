@@ -1,0 +1,64 @@
+/** From a failure of whatever kind to the one shape of errors. */
+import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts";
+import { NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
+
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The request's form is wrong: where, and how. */
+export class Malformed extends Error {
+  override readonly name = "Malformed";
+  readonly faults: readonly Fault[];
+  constructor(faults: readonly Fault[]) {
+    super("Malformed request");
+    this.faults = faults;
+  }
+}
+
+/** A failure that belongs to HTTP alone. */
+export class HttpFailure extends Error {
+  override readonly name = "HttpFailure";
+  readonly status: ErrorStatus;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: ErrorStatus, headers: Readonly<Record<string, string>> = {}) {
+    super(errorMessages[status]);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export interface ErrorAnswer {
+  readonly status: ErrorStatus;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly message: string; readonly status: ErrorStatus; readonly data: unknown };
+}
+
+export function errorAnswer(
+  status: ErrorStatus,
+  data: unknown = null,
+  options: { readonly message?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): ErrorAnswer {
+  const message = options.message ?? errorMessages[status];
+  return { status, headers: options.headers ?? {}, body: { message, status, data } };
+}
+
+/** The answer to a failure that the request brought on itself; null where the fault is ours. */
+export function answerToRequestFault(error: unknown): ErrorAnswer | null {
+  if (error instanceof Malformed) return errorAnswer(400, { errors: error.faults });
+  if (error instanceof Refused)
+    return errorAnswer(400, { code: error.code, ...error.details }, { message: error.message });
+  if (error instanceof NotFound) return errorAnswer(404);
+  if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
+  if (error instanceof HttpFailure) return errorAnswer(error.status, null, { headers: error.headers });
+  return answerToFastify(error);
+}
+
+/** What Fastify itself finds wrong with a request. */
+function answerToFastify(error: unknown): ErrorAnswer | null {
+  const status = error instanceof Error && "statusCode" in error ? error.statusCode : null;
+  if (status === 413 || status === 415) return errorAnswer(status);
+  if (typeof status !== "number" || status < 400 || status >= 500) return null;
+  return errorAnswer(400, { errors: [{ path: "", message: "could not be read as an HTTP request" }] });
+}

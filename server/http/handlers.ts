@@ -1,0 +1,16 @@
+/** The handler of every endpoint. They only translate: the rules are in `app`. */
+import type { Handlers } from "@sitewright/contract/endpoints.ts";
+import type { Context } from "@sitewright/server/app/context.ts";
+import { apiKeyHandlers } from "./apiKeys.ts";
+import { companyHandlers } from "./company.ts";
+import { environmentHandlers } from "./environments.ts";
+import { operationHandlers } from "./operations.ts";
+import { siteHandlers } from "./sites.ts";
+
+export const handlers = {
+  ...siteHandlers,
+  ...environmentHandlers,
+  ...operationHandlers,
+  ...apiKeyHandlers,
+  ...companyHandlers,
+} satisfies Handlers<Context>;

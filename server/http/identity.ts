@@ -1,0 +1,75 @@
+/** Before anything of a request is read: who sends it, and has that key requests left? */
+import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
+import { type Identified, identify, type Target } from "@sitewright/server/app/access.ts";
+import type { App } from "@sitewright/server/app/context.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { HttpFailure } from "./faults.ts";
+import type { CheckedInput, InputReader } from "./input.ts";
+import type { CountRequest } from "./rateLimits.ts";
+
+export interface Route {
+  readonly name: string;
+  readonly row: Endpoint;
+  readonly reader: InputReader;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    route?: Route;
+  }
+  interface FastifyRequest {
+    identified: Identified | null;
+  }
+}
+
+/** The token of `Authorization: Bearer …`; the empty string where there is none. */
+export function tokenOf(request: FastifyRequest): string {
+  const [scheme = "", token = "", ...rest] = (request.headers.authorization ?? "").trim().split(/ +/);
+  return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
+}
+
+/** Identifies the caller, counts the request, and refuses it where the key is unusable or used up. */
+export function makeGate(app: App, count: CountRequest) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { route } = request.routeOptions.config;
+    request.identified = route ? await identify(app.pool, tokenOf(request), pathTarget(route, request)) : null;
+    const who = request.identified?.caller.keyId ?? request.ip;
+    const usage = await count(route?.row, who);
+    reply.headers(usage.headers);
+    if (usage.isExceeded) throw new HttpFailure(429);
+    if (route && !request.identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
+  };
+}
+
+/** The thing that the path names, where the database has to say whose it is. */
+function pathTarget({ row, reader }: Route, request: FastifyRequest) {
+  const { resource } = row;
+  if (resource.kind !== "site" && resource.kind !== "operation") return null;
+  const params = reader.params(pathParameters(request));
+  const id = params && valueAt(resource.from, { params, query: {}, body: {} });
+  return id ? { kind: resource.kind, id } : null;
+}
+
+export function pathParameters(request: FastifyRequest): Record<string, string> {
+  const { params } = request;
+  if (params === null || typeof params !== "object") return {};
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+}
+
+/** What a request acts on, once it has been read. Null where there is no such thing. */
+export function targetOf(row: Endpoint, input: CheckedInput, { caller, target }: Identified): Target | null {
+  switch (row.resource.kind) {
+    case "key":
+      return { companyId: caller.companyId, siteId: null };
+    case "company":
+      return { companyId: (valueAt(row.resource.from, input) ?? caller.companyId).toLowerCase(), siteId: null };
+    default:
+      return target;
+  }
+}
+
+function valueAt(source: IdSource, input: CheckedInput): string | null {
+  const [part = "", name = ""] = source.split(".");
+  const value = part === "params" ? input.params[name] : part === "query" ? input.query[name] : input.body[name];
+  return typeof value === "string" ? value : null;
+}

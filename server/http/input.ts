@@ -1,0 +1,82 @@
+/** From a request to what a handler is given: read, merged and checked by the endpoint's row. */
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { NotFound } from "@sitewright/server/app/failures.ts";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { type TObject, Type } from "typebox";
+import type { ReadBody } from "./bodies.ts";
+import { Malformed } from "./faults.ts";
+import { faultsOf } from "./problems.ts";
+import { readQuery } from "./query.ts";
+import { unusableTexts } from "./texts.ts";
+
+// Nothing is coerced: a string is not a number because it looks like one. Defaults are filled in.
+const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
+addFormats.default(ajv, ["email", "date-time"]);
+
+const nothing = Type.Object({});
+
+export interface RawRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: ReadBody | undefined;
+}
+
+export interface CheckedInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface InputReader {
+  /** Null where an id in the path is malformed: there can be no such thing. Ids come back in lower case. */
+  params(raw: RawRequest["params"]): Readonly<Record<string, string>> | null;
+  /** Throws `NotFound` for a malformed path, `Malformed` for anything else. */
+  input(raw: RawRequest): CheckedInput;
+}
+
+/** Compiles a row's schemas once. */
+export function makeInputReader(row: Endpoint): InputReader {
+  const checkParams = ajv.compile(row.params ?? nothing);
+  const checkQuery = ajv.compile(row.query ?? nothing);
+  const checkBody = ajv.compile(row.body ?? nothing);
+  const params = (raw: RawRequest["params"]) => (checkParams({ ...raw }) ? raw : null);
+  return {
+    params,
+    input(raw) {
+      const path = params(raw.params);
+      if (!path) throw new NotFound();
+      // A body that the row does not ask for is ignored, except that a GET may carry its query as one.
+      const isBodyRead = row.body !== undefined || (row.method === "GET" && row.query !== undefined);
+      const sent = isBodyRead ? objectOf(raw.body) : {};
+      const query = readQuery(row.query ?? nothing, raw.query);
+      refuseUnusable(sent, query);
+      return row.method === "GET"
+        ? { params: path, query: check(checkQuery, { ...only(row.query ?? nothing, sent), ...query }), body: {} }
+        : { params: path, query: check(checkQuery, query), body: check(checkBody, sent) };
+    },
+  };
+}
+
+function objectOf(body: ReadBody | undefined): Record<string, unknown> {
+  if (body === undefined) return {};
+  const { value } = body;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new Malformed([{ path: "", message: "must be an object" }]);
+  }
+  return { ...value };
+}
+
+function only(schema: TObject, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(schema.properties, name)));
+}
+
+function refuseUnusable(...parts: readonly unknown[]): void {
+  const faults = parts.flatMap((part) => unusableTexts(part));
+  if (faults.length > 0) throw new Malformed(faults.slice(0, 100));
+}
+
+function check(validate: ValidateFunction, values: Record<string, unknown>): Record<string, unknown> {
+  if (!validate(values)) throw new Malformed(faultsOf(validate.errors ?? []));
+  return values;
+}

@@ -1,0 +1,16 @@
+import { follow } from "@sitewright/server/app/operations.ts";
+import type { HandlersOf } from "./handling.ts";
+
+const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
+
+export const operationHandlers: HandlersOf<"getOperation"> = {
+  getOperation: async (context, { params, query }) => {
+    const { state, message, data } = await follow(context, params.operation_id, query.wait ?? 0);
+    const status = statuses[state];
+    return {
+      status,
+      body: { status, message, data: state === "failed" ? { ...data, status } : data },
+      ...(state === "running" && { headers: { "retry-after": "1" } }),
+    };
+  },
+};

@@ -1,0 +1,62 @@
+/** What is wrong with a value, in sentences. */
+import { sentenceOfPattern } from "@sitewright/contract/schema.ts";
+import type { ErrorObject } from "ajv";
+import type { Fault } from "./faults.ts";
+
+const mostFaults = 100;
+
+/** One fault for each place, the first that was found there. */
+export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
+  const faults = new Map<string, string>();
+  for (const error of errors) {
+    const path = pathOf(error);
+    if (!faults.has(path)) faults.set(path, sentence(error));
+  }
+  return [...faults].slice(0, mostFaults).map(([path, message]) => ({ path, message }));
+}
+
+function pathOf(error: ErrorObject): string {
+  if (error.keyword !== "required") return error.instancePath;
+  return `${error.instancePath}/${escapePointer(String(error.params.missingProperty))}`;
+}
+
+/** One name as a part of a JSON pointer. */
+export function escapePointer(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function sentence({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case "required":
+      return "is required";
+    case "type":
+      return `must be ${[params.type].flat().map(articled).join(" or ")}`;
+    case "enum":
+      return `must be one of: ${params.allowedValues.join(", ")}`;
+    case "pattern":
+      return sentenceOfPattern(params.pattern);
+    case "format":
+      return params.format === "email"
+        ? "must be an e-mail address"
+        : "must be a date and time like 2027-01-01T00:00:00Z";
+    case "minLength":
+      return params.limit === 1 ? "must not be empty" : `must be at least ${params.limit} characters long`;
+    case "maxLength":
+      return `must be at most ${params.limit} characters long`;
+    case "minItems":
+      return `must have at least ${params.limit} items`;
+    case "maxItems":
+      return `must have at most ${params.limit} items`;
+    case "minimum":
+      return `must be at least ${params.limit}`;
+    case "maximum":
+      return `must be at most ${params.limit}`;
+    default:
+      return message ?? "is not valid";
+  }
+}
+
+function articled(type: string): string {
+  if (type === "null") return "null";
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}

@@ -1,0 +1,115 @@
+/** From an identified request to its answer: checked, allowed, done once, serialised. */
+import { authorise, type Identified } from "@sitewright/server/app/access.ts";
+import { describeActor } from "@sitewright/server/app/actor.ts";
+import type { App, Context, RequestTransaction } from "@sitewright/server/app/context.ts";
+import { Refused } from "@sitewright/server/app/failures.ts";
+import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ReadBody } from "./bodies.ts";
+import { answerToRequestFault } from "./faults.ts";
+import { handlers } from "./handlers.ts";
+import { pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
+import type { CheckedInput } from "./input.ts";
+
+interface AnyAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A handler whose endpoint is not known to the compiler. The method form lets it stand for every handler:
+ * that its input fits is what the row's schemas have checked.
+ */
+interface AnyHandler {
+  handle(context: Context, input: CheckedInput): Promise<AnyAnswer>;
+}
+
+const byName: Readonly<Record<string, AnyHandler>> = Object.fromEntries(
+  Object.entries(handlers).map(([name, handle]): [string, AnyHandler] => [name, { handle }]),
+);
+
+/** Makes the Fastify handler of one endpoint. */
+export function makeResponder(app: App, route: Route) {
+  const handler = byName[route.name];
+  if (!handler) throw new Error(`No handler for ${route.name}`);
+  return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
+    const { identified } = request;
+    if (!identified) throw new Error("A request got past the gate without a caller");
+    const run = async (transaction: RequestTransaction | null): Promise<FinishedAnswer> => {
+      const input = read(route, request);
+      authorise(route.row, identified.caller, targetOf(route.row, input, identified));
+      const context = contextOf(app, identified, request, transaction);
+      return finish(reply, await handler.handle(context, input));
+    };
+    const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
+    const answer = key === undefined ? await run(null) : await once(app, identified, request, reply, { key, run });
+    return reply.code(answer.status).headers(answer.headers).type("application/json; charset=utf-8").send(answer.body);
+  };
+}
+
+function read(route: Route, request: FastifyRequest<{ Body: ReadBody | undefined }>): CheckedInput {
+  const query = request.query !== null && typeof request.query === "object" ? { ...request.query } : {};
+  return route.reader.input({ params: pathParameters(request), query, body: request.body });
+}
+
+/** Serialises by the allow-list of the endpoint's schema for that status. */
+function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
+  reply.code(answer.status);
+  return { status: answer.status, headers: answer.headers ?? {}, body: String(reply.serialize(answer.body)) };
+}
+
+interface OnceOptions {
+  readonly key: string;
+  readonly run: (transaction: RequestTransaction) => Promise<FinishedAnswer>;
+}
+
+async function once(
+  app: App,
+  { caller }: Identified,
+  request: FastifyRequest<{ Body: ReadBody | undefined }>,
+  reply: FastifyReply,
+  { key, run }: OnceOptions,
+): Promise<FinishedAnswer> {
+  const fingerprint = JSON.stringify([request.method, request.url, request.body?.text ?? ""]);
+  const refusal = (error: unknown) => {
+    const answer = answerToRequestFault(error);
+    return answer && finish(reply, answer);
+  };
+  const wish = { apiKeyId: caller.keyId, token: tokenOf(request), key, fingerprint };
+  const answer = await answerOnce(app.database, wish, { run, refusal });
+  return answer.isRepeated ? { ...answer, headers: { ...answer.headers, "idempotency-replayed": "true" } } : answer;
+}
+
+function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key === "string" && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new Refused("idempotency_key_malformed", "An Idempotency-Key must be 1 to 255 visible ASCII characters.");
+}
+
+function contextOf(
+  app: App,
+  { caller }: Identified,
+  request: FastifyRequest,
+  transaction: RequestTransaction | null,
+): Context {
+  const gone = new AbortController();
+  request.raw.once("close", () => gone.abort());
+  return {
+    ...app,
+    caller,
+    actor: describeActor(caller, request.ip, request.headers["user-agent"]),
+    whenBusy: whenBusyOf(request),
+    signal: gone.signal,
+    database: transaction ?? app.database,
+    inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),
+  };
+}
+
+function whenBusyOf(request: FastifyRequest): "fail" | "queue" {
+  const wish = request.headers["when-busy"];
+  if (wish === undefined || wish === "fail") return "fail";
+  if (wish === "queue") return "queue";
+  throw new Refused("when_busy_malformed", 'When-Busy must be "fail" or "queue".');
+}

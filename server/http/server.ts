@@ -1,0 +1,89 @@
+/** The HTTP interface as a Fastify server: every endpoint of the contract's table, and nothing besides. */
+import { randomUUID } from "node:crypto";
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { ErrorBody } from "@sitewright/contract/errors.ts";
+import { openApiDocument } from "@sitewright/contract/openapi.ts";
+import type { App } from "@sitewright/server/app/context.ts";
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { bodyLimit, readJsonBodies } from "./bodies.ts";
+import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts";
+import { serveHome } from "./home.ts";
+import { makeGate, type Route } from "./identity.ts";
+import { makeInputReader } from "./input.ts";
+import { answerUnknownPaths } from "./paths.ts";
+import { type Limits, makeRateLimits } from "./rateLimits.ts";
+import { makeResponder } from "./respond.ts";
+import { answerBrokenRequest } from "./sockets.ts";
+
+export const basePath = "/v2";
+
+export interface ServerOptions {
+  readonly app: App;
+  readonly limits: Limits;
+  /** pino's interface. */
+  readonly log: FastifyBaseLogger;
+}
+
+/** The server, not listening yet: `await server.listen({ host, port })`, `await server.close()`. */
+export function buildServer({ app, limits, log }: ServerOptions): FastifyInstance {
+  const server = fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit,
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true },
+    rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
+    forceCloseConnections: "idle",
+    clientErrorHandler: answerBrokenRequest,
+  });
+  readJsonBodies(server);
+  server.decorateRequest("identified", null);
+  server.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  server.addHook("onRequest", makeGate(app, makeRateLimits(limits)));
+  server.setErrorHandler(answerError);
+  answerUnknownPaths(server);
+  for (const [name, row] of Object.entries(endpoints)) addEndpoint(server, app, name, row);
+  const document = JSON.stringify(openApiDocument());
+  server.get(`${basePath}/openapi.json`, (_, reply) => reply.type("application/json; charset=utf-8").send(document));
+  serveHome(server);
+  return server;
+}
+
+function addEndpoint(server: FastifyInstance, app: App, name: string, row: Endpoint): void {
+  const route: Route = { name, row, reader: makeInputReader(row) };
+  const success = Object.entries(row.responses).map(([status, { body }]) => [status, body]);
+  server.route({
+    method: row.method,
+    url: basePath + row.path.replace(/\{(\w+)\}/g, ":$1"),
+    config: { route },
+    schema: { response: { "4xx": ErrorBody, "5xx": ErrorBody, ...Object.fromEntries(success) } },
+    handler: makeResponder(app, route),
+  });
+}
+
+/** A path whose percent-encoding is broken is a path that does not exist. */
+function decodableUrl(url: string): string {
+  try {
+    decodeURIComponent(url.split("?", 1)[0] ?? "");
+    return url;
+  } catch {
+    return `${basePath}/undecodable`;
+  }
+}
+
+async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return send(reply, answerToRequestFault(error) ?? ownFault(error, request));
+}
+
+/** The log has the cause, under the id that the answer carries. */
+function ownFault(error: unknown, request: FastifyRequest): ErrorAnswer {
+  request.log.error({ reference_id: request.id, err: error, url: request.routeOptions.url }, "A request failed");
+  return errorAnswer(500, { reference_id: request.id });
+}
+
+function send(reply: FastifyReply, { status, headers, body }: ErrorAnswer): FastifyReply {
+  return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(JSON.stringify(body));
+}

@@ -1,0 +1,99 @@
+/** Environments and the domains that lead to them. */
+import type { DatabaseTransaction } from "./database.ts";
+
+/** An environment as JSON, made by the database together with its site. */
+export interface EnvironmentRecord {
+  readonly id: string;
+  readonly number: number;
+  readonly name: string;
+  readonly display_name: string;
+  readonly is_premium: boolean;
+  readonly is_blocked: boolean;
+  readonly is_opt_out_from_automatic_php_update: boolean;
+  readonly wordpress_version: string | null;
+  readonly php_version: string;
+  readonly container_id: string;
+  readonly domains: readonly DomainRecord[];
+}
+
+export interface DomainRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly is_active: boolean;
+  readonly is_primary: boolean;
+}
+
+/** SQL expression: the environments of the site `s` that are to be seen, as one JSON array of `EnvironmentRecord`. */
+export const environmentsOfSite = `(
+  select coalesce(json_agg(json_build_object(
+    'id', e.id, 'number', e.number, 'name', e.name, 'display_name', e.display_name, 'is_premium', e.is_premium,
+    'is_blocked', exists (select from environment_locks l where l.environment_id = e.id),
+    'is_opt_out_from_automatic_php_update', e.is_opt_out_from_automatic_php_update,
+    'wordpress_version', e.wordpress_version, 'php_version', e.php_version, 'container_id', e.container_id,
+    'domains', (
+      select coalesce(json_agg(json_build_object(
+        'id', d.id, 'name', d.name, 'is_active', d.is_active, 'is_primary', d.is_primary
+      ) order by d.is_primary desc, d.created_at, d.id), '[]'::json)
+      from domains d where d.environment_id = e.id)
+  ) order by e.number), '[]'::json)
+  from environments e where e.site_id = s.id and e.state <> 'adding')`;
+
+export interface NewEnvironment {
+  readonly id: string;
+  readonly siteId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly phpVersion: string;
+  readonly containerId: string;
+}
+
+/** Gives the environment's number, which is unique on this installation and never used again. */
+export async function insertEnvironment(
+  transaction: DatabaseTransaction,
+  environment: NewEnvironment,
+): Promise<number> {
+  const { number } = await transaction
+    .insertInto("environments")
+    .values({
+      id: environment.id,
+      site_id: environment.siteId,
+      company_id: environment.companyId,
+      name: environment.name,
+      display_name: environment.displayName,
+      php_version: environment.phpVersion,
+      container_id: environment.containerId,
+      state: "adding",
+    })
+    .returning("number")
+    .executeTakeFirstOrThrow();
+  return number;
+}
+
+export interface NewDomain {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly siteId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly isWildcard: boolean;
+}
+
+/** Gives the environment its primary domain. False where the name leads elsewhere already. */
+export async function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto("domains")
+    .values({
+      id: domain.id,
+      environment_id: domain.environmentId,
+      site_id: domain.siteId,
+      company_id: domain.companyId,
+      name: domain.name,
+      is_wildcard: domain.isWildcard,
+      is_primary: true,
+    })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}

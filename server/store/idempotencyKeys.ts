@@ -1,0 +1,74 @@
+/** The first answer to a request that carried an `Idempotency-Key`. */
+import { sql } from "kysely";
+import type { DatabaseTransaction, Json } from "./database.ts";
+
+export interface StoredAnswer {
+  readonly requestHash: Buffer;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sealed by whoever stored it. */
+  readonly body: string;
+}
+
+/**
+ * Takes the key for this transaction, or gives the answer that was stored under it. Another transaction that
+ * holds the key is waited for: when it commits its answer is given, when it ends without one the key is ours.
+ * A process that dies in between leaves nothing behind.
+ */
+export async function claimIdempotencyKey(
+  transaction: DatabaseTransaction,
+  apiKeyId: string,
+  key: string,
+  requestHash: Buffer,
+): Promise<StoredAnswer | null> {
+  await removeExpired(transaction);
+  const claimed = await transaction
+    .insertInto("idempotency_keys")
+    .values({ api_key_id: apiKeyId, key, request_hash: requestHash })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["api_key_id", "key"])
+        .doUpdateSet({ request_hash: requestHash, status: null, headers: null, body: null, created_at: new Date() })
+        .where("idempotency_keys.created_at", "<", sql<Date>`now() - interval '24 hours'`),
+    )
+    .returning("key")
+    .executeTakeFirst();
+  if (claimed) return null;
+  const stored = await transaction
+    .selectFrom("idempotency_keys")
+    .select(["request_hash", "status", "headers", "body"])
+    .where("api_key_id", "=", apiKeyId)
+    .where("key", "=", key)
+    .executeTakeFirstOrThrow();
+  return {
+    requestHash: stored.request_hash,
+    status: stored.status ?? 500,
+    headers: headersOf(stored.headers),
+    body: stored.body ?? "",
+  };
+}
+
+function headersOf(stored: Json): Record<string, string> {
+  return Object.fromEntries(Object.entries(stored ?? {}).map(([name, value]) => [name, String(value)]));
+}
+
+/** A key counts for 24 hours. Those that another transaction is removing are left to it. */
+async function removeExpired(transaction: DatabaseTransaction): Promise<void> {
+  await sql`delete from idempotency_keys where ctid in (
+    select ctid from idempotency_keys where created_at < now() - interval '24 hours' limit 100 for update skip locked
+  )`.execute(transaction);
+}
+
+export async function storeAnswer(
+  transaction: DatabaseTransaction,
+  apiKeyId: string,
+  key: string,
+  answer: Omit<StoredAnswer, "requestHash">,
+): Promise<void> {
+  await transaction
+    .updateTable("idempotency_keys")
+    .set({ status: answer.status, headers: JSON.stringify(answer.headers), body: answer.body })
+    .where("api_key_id", "=", apiKeyId)
+    .where("key", "=", key)
+    .execute();
+}
