@@ -1,5 +1,11 @@
-/** What is on the disk below a web root and the folders laid over it, and nothing outside them. */
-import { realpath, stat } from "node:fs/promises";
+/**
+ * What is on the disk below a web root and the folders laid over it, and nothing outside them.
+ *
+ * The two questions are asked without leaving the event loop, as other web servers do: the answer is in the system's
+ * memory nearly always and comes in microseconds, while a queue behind other visitors' reads would not.
+ */
+import { realpathSync, statSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { EdgeEnvironment } from "./table.ts";
 
@@ -34,19 +40,19 @@ export function createLook(environment: Pick<EdgeEnvironment, "documentRoot" | "
       known = null;
       return null;
     }
-    return look(roots, segments);
+    return lookBelow(roots, segments);
   };
 }
 
-async function look(roots: readonly Root[], segments: readonly string[]): Promise<Found | null> {
+function lookBelow(roots: readonly Root[], segments: readonly string[]): Found | null {
   const overlay = roots.find((root) => root.over !== null && root.over === segments[0]);
   const base = overlay ?? roots.find((root) => root.over === null);
   if (base === undefined) return null;
   try {
-    const real = await realpath(path.join(base.given, ...(overlay ? segments.slice(1) : segments)));
+    const real = realpathSync.native(path.join(base.given, ...(overlay ? segments.slice(1) : segments)));
     const inside = seenFromWebRoot(roots, real);
     if (inside === null) return null;
-    const facts = await stat(real);
+    const facts = statSync(real);
     const kind = facts.isFile() ? "file" : facts.isDirectory() ? "directory" : null;
     return kind === null ? null : { kind, path: real, segments: inside };
   } catch {
