@@ -37,9 +37,14 @@ export async function createCompany(database: Database, options: CompanyOptions)
 
 /**
  * At the very first start makes the first company; null at every later one. `firstApiKey` becomes its key: any
- * text of 16 to 200 visible ASCII characters, else `UnusableCompany` is thrown.
+ * text of 16 to 200 visible ASCII characters, else `UnusableCompany` is thrown. `keep` is awaited before the company
+ * is committed, so that a crash leaves no company whose key nobody was told.
  */
-export async function ensureFirstCompany(database: Database, firstApiKey: string | null): Promise<NewCompany | null> {
+export async function ensureFirstCompany(
+  database: Database,
+  firstApiKey: string | null,
+  keep: (facts: NewCompany) => Promise<void> = async () => undefined,
+): Promise<NewCompany | null> {
   if (firstApiKey !== null && !isPossibleToken(firstApiKey)) {
     throw new UnusableCompany(
       "SITEWRIGHT_FIRST_API_KEY must be 16 to 200 visible ASCII characters without spaces, or not be set at all.",
@@ -55,6 +60,7 @@ export async function ensureFirstCompany(database: Database, firstApiKey: string
     await lockFirstCompany(transaction);
     if (await hasCompany(transaction)) return null;
     await insertAll(transaction, prepared);
+    await keep(prepared.facts);
     return prepared.facts;
   });
 }

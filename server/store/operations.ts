@@ -144,13 +144,18 @@ export async function beginWaiting(transaction: DatabaseTransaction): Promise<st
   return begun;
 }
 
-/** Removes operations that ended more than `days` ago; gives their ids. */
-export async function deleteEndedOperations(database: Database, days: number): Promise<string[]> {
+/** Ids of at most `limit` operations that ended more than `days` ago. */
+export async function listEndedOperations(database: Database, days: number, limit: number): Promise<string[]> {
   const rows = await database
-    .deleteFrom("operations")
+    .selectFrom("operations")
+    .select("id")
     .where("state", "in", ["succeeded", "failed"])
     .where("finished_at", "<", sql<Date>`now() - make_interval(days => ${days}::int)`)
-    .returning("id")
+    .limit(limit)
     .execute();
   return rows.map((row) => row.id);
+}
+
+export async function deleteOperations(database: Database, ids: readonly string[]): Promise<void> {
+  await database.deleteFrom("operations").where("id", "in", ids).execute();
 }

@@ -1,0 +1,147 @@
+/**
+ * The control process: the API, the operations and the reconcilers, put together. Everything that it needs from
+ * outside is in its settings; PostgreSQL is up, and the runtime was prepared.
+ */
+import { join } from "node:path";
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { FastifyInstance } from "fastify";
+import { type Logger, pino } from "pino";
+import { ensureFirstCompany } from "./app/companies.ts";
+import { type Config, loadConfig } from "./config.ts";
+import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
+import { buildServer } from "./http/server.ts";
+import { makeAcceptOperation } from "./operations/accept.ts";
+import { operationDefinitions } from "./operations/definitions.ts";
+import { deleteJournals, type Engine, startEngine } from "./operations/engine.ts";
+import { makeProbe } from "./operations/probe.ts";
+import { makeWaitForOperation } from "./operations/wait.ts";
+import { runPart } from "./part.ts";
+import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
+import { expire } from "./reconcilers/expire.ts";
+import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
+import { startReconcilers } from "./reconcilers/schedule.ts";
+import { openSealer } from "./sealing.ts";
+import { migrate } from "./store/migrate.ts";
+import { openNotifications } from "./store/notifications.ts";
+import { type OpenDatabase, openDatabase } from "./store/open.ts";
+import { acceptedChannel, beginWaiting, endedChannel } from "./store/operations.ts";
+
+export interface Control {
+  /** Where the API answers: `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** The facts of the first run, where this start made them. */
+  readonly firstRun: FirstRun | null;
+  /** Resolves when this process can't go on and must be replaced by another. */
+  readonly lost: Promise<Error>;
+  /** Answers what is being asked, and leaves running operations to the next process. */
+  stop(): Promise<void>;
+}
+
+export interface ControlOptions {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly log: Logger;
+}
+
+const reconcileSeconds = 30;
+const hour = 3_600;
+
+/** Resolves when the API answers and operations run. */
+export async function startControl({ config, runtime, log }: ControlOptions): Promise<Control> {
+  const url = config.databaseUrl;
+  if (url === null) throw new Error("DATABASE_URL must be set: the control process does not start PostgreSQL itself");
+  await using started = new AsyncDisposableStack();
+  const onConnectionLost = (err: Error) => log.warn({ err }, "A connection to the database was lost");
+  const opened = openDatabase(url, { onConnectionLost });
+  started.defer(() => opened.close());
+  await migrate(opened.pool);
+  const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel], onConnectionLost });
+  started.defer(() => notifications.close());
+
+  const { database } = opened;
+  const sealer = await openSealer(join(config.data, "secrets", "key"));
+  const edge = makeEdgeClient(join(config.run, "edge.sock"));
+  const publisher = makePublisher({ database, runtime, edge, dataFolder: config.data, log });
+  const probe = makeProbe(config.edgePort);
+  const definitions = operationDefinitions({ database, runtime, publisher, probe });
+  const firstRun = await prepareFirstRun(opened, config);
+
+  const engine = await startEngine({
+    url,
+    database,
+    notifications,
+    sealer,
+    definitions: Object.values(definitions),
+    log,
+  });
+  started.defer(() => engine.stop());
+  const reconcilers = startReconcilers(listReconcilers(opened, publisher), log);
+  started.defer(() => reconcilers.stop());
+
+  const server = buildServer({
+    app: {
+      settings: config,
+      capabilities: await runtime.capabilities(),
+      pool: opened.pool,
+      database,
+      acceptOperation: makeAcceptOperation({ sealer, definitions }),
+      waitForOperation: makeWaitForOperation({ database, notifications }),
+    },
+    limits: config,
+    log,
+  });
+  started.defer(() => server.close());
+  const address = await listen(server, config);
+  return keep(started.move(), { url: address, firstRun, engine });
+}
+
+function keep(
+  started: AsyncDisposableStack,
+  { url, firstRun, engine }: { readonly url: string; readonly firstRun: FirstRun | null; readonly engine: Engine },
+): Control {
+  return { url, firstRun, lost: engine.lost, stop: () => started.disposeAsync() };
+}
+
+function listReconcilers({ database }: OpenDatabase, publisher: Publisher) {
+  return [
+    { name: "publishRoutes", everySeconds: reconcileSeconds, retrySeconds: 1, run: publisher.reconcile },
+    {
+      name: "beginWaiting",
+      everySeconds: reconcileSeconds,
+      retrySeconds: reconcileSeconds,
+      run: async () => {
+        await database.transaction().execute(beginWaiting);
+      },
+    },
+    { name: "expire", everySeconds: hour, retrySeconds: 60, run: () => expire({ database, deleteJournals }) },
+  ];
+}
+
+async function listen(server: FastifyInstance, config: Config): Promise<string> {
+  try {
+    return await server.listen({ host: config.host, port: config.controlPort });
+  } catch (cause) {
+    const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    if (!isTaken) throw cause;
+    const message = `Port ${config.controlPort} is in use. Choose another with SITEWRIGHT_CONTROL_PORT.`;
+    throw new Error(message, { cause });
+  }
+}
+
+/** The facts are on disk before the company is committed: nobody is left with a company that has no known key. */
+async function prepareFirstRun({ database }: OpenDatabase, config: Config): Promise<FirstRun | null> {
+  const addresses = addressesOf(config);
+  const company = await ensureFirstCompany(database, config.firstApiKey, (facts) =>
+    writeFirstRun(config.data, { ...addresses, ...facts }),
+  );
+  if (company) return { ...addresses, ...company };
+  await refreshFirstRun(config.data, addresses);
+  return null;
+}
+
+/** The process itself: reads the settings, runs until it is told to stop, ends. */
+export async function runControl(makeRuntime: (config: Config) => Promise<Runtime> | Runtime): Promise<void> {
+  const config = loadConfig(process.env);
+  const log = pino({ level: config.logLevel, base: undefined });
+  await runPart(log, async () => startControl({ config, runtime: await makeRuntime(config), log }));
+}

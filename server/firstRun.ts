@@ -1,0 +1,61 @@
+/** What the person who installed this needs to begin, kept in `<data>/first-run.json` (0600). */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeDurableFile } from "./durableFile.ts";
+
+export interface Addresses {
+  /** Paths of the interface are appended to it: `http://127.0.0.1:8080/v2`. */
+  readonly api_url: string;
+  readonly console_url: string;
+  /** Sites answer below it: `http://localhost:8081` stands for `http://<site>.localhost:8081`. */
+  readonly sites_url: string;
+}
+
+export interface FirstRun extends Addresses {
+  readonly company_id: string;
+  readonly api_key: string;
+  readonly admin_email: string;
+  readonly admin_password: string;
+}
+
+export interface AddressSettings {
+  readonly host: string;
+  readonly controlPort: number;
+  readonly edgePort: number;
+  readonly siteSuffix: string;
+}
+
+export function addressesOf({ host, controlPort, edgePort, siteSuffix }: AddressSettings): Addresses {
+  const here = withPort(reachable(host), controlPort);
+  return { api_url: `${here}/v2`, console_url: `${here}/`, sites_url: withPort(siteSuffix, edgePort) };
+}
+
+/** "Every address" is none that can be opened. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function withPort(host: string, port: number): string {
+  return port === 80 ? `http://${host}` : `http://${host}:${port}`;
+}
+
+function fileIn(dataFolder: string): string {
+  return join(dataFolder, "first-run.json");
+}
+
+export function writeFirstRun(dataFolder: string, facts: FirstRun): Promise<void> {
+  return writeDurableFile(fileIn(dataFolder), `${JSON.stringify(facts, null, 2)}\n`);
+}
+
+/** Puts the addresses of this start into the file. One that is gone stays gone: its reader may have put it away. */
+export async function refreshFirstRun(dataFolder: string, addresses: Addresses): Promise<void> {
+  const text = await readFile(fileIn(dataFolder), "utf8").catch(() => null);
+  if (text === null) return;
+  const facts: unknown = JSON.parse(text);
+  if (typeof facts !== "object" || facts === null) return;
+  const fresh = { ...facts, ...addresses };
+  const changed = `${JSON.stringify(fresh, null, 2)}\n`;
+  if (changed !== text) await writeDurableFile(fileIn(dataFolder), changed);
+}
