@@ -1,0 +1,131 @@
+/**
+ * The edge process: visitors' requests, and the PHP workers that answer them, put together.
+ *
+ * It begins with the table in its file and needs neither the control process nor the database, so sites go on
+ * answering while those are away, and come back by themselves when this process was killed.
+ */
+import { join } from "node:path";
+import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
+import type { Upstream } from "@sitewright/edge/upstream.ts";
+import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
+import type { Serving } from "@sitewright/runtimes/runtime.ts";
+import { type Logger, pino } from "pino";
+import { type Config, loadConfig } from "./config.ts";
+
+/** Long enough for an upload over a slow line; longer than PHP may take for an answer. */
+const requestSeconds = 300;
+const headSeconds = 15;
+const silenceAfterDeadlineSeconds = 60;
+/** How long visitors who are being answered are waited for at the end. */
+const graceMilliseconds = 3_000;
+
+/** Anything that a runtime offers for serving; the compiler holds it against what the edge asks for. */
+export type MakeServing = (edgePort: () => number) => Serving & Pick<Upstream, "status">;
+
+export interface EdgeProcessOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly makeServing: MakeServing;
+}
+
+/** Resolves when visitors are answered. Rejects with an error whose message tells the person what to change. */
+export async function startEdgeProcess({ config, log, makeServing }: EdgeProcessOptions): Promise<Edge> {
+  let edge: Edge | null = null;
+  // With port 0 the port is known only after listening; a worker asks for it when it gets its environment.
+  const serving = makeServing(() => edge?.port ?? config.edgePort);
+  try {
+    edge = await startEdge({
+      upstream: serving,
+      host: config.host,
+      port: config.edgePort,
+      runFolder: config.run,
+      tableFile: join(config.data, "edge", "table.json"),
+      limits: {
+        uploadBytes: config.uploadLimitBytes,
+        headSeconds,
+        requestSeconds,
+        silenceSeconds: config.requestDeadlineSeconds + silenceAfterDeadlineSeconds,
+      },
+      log,
+    });
+    return edge;
+  } catch (error) {
+    await serving.close();
+    throw explain(error, config);
+  }
+}
+
+function explain(error: unknown, config: Config): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  switch (code) {
+    case "EADDRINUSE":
+      return new Error(`Port ${config.edgePort} is in use. Choose another with SITEWRIGHT_EDGE_PORT.`, {
+        cause: error,
+      });
+    case "EACCES":
+      return new Error(
+        `Port ${config.edgePort} may not be opened by this user. Choose one above 1023 with SITEWRIGHT_EDGE_PORT.`,
+        { cause: error },
+      );
+    case "EADDRNOTAVAIL":
+      return new Error(`This machine has no address ${config.host}. Choose another with SITEWRIGHT_HOST.`, {
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
+
+/**
+ * The process itself. Tells its parent `{ type: "ready", port }`, or `{ type: "failed", message }` before it ends
+ * with 1. Ends with 0 on SIGTERM, on SIGINT and when the parent is gone.
+ */
+export async function runEdge(): Promise<void> {
+  const asked = Promise.withResolvers<void>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => asked.resolve());
+  process.on("disconnect", () => asked.resolve());
+  try {
+    const config = loadConfig(process.env);
+    const log = pino({ level: config.logLevel, base: undefined });
+    const edge = await startEdgeProcess({ config, log, makeServing: (port) => playground(config, port) });
+    await tell({ type: "ready", port: edge.port });
+    await asked.promise;
+    await edge.close(graceMilliseconds);
+    process.exit(0);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${message}\n`);
+    await tell({ type: "failed", message });
+    process.exit(1);
+  }
+}
+
+function playground(config: Config, edgePort: () => number): ReturnType<typeof createPlaygroundServing> {
+  return createPlaygroundServing({
+    assets: config.assets,
+    environments: config.environments,
+    run: config.run,
+    edgePort,
+    siteSuffix: config.siteSuffix,
+    spareWorkers: config.spareWorkers,
+    maxWorkers: config.maxWorkers,
+    requestDeadlineSeconds: config.requestDeadlineSeconds,
+    idleSeconds: config.idleSeconds,
+    forbidden: databaseOf(config),
+  });
+}
+
+/** A database on another machine is none of PHP's business; one on this machine it can't reach anyway. */
+function databaseOf(config: Config): readonly string[] {
+  if (config.databaseUrl === null || !URL.canParse(config.databaseUrl)) return [];
+  const { hostname, port } = new URL(config.databaseUrl);
+  return hostname === "" ? [] : [`${hostname}:${port === "" ? "5432" : port}`];
+}
+
+/** Resolves when the parent has it, so that the process may end; without a parent at once. */
+function tell(message: object): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) resolve();
+    else process.send(message, () => resolve());
+  });
+}
