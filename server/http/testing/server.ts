@@ -1,0 +1,180 @@
+/**
+ * The whole HTTP interface in process, on a database of its own. Operations are accepted for real; nothing runs
+ * them but the test itself, which lets one succeed or fail when it wants.
+ */
+import { randomUUID } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
+import { createCompany, type NewCompany } from "@sitewright/server/app/companies.ts";
+import type { Database } from "@sitewright/server/store/database.ts";
+import { endOperation } from "@sitewright/server/store/operations.ts";
+import { createTestDatabase } from "@sitewright/server/testing/database.ts";
+import { silentLog, type TestOperations, testOperations } from "@sitewright/server/testing/engine.ts";
+import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify";
+import type { Pool } from "pg";
+import { afterAll, beforeAll } from "vitest";
+import type { Limits } from "../rateLimits.ts";
+import { buildServer } from "../server.ts";
+
+export interface Reply {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it does not
+  readonly body: any;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  /** Null = no Authorization header; default: the test company's key. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestServer {
+  readonly server: FastifyInstance;
+  readonly database: Database;
+  readonly pool: Pool;
+  readonly operations: TestOperations;
+  readonly company: NewCompany;
+  readonly otherCompany: NewCompany;
+  call(method: NonNullable<InjectOptions["method"]>, path: string, options?: CallOptions): Promise<Reply>;
+  /** Lets an operation that adds a site succeed. */
+  succeed(operationId: string): Promise<void>;
+  fail(operationId: string, publicError: string): Promise<void>;
+  /** A site that is there: its id and what it was made from. */
+  addSite(wish?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
+  /** A key of the company; made straight in the interface. */
+  addKey(wish: Readonly<Record<string, unknown>>): Promise<{ readonly id: string; readonly token: string }>;
+  /** Starts to listen on a free port of loopback. */
+  listen(): Promise<number>;
+}
+
+export interface TestServerOptions {
+  readonly limits?: Partial<Limits>;
+  readonly log?: FastifyBaseLogger;
+}
+
+const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
+
+/** A body of `POST /sites` that is right. */
+export function siteWish(companyId: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    company: companyId,
+    display_name: `Site ${randomUUID().slice(0, 8)}`,
+    region: "europe-west3",
+    install_mode: "new",
+    admin_email: "ada@example.com",
+    admin_password: "correct horse battery staple",
+    admin_user: "ada",
+    site_title: "Ada's notes",
+    wp_language: "en_US",
+    ...more,
+  };
+}
+
+/** One server and two companies for all tests of a file. */
+export function useTestServer(options: TestServerOptions = {}): { readonly current: TestServer } {
+  let made: (TestServer & AsyncDisposable) | undefined;
+  beforeAll(async () => {
+    made = await startTestServer(options);
+  });
+  afterAll(async () => {
+    await made?.[Symbol.asyncDispose]();
+  });
+  return {
+    get current() {
+      if (!made) throw new Error("The test server exists only while tests run");
+      return made;
+    },
+  };
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer & AsyncDisposable> {
+  const { url, database, pool, drop } = await createTestDatabase();
+  const operations = await testOperations({ url, database, addSite: noSteps });
+  const server = buildServer({
+    app: {
+      settings: { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081 },
+      capabilities: fakeCapabilities,
+      pool,
+      database,
+      acceptOperation: operations.accept,
+      waitForOperation: operations.wait,
+    },
+    limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
+    log: options.log ?? silentLog,
+  });
+  const company = await createCompany(database, { name: "Ours" });
+  const otherCompany = await createCompany(database, { name: "Theirs" });
+
+  const call: TestServer["call"] = async (method, path, { body, key = company.api_key, headers = {} } = {}) => {
+    const answer = await server.inject({
+      method,
+      url: path,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(answer.headers["content-type"]).startsWith("application/json");
+    const parsed = isJson && answer.body !== "" ? JSON.parse(answer.body) : null;
+    return { status: answer.statusCode, body: parsed, text: answer.body, headers: answer.headers };
+  };
+
+  const end = (operationId: string, ending: Parameters<typeof endOperation>[2]) =>
+    database.transaction().execute((transaction) => endOperation(transaction, operationId, ending));
+
+  const succeed = async (operationId: string) => {
+    const { site_id: siteId } = await database
+      .selectFrom("operations")
+      .select("site_id")
+      .where("id", "=", operationId)
+      .executeTakeFirstOrThrow();
+    await database.updateTable("sites").set({ state: "live" }).where("id", "=", siteId).execute();
+    await database.updateTable("environments").set({ state: "serving" }).where("site_id", "=", siteId).execute();
+    await end(operationId, { state: "succeeded", result: null });
+  };
+
+  return {
+    server,
+    database,
+    pool,
+    operations,
+    company,
+    otherCompany,
+    call,
+    succeed,
+    fail: (operationId, publicError) => end(operationId, { state: "failed", publicError }),
+    addSite: async (wish = {}, key = company.api_key) => {
+      const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
+      const answer = await call("POST", "/v2/sites", { body: siteWish(companyId, wish), key });
+      if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
+      await succeed(answer.body.operation_id);
+      const followed = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
+      return followed.body.data.idSite;
+    },
+    addKey: async (wish) => {
+      const path = `/v2/company/${company.company_id}/api-keys`;
+      const answer = await call("POST", path, { body: { name: "Test", ...wish } });
+      if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
+      return { id: answer.body.api_key.id, token: answer.body.token };
+    },
+    listen: async () => {
+      await server.listen({ host: "127.0.0.1", port: 0 });
+      return portOf(server.server.address());
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+      await operations[Symbol.asyncDispose]();
+      await drop();
+    },
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new Error("Not listening on a port");
+  return address.port;
+}
