@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ask } from "@sitewright/edge/testing/http.ts";
+import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { type Config, loadConfig } from "./config.ts";
+import { startEdgeProcess } from "./edgeProcess.ts";
+
+async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
+  const data = await mkdtemp(join(tmpdir(), "edge-process-"));
+  onTestFinished(() => rm(data, { recursive: true, force: true }));
+  return loadConfig({
+    SITEWRIGHT_DATA: data,
+    SITEWRIGHT_RUN: join(data, "run"),
+    SITEWRIGHT_EDGE_PORT: "0",
+    ...settings,
+  });
+}
+
+/** Starts the edge's parts in this process, with a runtime that answers by itself. */
+async function start(config: Config) {
+  const seen = { closed: false, edgePort: () => 0 };
+  const makeServing = (edgePort: () => number) => {
+    seen.edgePort = edgePort;
+    const serving = createFakeServing();
+    return {
+      ...serving,
+      close: async () => {
+        seen.closed = true;
+        await serving.close();
+      },
+    };
+  };
+  const starting = startEdgeProcess({ config, log: pino({ level: "silent" }), makeServing });
+  return { starting, seen };
+}
+
+test("the edge answers from the table that it was left, and the runtime learns the port", async () => {
+  const config = await makeConfig();
+  const documentRoot = join(config.data, "site");
+  await mkdir(join(config.data, "edge"));
+  await mkdir(documentRoot);
+  await writeFile(join(documentRoot, "hello.txt"), "hello");
+  const environment = {
+    id: "a",
+    number: 1,
+    phpVersion: "8.3",
+    release: 1,
+    documentRoot,
+    overlays: {},
+    multisite: null,
+  };
+  const table = { generation: 4, environments: [environment], hosts: [{ name: "a.localhost", environmentId: "a" }] };
+  await writeFile(join(config.data, "edge", "table.json"), JSON.stringify(table));
+
+  const { starting, seen } = await start(config);
+  const edge = await starting;
+  onTestFinished(() => edge.close(0));
+  expect((await ask(edge, "/hello.txt", { host: "a.localhost" })).body).toBe("hello");
+  expect(seen.edgePort()).toBe(edge.port);
+  expect(edge.loopbackSocket).toBe(join(config.run, "edge-loopback.sock"));
+  await edge.close(0);
+  expect(seen.closed).toBe(true);
+});
+
+test("a port in use is told together with the setting that changes it, and no worker is left", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const address = other.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const { starting, seen } = await start(await makeConfig({ SITEWRIGHT_EDGE_PORT: String(port) }));
+  await expect(starting).rejects.toThrow(`Port ${port} is in use. Choose another with SITEWRIGHT_EDGE_PORT.`);
+  expect(seen.closed).toBe(true);
+});
+
+test("an address that is not this machine's is told together with its setting", async () => {
+  const { starting } = await start(await makeConfig({ SITEWRIGHT_HOST: "192.0.2.1" }));
+  await expect(starting).rejects.toThrow("This machine has no address 192.0.2.1. Choose another with SITEWRIGHT_HOST.");
+});
