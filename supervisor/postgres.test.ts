@@ -1,7 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -39,8 +49,16 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 /** Runs `starter.ts` from a copy of this room or from here, and resolves when PostgreSQL answers. */
 async function startInProcess(folder: string, room = import.meta.dirname, uid?: number) {
   const { dataDirectory, runDirectory } = places(folder);
+  // Copies of the programs go where the test's own things are.
+  const temporary = join(folder, "..", `${basename(folder)}-tmp`);
+  mkdirSync(temporary, { mode: 0o1777 });
+  chmodSync(temporary, 0o1777);
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
   const parameters = [join(room, "testing", "starter.ts"), dataDirectory, runDirectory, ...(uid ? [String(uid)] : [])];
-  const starter = spawn(process.execPath, parameters, { stdio: ["ignore", "pipe", "inherit"] });
+  const starter = spawn(process.execPath, parameters, {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => void starter.kill("SIGKILL"));
   const line = await new Promise<string>((resolve, reject) => {
     createInterface({ input: starter.stdout }).once("line", resolve);
@@ -194,6 +212,14 @@ describe("embedded PostgreSQL", () => {
     const { starter, server } = await startInProcess(home, room, nobody);
     expect(await query(server.url, "select current_setting('data_directory')")).toEqual([places(home).dataDirectory]);
     expect(statSync(places(home).dataDirectory).uid).toBe(nobody);
+    await killed(starter);
+    await until("the server has ended", () => !isAlive(server.pid));
+  });
+
+  test.runIf(isRoot)("runs for root where the packages lie below a folder that only root may enter", async () => {
+    const folder = testFolder();
+    const { starter, server } = await startInProcess(folder, copyRoom(folder));
+    expect(await query(server.url, "select 1")).toEqual([1]);
     await killed(starter);
     await until("the server has ended", () => !isAlive(server.pid));
   });

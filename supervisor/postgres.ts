@@ -135,7 +135,8 @@ async function launchUntilFree(
 
 /**
  * PostgreSQL believes its lock file when any process has the number in it, and after a restart of a machine
- * or a container some process may. On Linux we can tell: a server on this cluster works in its folder.
+ * or a container some process may; so may one that has ended and that nobody collects. On Linux we can tell: a
+ * living server on this cluster works in its folder.
  */
 function dropStaleLock(cluster: string): boolean {
   const lock = join(cluster, "postmaster.pid");
@@ -144,17 +145,22 @@ function dropStaleLock(cluster: string): boolean {
   }
   const holder = Number.parseInt(readFileSync(lock, "utf8"), 10);
   try {
-    const folder = statSync(`/proc/${holder}/cwd`);
-    const ours = statSync(cluster);
-    if (folder.ino === ours.ino && folder.dev === ours.dev) {
+    if (!hasEnded(holder) && isSameFolder(`/proc/${holder}/cwd`, cluster)) {
       return false;
     }
   } catch {
-    // It has ended, or is none of ours to look at: PostgreSQL decides.
+    // It is gone by now, or is none of ours to look at: PostgreSQL decides.
     return false;
   }
   rmSync(lock, { force: true });
   return true;
+}
+
+const hasEnded = (pid: number): boolean => /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+
+function isSameFolder(one: string, other: string): boolean {
+  const [first, second] = [statSync(one), statSync(other)];
+  return first.ino === second.ino && first.dev === second.dev;
 }
 
 async function stopServer(server: PostgresProcess): Promise<void> {

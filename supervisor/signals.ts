@@ -12,7 +12,7 @@ export interface SignalHandlers {
 }
 
 /** `now` in milliseconds. Returns what to call for each signal that arrives. */
-export function countSignals(handlers: SignalHandlers, now: () => number = performance.now): () => void {
+export function countSignals(handlers: SignalHandlers, now = () => performance.now()): () => void {
   let firstAt: number | null = null;
   return () => {
     if (firstAt === null) {

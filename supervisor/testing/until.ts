@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Waits for a state. Throws with `what` where it does not come within the deadline. */
@@ -11,11 +12,11 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   }
 }
 
-/** False also for a process that has ended and that nobody has asked about yet. */
+/** False also for a process that has ended and whose parent has not asked about it yet. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !existsSync("/proc/self") || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }

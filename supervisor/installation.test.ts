@@ -1,0 +1,270 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { testFolder } from "./testing/folder.ts";
+import { isAlive, until } from "./testing/until.ts";
+import { ask, chosenPorts, events, postgresPid, startedSupervisor, startSupervisor } from "./testing/world.ts";
+
+const dataIn = (folder: string) => join(folder, "data");
+
+async function pids(data: string) {
+  const { controlPort, edgePort } = chosenPorts(data);
+  const [control, edge] = await Promise.all([ask(controlPort), ask(edgePort)]);
+  if (control === null || edge === null) {
+    throw new Error("A child does not answer");
+  }
+  return { control: control.pid, edge: edge.pid, postgres: postgresPid(data), database: control.database ?? "" };
+}
+
+async function select(url: string, statement: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe("the first start", () => {
+  test("prints addresses, company, key and a line that creates a site", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    const { controlPort, edgePort } = chosenPorts(data);
+    for (const expected of [
+      "  Unpacking a stand-in …\n",
+      `  API      http://127.0.0.1:${controlPort}/v2\n`,
+      `  Sites    http://<site>.localhost:${edgePort}/\n`,
+      "  Company  the-company\n",
+      "  API key  sk_the_key\n",
+      `curl -X POST http://127.0.0.1:${controlPort}/v2/sites -H "Authorization: Bearer sk_the_key"`,
+    ]) {
+      expect(supervisor.output()).toContain(expected);
+    }
+  });
+
+  test("keeps what it knows to its owner", async () => {
+    const data = dataIn(testFolder());
+    await startedSupervisor(data);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(statSync(join(data, "run.json")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(data, "logs", "control.log")).mode & 0o777).toBe(0o600);
+  });
+
+  test("tells the database to control and not to the edge", async () => {
+    const data = dataIn(testFolder());
+    await startedSupervisor(data);
+    const { controlPort, edgePort } = chosenPorts(data);
+    const run: { database_url: string } = JSON.parse(readFileSync(join(data, "run.json"), "utf8"));
+    expect(await ask(controlPort)).toMatchObject({ database: run.database_url });
+    expect(await ask(edgePort)).toMatchObject({ database: null });
+  });
+
+  test("that can't fetch what it needs says so, leaves nothing running, and works when tried again", async () => {
+    const data = dataIn(testFolder());
+    const broken = startSupervisor(data, { SITEWRIGHT_TEST_BROKEN_DOWNLOAD: "1" });
+    expect(await broken.exit).toEqual({ code: 1, signal: null });
+    expect(broken.output()).toContain("Sitewright could not start.\nThe download broke off. Run npm start again.\n");
+    await startedSupervisor(data);
+  });
+});
+
+describe("a later start", () => {
+  test("is quick, keeps ports and data, and prints no secret", async () => {
+    const data = dataIn(testFolder());
+    const first = await startedSupervisor(data);
+    const ports = chosenPorts(data);
+    await select((await pids(data)).database, "create table kept ()");
+    first.child.kill("SIGINT");
+    expect(await first.exit).toEqual({ code: 0, signal: null });
+    const since = performance.now();
+    const second = await startedSupervisor(data);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(chosenPorts(data)).toEqual(ports);
+    expect(await select((await pids(data)).database, "select * from kept")).toEqual([]);
+    expect(second.output()).not.toContain("sk_the_key");
+    expect(second.output()).toContain(`  API key  in ${join(data, "first-run.json")}\n`);
+  });
+
+  test("warns when sites would answer at another port than their addresses say", async () => {
+    const data = dataIn(testFolder());
+    const first = await startedSupervisor(data);
+    const { edgePort } = chosenPorts(data);
+    first.child.kill("SIGTERM");
+    await first.exit;
+    const other = String(edgePort === 65_535 ? 65_534 : edgePort + 1);
+    const second = await startedSupervisor(data, { SITEWRIGHT_EDGE_PORT: other });
+    expect(second.output()).toContain(`Sites now answer at port ${other}, and at the first start it was ${edgePort}.`);
+    expect(second.output()).toContain(`set SITEWRIGHT_EDGE_PORT=${edgePort}`);
+  });
+});
+
+describe("a second start on the same data", () => {
+  test("is refused with the number of the first, which does not notice", async () => {
+    const data = dataIn(testFolder());
+    const first = await startedSupervisor(data);
+    const before = await pids(data);
+    const second = startSupervisor(data);
+    expect(await second.exit).toEqual({ code: 1, signal: null });
+    expect(second.output()).toContain(`Sitewright is already running on ${data} (process ${first.pid}).`);
+    expect(await pids(data)).toEqual(before);
+    expect(existsSync(join(data, "run.json"))).toBe(true);
+  });
+
+  test("at the same moment leaves exactly one", async () => {
+    const data = dataIn(testFolder());
+    const both = [startSupervisor(data), startSupervisor(data)];
+    await until("one is ready and one has ended", () => {
+      const ready = both.filter((one) => one.output().includes("Sitewright is ready."));
+      const ended = both.filter((one) => one.child.exitCode === 1 && one.output().includes("already running"));
+      return ready.length === 1 && ended.length === 1;
+    });
+  });
+});
+
+describe("a port in use", () => {
+  test("is named together with the setting, before anything is started", async () => {
+    const data = dataIn(testFolder());
+    const taken = createServer();
+    const port = await new Promise<number>((resolve) => {
+      taken.listen(0, "127.0.0.1", () => {
+        const address = taken.address();
+        resolve(typeof address === "object" && address !== null ? address.port : 0);
+      });
+    });
+    onTestFinished(() => void taken.close());
+    const supervisor = startSupervisor(data, { SITEWRIGHT_EDGE_PORT: String(port) });
+    expect(await supervisor.exit).toEqual({ code: 1, signal: null });
+    expect(supervisor.output()).toContain(`Port ${port} (the sites) is in use by another program.`);
+    expect(supervisor.output()).toContain("set SITEWRIGHT_EDGE_PORT to another port");
+    expect(existsSync(join(data, "postgres"))).toBe(false);
+  });
+});
+
+describe("stopping", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "by %s ends edge, then control, then PostgreSQL",
+    async (signal) => {
+      const data = dataIn(testFolder());
+      const supervisor = await startedSupervisor(data);
+      const before = await pids(data);
+      supervisor.child.kill(signal);
+      expect(await supervisor.exit).toEqual({ code: 0, signal: null });
+      expect(events(data).slice(-2)).toEqual(["edge SIGTERM", "control SIGTERM"]);
+      expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
+      expect(readFileSync(join(data, "logs", "postgres.log"), "utf8")).toMatch(/database system is shut down\n$/);
+      expect(existsSync(join(data, "run.json"))).toBe(false);
+    },
+  );
+
+  test("counts what terminal and npm send for one keystroke as one", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    for (let copies = 0; copies < 3; copies++) {
+      supervisor.child.kill("SIGINT");
+    }
+    expect(await supervisor.exit).toEqual({ code: 0, signal: null });
+    expect(events(data).slice(-2)).toEqual(["edge SIGTERM", "control SIGTERM"]);
+  });
+
+  test("is forced by a second Ctrl-C where something hangs", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    const before = await pids(data);
+    await ask(chosenPorts(data).edgePort, "/hang");
+    supervisor.child.kill("SIGINT");
+    await until("it is stopping", () => supervisor.output().includes("Stopping"));
+    // Longer than what counts as one keystroke: time itself is what is tested here.
+    await delay(600);
+    supervisor.child.kill("SIGINT");
+    expect(await supervisor.exit).toEqual({ code: 130, signal: null });
+    await until("nothing is left", () => [before.control, before.edge, before.postgres].every((pid) => !isAlive(pid)));
+  });
+});
+
+describe("kill -9", () => {
+  test.each(["control", "edge"] as const)("of %s brings it back, says so, and leaves the rest alone", async (name) => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    const before = await pids(data);
+    process.kill(before[name], "SIGKILL");
+    await until("it runs again", () => supervisor.output().includes(`${name} runs again.`));
+    const after = await pids(data);
+    expect(after[name]).not.toBe(before[name]);
+    expect({ ...after, [name]: 0 }).toEqual({ ...before, [name]: 0 });
+    expect(supervisor.output()).toContain(`${name} ended (SIGKILL) and is started again now.`);
+  });
+
+  test("of PostgreSQL brings it back with its data, at the same address, and leaves the rest alone", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    const before = await pids(data);
+    await select(before.database, "create table kept ()");
+    process.kill(before.postgres, "SIGKILL");
+    await until("it runs again", () => supervisor.output().includes("PostgreSQL runs again."));
+    expect(await select(before.database, "select * from kept")).toEqual([]);
+    const after = await pids(data);
+    expect(after.postgres).not.toBe(before.postgres);
+    expect({ ...after, postgres: 0 }).toEqual({ ...before, postgres: 0 });
+  });
+
+  test("of the supervisor leaves nothing running, and the next start works at once", async () => {
+    const data = dataIn(testFolder());
+    const first = await startedSupervisor(data);
+    const before = await pids(data);
+    await select(before.database, "create table kept ()");
+    first.child.kill("SIGKILL");
+    await first.exit;
+    const since = performance.now();
+    await startedSupervisor(data);
+    expect(performance.now() - since).toBeLessThan(5_000);
+    expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
+    expect(await select((await pids(data)).database, "select * from kept")).toEqual([]);
+  });
+});
+
+describe("a child", () => {
+  test("that ends is quoted with its last words and the place of its log", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    await ask(chosenPorts(data).controlPort, "/die");
+    await until("it runs again", () => supervisor.output().includes("control runs again."));
+    expect(supervisor.output()).toContain("control ended (exit code 4) and is started again now. Its last words:\n");
+    expect(supervisor.output()).toContain("    the last words\n");
+    expect(supervisor.output()).toContain(`More is in ${join(data, "logs", "control.log")}`);
+    expect(readFileSync(join(data, "logs", "control.log"), "utf8")).toContain("the last words\n");
+  });
+
+  test("that ends again and again is tried less and less often, until it is mended", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    writeFileSync(join(data, "control.broken"), "");
+    await ask(chosenPorts(data).controlPort, "/die");
+    await until("it was tried some times", () => supervisor.output().includes("started again in 0.5 s"));
+    expect(supervisor.output()).toContain("control did not start. It ended (exit code 3). Its last words:\n");
+    rmSync(join(data, "control.broken"));
+    await until("it runs again", () => supervisor.output().includes("control runs again."));
+  });
+
+  test("that never comes up stops the start, with its last words", async () => {
+    const data = dataIn(testFolder());
+    const good = await startedSupervisor(data);
+    good.child.kill("SIGINT");
+    await good.exit;
+    writeFileSync(join(data, "edge.broken"), "");
+    const supervisor = startSupervisor(data);
+    expect(await supervisor.exit).toEqual({ code: 1, signal: null });
+    expect(supervisor.output()).toContain("edge did not start, in 3 attempts. It ended (exit code 3). Its last words:");
+    expect(supervisor.output()).toContain("edge is broken and says why");
+  });
+
+  test("that warns is heard at the terminal", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    await ask(chosenPorts(data).controlPort, "/warn");
+    await until("it is heard", () => supervisor.output().includes("control: something is odd\n"));
+  });
+});

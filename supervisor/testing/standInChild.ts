@@ -1,0 +1,47 @@
+/**
+ * Stands in for control and edge: node standInChild.ts <name>. It listens on its port, says that it is ready, and
+ * writes what happens to it to `<data>/<name>.events`. Requests make it misbehave: `/die`, `/hang`, `/warn`.
+ */
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+
+const [name = ""] = process.argv.slice(2);
+const data = process.env.SITEWRIGHT_DATA ?? "";
+const port = process.env[name === "control" ? "SITEWRIGHT_CONTROL_PORT" : "SITEWRIGHT_EDGE_PORT"];
+const note = (event: string) => appendFileSync(join(data, "events"), `${name} ${event}\n`);
+let hangs = false;
+
+function leave(event: string): void {
+  if (!hangs) {
+    note(event);
+    process.exit(0);
+  }
+}
+
+if (existsSync(join(data, `${name}.broken`))) {
+  console.error(`${name} is broken and says why`);
+  process.exit(3);
+}
+process.on("SIGTERM", () => leave("SIGTERM"));
+process.on("SIGINT", () => note("SIGINT"));
+process.on("disconnect", () => leave("disconnect"));
+const server = createServer((request, response) => {
+  if (request.url === "/die") {
+    console.error("the last words");
+    process.exit(4);
+  }
+  if (request.url === "/warn") {
+    console.log(JSON.stringify({ level: 40, msg: "something is odd" }));
+  }
+  hangs ||= request.url === "/hang";
+  response.end(JSON.stringify({ pid: process.pid, database: process.env.DATABASE_URL ?? null }));
+});
+server.listen(Number(port), process.env.SITEWRIGHT_HOST ?? "127.0.0.1", () => {
+  if (name === "control" && !existsSync(join(data, "first-run.json"))) {
+    const facts = { company_id: "the-company", api_key: "sk_the_key", admin_email: "admin@example.com" };
+    writeFileSync(join(data, "first-run.json"), JSON.stringify(facts));
+  }
+  note("ready");
+  process.send?.({ type: "ready" });
+});

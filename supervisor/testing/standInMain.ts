@@ -1,0 +1,22 @@
+/** The supervisor as `npm start` runs it, over real PostgreSQL, with stand-ins for its children and for WordPress. */
+import { loadConfig } from "@sitewright/server/config.ts";
+import { makeInstallation } from "../installation.ts";
+import { runUntilStopped } from "../run.ts";
+import { makeTerminal } from "../terminal.ts";
+
+const child = new URL("standInChild.ts", import.meta.url).pathname;
+const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
+const installation = makeInstallation({
+  config: loadConfig(process.env),
+  env: process.env,
+  programs: { control: [child, "control"], edge: [child, "edge"] },
+  prepare: async (progress) => {
+    progress({ phase: "Unpacking a stand-in", done: 1, total: 2 });
+    if (process.env.SITEWRIGHT_TEST_BROKEN_DOWNLOAD !== undefined) {
+      throw new Error("The download broke off. Run npm start again.");
+    }
+  },
+  terminal,
+  region: "europe-west3",
+});
+await runUntilStopped(installation, terminal);
