@@ -103,7 +103,7 @@ describe("a setting", () => {
     ["DATABASE_URL", "mysql://root:hidden@localhost/db"],
     ["DATABASE_URL", "postgresql://me:hidden@local host:port/db"],
     ["SITEWRIGHT_FIRST_API_KEY", "hidden"],
-    ["SITEWRIGHT_FIRST_API_KEY", "sk_hidden"],
+    ["SITEWRIGHT_FIRST_API_KEY", "sk_hidden with a space"],
   ])("%s is refused without being repeated, because it holds a secret", (name, value) => {
     const [problem] = problemsOf({ [name]: value });
     expect(problem).toMatch(new RegExp(`^${name} .*Accepted: `));

@@ -32,8 +32,8 @@ export const settings = Type.Object({
   DATABASE_URL: Type.Union([text("^postgres(ql)?://.+$", "a URL that begins with postgresql://"), Type.Null()], {
     description: "the URL of a PostgreSQL server of version 18 or newer, beginning with postgresql://",
   }),
-  SITEWRIGHT_FIRST_API_KEY: Type.Union([text("^sk_[A-Za-z0-9_-]{40,200}$", "a key"), Type.Null()], {
-    description: "the API key to make at the first start: sk_ and 40 to 200 letters, digits, - or _",
+  SITEWRIGHT_FIRST_API_KEY: Type.Union([text("^[!-~]{16,200}$", "a key"), Type.Null()], {
+    description: "the API key to make at the first start: 16 to 200 visible ASCII characters without spaces",
   }),
   SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
   SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),

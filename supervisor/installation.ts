@@ -66,7 +66,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     });
     await Promise.all([
       prepared.then(async () => {
-        parts.edge = await keep(child("edge", env));
+        parts.edge = await keep(child("edge", { ...env, ...addressOfDatabase(config) }));
       }),
       Promise.all([database, prepared]).then(async ([url]) => {
         parts.control = await keep(child("control", { ...env, ...secretsOfControl(config, url) }));
@@ -157,7 +157,7 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   return { controlPort, edgePort };
 }
 
-/** Both children are told the same, concretely. The edge runs strangers' PHP and is not told how to reach the database. */
+/** Both children are told the same, concretely. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
   const { DATABASE_URL: _, SITEWRIGHT_FIRST_API_KEY: __, ...rest } = env;
   return {
@@ -175,4 +175,13 @@ function secretsOfControl(config: Config, databaseUrl: string): NodeJS.ProcessEn
     DATABASE_URL: databaseUrl,
     ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
   };
+}
+
+/** The edge runs strangers' PHP: it learns where a database is that PHP must not reach, and nothing to get in with. */
+function addressOfDatabase(config: Config): NodeJS.ProcessEnv {
+  if (config.databaseUrl === null) {
+    return {};
+  }
+  const { host } = new URL(config.databaseUrl);
+  return { DATABASE_URL: `postgresql://${host}/` };
 }

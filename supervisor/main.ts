@@ -1,0 +1,34 @@
+/** What `npm start` runs. */
+import type { regions } from "@sitewright/contract/regions.ts";
+import { ConfigError, loadConfig } from "@sitewright/server/config.ts";
+import { makeInstallation } from "./installation.ts";
+import { runUntilStopped } from "./run.ts";
+import { makeTerminal } from "./terminal.ts";
+
+/** The installation is one machine, whatever a region is called; the example names this one. */
+const exampleRegion: (typeof regions)[number]["id"] = "europe-west3";
+const wrongSettings = 2;
+
+const program = new URL("../server/main.ts", import.meta.url).pathname;
+const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
+try {
+  const config = loadConfig(process.env);
+  const installation = makeInstallation({
+    config,
+    env: process.env,
+    programs: { control: [program, "control"], edge: [program, "edge"] },
+    prepare: async (progress) => {
+      const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
+      await createPlaygroundRuntime(config).prepare(progress);
+    },
+    terminal,
+    region: exampleRegion,
+  });
+  await runUntilStopped(installation, terminal);
+} catch (error) {
+  if (!(error instanceof ConfigError)) {
+    throw error;
+  }
+  terminal.warn(error.message);
+  process.exit(wrongSettings);
+}
