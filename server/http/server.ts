@@ -5,7 +5,14 @@ import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
 import { openApiDocument } from "@sitewright/contract/openapi.ts";
 import type { App } from "@sitewright/server/app/context.ts";
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from "fastify";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
 import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHome } from "./home.ts";
@@ -29,10 +36,11 @@ export interface ServerOptions {
 export function buildServer({ app, limits, log }: ServerOptions): FastifyInstance {
   const server = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     genReqId: () => randomUUID(),
-    routerOptions: { ignoreTrailingSlash: true },
+    // The longest id is refused by its schema, like any other that is malformed.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     forceCloseConnections: "idle",
     clientErrorHandler: answerBrokenRequest,

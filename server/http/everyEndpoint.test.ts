@@ -1,0 +1,318 @@
+/** What holds for every endpoint, asked of every row of the table: a new row is tested by being there. */
+import { randomUUID } from "node:crypto";
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Reply, siteWish, useTestServer } from "./testing/server.ts";
+
+const test = useTestServer();
+const rows = Object.entries<Endpoint>(endpoints).map(([name, row]) => ({ name, ...row }));
+
+const message401 = "No or invalid API key provided to the request";
+const message404 = "Could not find data or the user does not have permissions to retrieve it";
+
+/** Ids that belong to the company, and right bodies where one is needed. */
+let ids: Record<string, string>;
+let foreignIds: Record<string, string>;
+let siteToDelete: () => Promise<string>;
+
+beforeAll(async () => {
+  const { addKey, addSite, call, company, otherCompany } = test.current;
+  const operationOf = async (key: string, companyId: string) =>
+    (await call("POST", "/v2/sites", { body: siteWish(companyId), key })).body.operation_id;
+  ids = {
+    id: company.company_id,
+    site_id: await addSite(),
+    operation_id: await operationOf(company.api_key, company.company_id),
+    key_id: (await addKey({})).id,
+  };
+  foreignIds = {
+    id: otherCompany.company_id,
+    site_id: await addSite({}, otherCompany.api_key),
+    operation_id: await operationOf(otherCompany.api_key, otherCompany.company_id),
+    key_id: ids.key_id ?? "",
+  };
+  siteToDelete = () => addSite();
+});
+
+function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): string {
+  return `/v2${row.path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}`;
+}
+
+function bodyOf(row: Endpoint, companyId = ids.id ?? ""): Record<string, unknown> | undefined {
+  if (row.path === "/sites" && row.method === "POST") return siteWish(companyId);
+  if (row.path.endsWith("/api-keys") && row.method === "POST") return { name: "Made by a test" };
+  if (row.body) throw new Error(`This test has no body for ${row.method} ${row.path}`);
+  return undefined;
+}
+
+async function rightCall(row: Endpoint, options: { key?: string; suffix?: string } = {}): Promise<Reply> {
+  const values =
+    row.method === "DELETE" && row.path === "/sites/{site_id}" ? { ...ids, site_id: await siteToDelete() } : ids;
+  const { suffix = "", ...rest } = options;
+  return test.current.call(row.method, pathOf(row, values) + suffix, { body: bodyOf(row), ...rest });
+}
+
+function expectError(answer: Reply, status: number, message: string): void {
+  expect(answer.status).toBe(status);
+  expect(Object.keys(answer.body)).toEqual(["message", "status", "data"]);
+  expect(answer.body).toMatchObject({ message, status });
+  expectCommonHeaders(answer);
+}
+
+function expectCommonHeaders({ headers }: Reply): void {
+  for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+    expect(String(headers[name])).toMatch(/^\d+$/);
+  }
+  expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+}
+
+describe.each(rows)("$method $path", (row) => {
+  it("answers a right request with what the contract says, and the common headers", async () => {
+    const answer = await rightCall(row);
+    expect(Object.keys(row.responses)).toContain(String(answer.status));
+    expect(answer.status).toBeLessThan(300);
+    expectCommonHeaders(answer);
+  });
+
+  it("answers a path with a slash at its end", async () => {
+    expect((await rightCall(row, { suffix: "/" })).status).toBeLessThan(300);
+  });
+
+  it("ignores query parameters that it does not know", async () => {
+    expect((await rightCall(row, { suffix: "?utm_source=x&__proto__=y&a[b]=c" })).status).toBeLessThan(300);
+  });
+
+  it("gives one and the same 401 for a key that is missing, malformed, unknown, expired or revoked", async () => {
+    const { addKey, call, company, database } = test.current;
+    const revoked = await addKey({});
+    await call("DELETE", `/v2/company/${company.company_id}/api-keys/${revoked.id}`);
+    const expired = await addKey({});
+    await database
+      .updateTable("api_keys")
+      .set({ expires_at: new Date(0) })
+      .where("id", "=", expired.id)
+      .execute();
+    const wrongSecret = `${company.api_key.slice(0, -4)}AAAA`;
+    const keys = [null, "", "x", "sk_", `sk_${randomUUID()}`, "\u00e9", "a b", "x".repeat(5_000), wrongSecret];
+    const answers = [];
+    for (const key of [...keys, revoked.token, expired.token]) {
+      answers.push(await call(row.method, pathOf(row), { body: bodyOf(row), key }));
+    }
+    answers.push(await call(row.method, pathOf(row), { key: null, headers: { authorization: company.api_key } }));
+    answers.push(
+      await call(row.method, pathOf(row), { key: null, headers: { authorization: `Basic ${company.api_key}` } }),
+    );
+    for (const answer of answers) {
+      expectError(answer, 401, message401);
+      expect(answer.headers["www-authenticate"]).toBe("Bearer");
+      expect(answer.text).toBe(answers[0]?.text);
+    }
+  });
+
+  it("answers 405 with Allow to other methods", async () => {
+    const { call } = test.current;
+    const known = rows.filter(({ path }) => path === row.path).map(({ method }) => method);
+    const others = (["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"] as const).filter(
+      (method) => !known.some((one) => one === method),
+    );
+    for (const method of others) {
+      const answer = await call(method, pathOf(row));
+      expectError(answer, 405, "This path does not answer to that method");
+      expect(String(answer.headers.allow).split(", ")).toEqual(expect.arrayContaining(known));
+    }
+  });
+});
+
+const withIds = rows.filter(({ resource, params }) => resource.kind !== "key" && params);
+const byCompany = rows.filter(({ resource }) => resource.kind === "company");
+
+describe("whose things are", () => {
+  it.each(withIds)("another company's ids and unknown ones are not to be told apart: $method $path", async (row) => {
+    const { call } = test.current;
+    const unknown = {
+      id: randomUUID(),
+      site_id: randomUUID(),
+      operation_id: `sites:add-${randomUUID()}`,
+      key_id: randomUUID(),
+    };
+    for (const values of [foreignIds, unknown]) {
+      expectError(await call(row.method, pathOf(row, values), { body: bodyOf(row) }), 404, message404);
+    }
+  });
+
+  it.each(withIds)("malformed ids are not found: $method $path", async (row) => {
+    const { call } = test.current;
+    const hostile = [
+      "1",
+      "%00",
+      "not-a-uuid",
+      "'%3B%20DROP%20TABLE%20sites%3B--",
+      "..%2f..%2fetc",
+      "%F0%9F%92%A9",
+      "x".repeat(2_000),
+      `urn:uuid:${randomUUID()}`,
+      `${randomUUID()}%0A`,
+      "%zz",
+      "{site_id}",
+    ];
+    for (const id of hostile) {
+      const values = { id, site_id: id, operation_id: id, key_id: id };
+      expectError(await call(row.method, pathOf(row, values), { body: bodyOf(row) }), 404, message404);
+    }
+  });
+
+  it.each(byCompany)("a company named in the body or query must be the key's: $method $path", async (row) => {
+    const { call, otherCompany } = test.current;
+    if (row.resource.kind !== "company" || row.resource.from.startsWith("params.")) return;
+    const query = row.resource.from.startsWith("query.") ? `?company=${otherCompany.company_id}` : "";
+    const answer = await call(row.method, pathOf(row) + query, { body: bodyOf(row, otherCompany.company_id) });
+    expectError(answer, 404, message404);
+  });
+});
+
+describe("scopes", () => {
+  const verbs = ["read", "write", "delete", "push"] as const;
+
+  it.each(rows)("a key with only another verb is told which it needs: $method $path", async (row) => {
+    const { addKey, call } = test.current;
+    const { token } = await addKey({ scopes: verbs.filter((verb) => verb !== row.verb) });
+    const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
+    expectError(answer, 403, "This API key is not allowed to do that");
+    expect(answer.body.data).toEqual({ code: "scope_missing", needs: row.verb });
+  });
+
+  it.each(rows)("a key with the verb may go on: $method $path", async (row) => {
+    const { token } = await test.current.addKey({ scopes: [row.verb] });
+    expect((await rightCall(row, { key: token })).status).toBeLessThan(300);
+  });
+
+  it.each(rows)("404 comes before 403 for what is another company's: $method $path", async (row) => {
+    const { addKey, call } = test.current;
+    if (row.resource.kind === "key" || !row.params) return;
+    const { token } = await addKey({ scopes: verbs.filter((verb) => verb !== row.verb) });
+    const answer = await call(row.method, pathOf(row, foreignIds), { body: bodyOf(row), key: token });
+    expect(answer.status).toBe(404);
+  });
+
+  it.each(rows)("a key of another site reaches nothing of this one: $method $path", async (row) => {
+    const { addKey, addSite, call } = test.current;
+    const { token } = await addKey({ scopes: [`site:${await addSite()}`] });
+    const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
+    const isOpen =
+      row.resource.kind === "key" || (row.resource.kind === "company" && row.resource.underSiteScope !== "closed");
+    expect(answer.status).toBe(isOpen ? 200 : 403);
+    if (!isOpen) expect(answer.body.data.needs).toMatch(/^site:/);
+  });
+
+  it.each(rows)("a billing user only reads: $method $path", async (row) => {
+    const { addKey, call, database } = test.current;
+    const { id, token } = await addKey({});
+    const userId = randomUUID();
+    await database
+      .insertInto("users")
+      .values({
+        id: userId,
+        company_id: ids.id ?? "",
+        email: `${userId}@example.com`,
+        full_name: "Bill",
+        first_name: "Bill",
+        role: "billing",
+        password_hash: "",
+      })
+      .execute();
+    await database.updateTable("api_keys").set({ user_id: userId }).where("id", "=", id).execute();
+    const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
+    if (row.verb === "read") return expect(answer.status).toBeLessThan(300);
+    expect(answer.status).toBe(403);
+    expect(answer.body.data).toEqual({ code: "scope_missing", needs: `role:${row.role ?? "developer"}` });
+  });
+});
+
+const withBody = rows.filter(({ body }) => body);
+
+describe("bodies", () => {
+  it.each(withBody)("must be declared as JSON: $method $path", async (row) => {
+    const { call } = test.current;
+    const text = JSON.stringify(bodyOf(row));
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      "nonsense",
+    ]) {
+      const answer = await call(row.method, pathOf(row), { body: text, headers: { "content-type": type } });
+      expectError(answer, 415, "The request body must be sent as application/json");
+    }
+    const accepted = { "content-type": "application/json; charset=utf-8" };
+    expect((await call(row.method, pathOf(row), { body: text, headers: accepted })).status).toBeLessThan(300);
+  });
+
+  it.each(withBody)("must be JSON, and an object: $method $path", async (row) => {
+    const { call } = test.current;
+    for (const text of ["{", "nonsense", "{'a':1}", '{"a":1}}', "[", `${"[".repeat(50_000)}`]) {
+      const answer = await call(row.method, pathOf(row), { body: text });
+      expectError(answer, 400, "Bad request format");
+      expect(answer.body.data.errors).toEqual([{ path: "", message: "is not valid JSON" }]);
+    }
+    for (const text of ["[]", "null", '"text"', "1", "true", `${"[".repeat(50_000)}${"]".repeat(50_000)}`]) {
+      const answer = await call(row.method, pathOf(row), { body: text });
+      expect(answer.body.data?.errors).toEqual([{ path: "", message: "must be an object" }]);
+    }
+  });
+
+  it.each(withBody)("may be 1 MiB and no more: $method $path", async (row) => {
+    const { call } = test.current;
+    const fill = (size: number) => JSON.stringify({ ...bodyOf(row), filler: "x".repeat(size) });
+    expectError(
+      await call(row.method, pathOf(row), { body: fill(1_048_576) }),
+      413,
+      "The request body is larger than 1 MiB",
+    );
+    expect((await call(row.method, pathOf(row), { body: fill(1_000_000) })).status).toBeLessThan(300);
+  });
+
+  it.each(withBody)("ignore fields that nobody knows, however they are made: $method $path", async (row) => {
+    const { call } = test.current;
+    const known = JSON.stringify(bodyOf(row)).slice(1);
+    const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+    const body = `{"unknown":[1,{"x":null}],"__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"deep":${deep},${known}`;
+    expect((await call(row.method, pathOf(row), { body })).status).toBeLessThan(300);
+  });
+
+  it.each(rows)("an empty body is none, whatever it is declared as: $method $path", async (row) => {
+    if (row.body) return;
+    for (const type of ["application/json", "text/plain"]) {
+      const values =
+        row.path === "/sites/{site_id}" && row.method === "DELETE" ? { ...ids, site_id: await siteToDelete() } : ids;
+      const { status } = await test.current.call(row.method, pathOf(row, values), {
+        headers: { "content-type": type },
+      });
+      expect(status).toBeLessThan(300);
+    }
+  });
+
+  it("DELETE may carry one", async () => {
+    const { addKey, call } = test.current;
+    const { id } = await addKey({});
+    const answer = await call("DELETE", `/v2/company/${ids.id}/api-keys/${id}`, { body: { anything: true } });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("paths", () => {
+  it.each([
+    "/v2",
+    "/v2/",
+    "/v2/nothing",
+    "/v2/sites/x/y/z",
+    "/nothing",
+    "/v1/sites",
+    "/v2/%",
+    "/v2//sites",
+    "/v2/Sites",
+  ])("that do not exist are 404 in the shape of errors: %s", async (path) => {
+    expectError(await test.current.call("GET", path), 404, message404);
+  });
+});
