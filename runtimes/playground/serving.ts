@@ -1,5 +1,16 @@
 /** The playground runtime, its serving side: the workers that run PHP, as children of this process. */
-import type { Serving } from "../runtime.ts";
+import path from "node:path";
+import type { Readable } from "node:stream";
+import { NoAnswer, type PhpRequest, type PhpResponse, type ServedEnvironment, type Serving } from "../runtime.ts";
+import { createAssetStore } from "./assets/store.ts";
+import { createPool } from "./pool/pool.ts";
+import { createSpares } from "./pool/spares.ts";
+import { type SpooledBody, spool } from "./pool/spool.ts";
+import { ownerOf } from "./site/release.ts";
+import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
+import type { RequestHead } from "./worker/frames.ts";
+import type { AssignOrder, BootOrder } from "./worker/messages.ts";
+import { WorkerProcess } from "./worker/process.ts";
 
 export interface PlaygroundServingOptions {
   readonly assets: string;
@@ -32,6 +43,93 @@ export interface PlaygroundServing extends Serving {
   status(): { readonly workers: readonly WorkerStatus[]; readonly spares: number };
 }
 
-export function createPlaygroundServing(_options: PlaygroundServingOptions): PlaygroundServing {
-  throw new Error("not yet");
+export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
+  const assets = createAssetStore({ folder: options.assets });
+  const templates = createTemplateStore(assets);
+  const deadlineSeconds = options.requestDeadlineSeconds;
+
+  async function warmBoot(): Promise<BootOrder> {
+    const { core } = await assets.files();
+    const template = (await templates.get({ locale: "en_US", multisite: null })).folder;
+    return { type: "boot", phpVersion: templatePhpVersion, warmUp: { template, core } };
+  }
+
+  const spares = createSpares({ wanted: options.spareWorkers, order: warmBoot, deadlineSeconds });
+
+  function assignment(environment: ServedEnvironment): AssignOrder {
+    const folder = path.resolve(options.environments, environment.id);
+    const release = path.relative(folder, path.dirname(environment.documentRoot));
+    return {
+      type: "assign",
+      environment: folder,
+      folders: {
+        documentRoot: path.join(release, "public"),
+        database: path.join(release, "database"),
+        sessions: "sessions",
+        core: path.dirname(environment.overlays["wp-includes"] ?? ""),
+      },
+      owner: process.getuid?.() === 0 ? ownerOf(environment.number) : null,
+      network: {
+        edgePort: options.edgePort(),
+        siteSuffix: options.siteSuffix,
+        forbidden: options.forbidden ?? [],
+        edgeSocket: path.join(options.run, "edge-loopback.sock"),
+      },
+    };
+  }
+
+  function start(environment: ServedEnvironment): WorkerProcess {
+    const { phpVersion } = environment;
+    const spare = phpVersion === templatePhpVersion ? spares.take() : null;
+    const worker = spare ?? new WorkerProcess({ type: "boot", phpVersion, warmUp: null }, deadlineSeconds);
+    worker.assign(assignment(environment));
+    return worker;
+  }
+
+  const pool = createPool({
+    maxWorkers: options.maxWorkers,
+    idleSeconds: options.idleSeconds,
+    waitSeconds: deadlineSeconds,
+    start,
+  });
+
+  async function handle(environmentId: string, request: PhpRequest): Promise<PhpResponse> {
+    const body = request.body === null ? null : await readBody(request.body, options.run);
+    try {
+      const member = await pool.acquire(environmentId, request.fromPhp, request.signal);
+      return await member.worker.handle(headOf(request), body, () => pool.release(member));
+    } finally {
+      await body?.close();
+    }
+  }
+
+  return {
+    setEnvironments: (environments) => pool.setEnvironments(environments),
+    handle,
+    close: async () => {
+      await Promise.all([pool.close(), spares.close()]);
+    },
+    status: () => ({
+      workers: pool.members().map(({ worker, environment, isBusy }) => ({
+        pid: worker.pid,
+        environmentId: environment.id,
+        release: environment.release,
+        requests: worker.requests,
+        busy: isBusy,
+        rssBytes: worker.rssBytes,
+      })),
+      spares: spares.count(),
+    }),
+  };
+}
+
+async function readBody(body: Readable, folder: string): Promise<SpooledBody> {
+  return spool(body, folder).catch((cause: unknown) => {
+    throw new NoAnswer("unavailable", "The request's body did not arrive.", { cause });
+  });
+}
+
+function headOf(request: PhpRequest): RequestHead {
+  const { method, url, script, pathInfo, headers, remoteAddress, https } = request;
+  return { method, url, script, pathInfo, headers, remoteAddress, https };
 }

@@ -47,6 +47,10 @@ declare module "@php-wasm/universal" {
     setSapiName(name: string): Promise<void>;
     setSpawnHandler(handler: object): Promise<void>;
     writeFile(path: string, content: string | Uint8Array): void;
+    unlink(path: string): void;
+    mkdir(path: string): void;
+    listFiles(path: string): readonly string[];
+    isFile(path: string): boolean;
     mount(
       path: string,
       handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,

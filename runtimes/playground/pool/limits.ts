@@ -1,0 +1,20 @@
+/** When a worker is started, kept, or ended: the numbers, and the rules that need nothing else. */
+import type { WorkerProcess } from "../worker/process.ts";
+
+/** Workers of one environment at once for visitors; what PHP asks of its own site may add some. */
+export const visitorWorkers = 2;
+/** Also ends a site that calls itself without end. */
+export const workersPerEnvironment = 4;
+/** Workers above the maximum that only requests made by PHP may start: their caller holds one and waits. */
+export const reserveForPhp = 2;
+/** A busy worker is mostly free again sooner than another one would have booted. */
+export const patienceMilliseconds = 250;
+export const queueLength = 100;
+
+const maximumRequests = 1000;
+const maximumRssBytes = 600e6;
+
+/** PHP under WebAssembly never gives memory back, and a trap never heals. */
+export function isWornOut(worker: WorkerProcess): boolean {
+  return worker.isBroken || worker.requests >= maximumRequests || worker.rssBytes > maximumRssBytes;
+}

@@ -1,0 +1,88 @@
+/** Workers that are warm and have no environment yet. */
+import type { BootOrder } from "../worker/messages.ts";
+import { WorkerProcess } from "../worker/process.ts";
+
+/** A spare is made a moment after one was taken, so that the page for which it was taken comes first. */
+const refillMilliseconds = 250;
+const failurePauseMilliseconds = 5000;
+
+export interface Spares {
+  /** The readiest spare, or null where there is none, not even one that is booting. */
+  take(): WorkerProcess | null;
+  /** How many are ready. */
+  count(): number;
+  close(): Promise<void>;
+}
+
+export function createSpares(options: {
+  readonly wanted: number;
+  readonly order: () => Promise<BootOrder>;
+  readonly deadlineSeconds: number;
+}): Spares {
+  const ready: WorkerProcess[] = [];
+  const booting: WorkerProcess[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let isFilling = false;
+  let isClosed = false;
+
+  function remove(worker: WorkerProcess): void {
+    for (const list of [ready, booting]) {
+      const index = list.indexOf(worker);
+      if (index >= 0) list.splice(index, 1);
+    }
+  }
+
+  async function boot(): Promise<void> {
+    const order = await options.order();
+    if (isClosed) return;
+    const worker = new WorkerProcess(order, options.deadlineSeconds);
+    booting.push(worker);
+    void worker.exited.then(() => {
+      const wasOurs = ready.includes(worker) || booting.includes(worker);
+      remove(worker);
+      if (wasOurs) refill(failurePauseMilliseconds);
+    });
+    await worker.ready;
+    if (!booting.includes(worker)) return;
+    remove(worker);
+    ready.push(worker);
+  }
+
+  /** One after the other: two at once would only be ready later, both of them. */
+  async function fill(): Promise<void> {
+    while (!isClosed && ready.length + booting.length < options.wanted) {
+      await boot().catch(() => undefined);
+      if (ready.length === 0 && booting.length === 0) break;
+    }
+  }
+
+  function refill(milliseconds: number): void {
+    if (isClosed || timer !== null || isFilling) return;
+    timer = setTimeout(() => {
+      timer = null;
+      isFilling = true;
+      void fill().finally(() => {
+        isFilling = false;
+        if (ready.length + booting.length < options.wanted) refill(failurePauseMilliseconds);
+      });
+    }, milliseconds);
+    timer.unref();
+  }
+
+  refill(0);
+  return {
+    take: () => {
+      const worker = ready.shift() ?? booting.shift() ?? null;
+      refill(refillMilliseconds);
+      return worker;
+    },
+    count: () => ready.length,
+    close: async () => {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+      const all = [...ready, ...booting];
+      for (const worker of all) worker.kill("unavailable");
+      await Promise.all(all.map((worker) => worker.exited));
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** A playground of a test's own, on the asset store that all tests share. */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { exampleSpec, type World } from "../../conformance.ts";
+import type { ProvisionSpec, ServedEnvironment, WordPressInstall } from "../../runtime.ts";
+import { createPlaygroundRuntime } from "../runtime.ts";
+import { createPlaygroundServing, type PlaygroundServing, type PlaygroundServingOptions } from "../serving.ts";
+
+export const sharedAssets = fileURLToPath(new URL("../../../.cache/assets", import.meta.url));
+
+export interface Playground extends World {
+  readonly serving: PlaygroundServing;
+  readonly folder: string;
+  readonly environments: string;
+  readonly run: string;
+  /** Provisions an environment and serves it beside those that are served already. */
+  site(wordpress?: Partial<WordPressInstall>): Promise<ProvisionSpec & { readonly documentRoot: string }>;
+}
+
+/** Closed by its `close`, which also removes its folder. */
+export async function openPlayground(changes: Partial<PlaygroundServingOptions> = {}): Promise<Playground> {
+  const folder = await mkdtemp(path.join(tmpdir(), "playground-"));
+  const environments = path.join(folder, "environments");
+  const run = path.join(folder, "run");
+  await mkdir(run);
+  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments });
+  await runtime.prepare(() => undefined);
+  const serving = createPlaygroundServing({
+    assets: sharedAssets,
+    environments,
+    run,
+    edgePort: () => 8081,
+    siteSuffix: "localhost",
+    spareWorkers: 0,
+    maxWorkers: 2,
+    requestDeadlineSeconds: 60,
+    idleSeconds: 300,
+    ...changes,
+  });
+  const served: ServedEnvironment[] = [];
+
+  return {
+    runtime,
+    serving,
+    folder,
+    environments,
+    run,
+    site: async (wordpress) => {
+      const spec = exampleSpec(wordpress);
+      await runtime.provision(spec);
+      const layout = await runtime.layout(spec.environment);
+      if (layout === null) throw new Error("The environment has no layout.");
+      served.push({ ...spec.environment, ...layout, phpVersion: spec.phpVersion });
+      await serving.setEnvironments(served);
+      return { ...spec, documentRoot: layout.documentRoot };
+    },
+    close: async () => {
+      await serving.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * What passes between the edge process and a PHP worker, on a socket pair of their own: frames of a kind, a
+ * length and content. One request at a time, so that nothing has to be told apart; the head carries every
+ * header exactly as it came, and bodies pass as bytes.
+ */
+import type { Duplex } from "node:stream";
+
+/** Of a request or of a response: JSON, then bytes any number of times, then JSON. */
+export const frameKinds = { head: 1, body: 2, end: 3 } as const;
+
+export interface Frame {
+  readonly kind: number;
+  readonly content: Buffer;
+}
+
+const prefixBytes = 5;
+
+export interface RequestHead {
+  readonly method: string;
+  readonly url: string;
+  readonly script: string;
+  readonly pathInfo: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly remoteAddress: string;
+  readonly https: boolean;
+}
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+export interface ResponseEnd {
+  /** The runtime can't be used again: the whole process must go. */
+  readonly isBroken: boolean;
+  readonly reason: string | null;
+  readonly rssBytes: number;
+}
+
+/** False where the receiver is behind: wait for the stream's `drain`. */
+export function sendFrame(stream: Duplex, kind: number, content: Uint8Array): boolean {
+  const prefix = Buffer.allocUnsafe(prefixBytes);
+  prefix.writeUInt32BE(content.byteLength);
+  prefix.writeUInt8(kind, 4);
+  stream.cork();
+  stream.write(prefix);
+  const isReady = stream.write(content);
+  stream.uncork();
+  return isReady;
+}
+
+export function sendJson(
+  stream: Duplex,
+  kind: number,
+  value: RequestHead | ResponseHead | ResponseEnd | null,
+): boolean {
+  return sendFrame(stream, kind, Buffer.from(JSON.stringify(value)));
+}
+
+/** Calls `onFrame` for each frame in what arrives, in order. */
+export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
+  let pending: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    let start = 0;
+    while (pending.length - start >= prefixBytes) {
+      const end = start + prefixBytes + pending.readUInt32BE(start);
+      if (pending.length < end) break;
+      const kind = pending.readUInt8(start + 4);
+      const content = pending.subarray(start + prefixBytes, end);
+      start = end;
+      onFrame({ kind, content });
+    }
+    pending = pending.subarray(start);
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * A PHP worker: a process that runs PHP for one environment and is killed afterwards. Nothing that a script
+ * leaves behind in it, nor a script that never ends, can then be anybody else's trouble.
+ *
+ * A spare has booted PHP and answered pages of our own pristine template, so that the opcode cache is full,
+ * before it knows its environment. It becomes the environment's user before it touches a file of it.
+ */
+import { closeSync, openSync } from "node:fs";
+import { Socket } from "node:net";
+import type { PHP } from "@php-wasm/universal";
+import { bootPhp } from "../php/boot.ts";
+import { mountSite, type SiteFolders } from "../php/site.ts";
+import type { NetworkRules } from "../php/socket.ts";
+import { createFrameReader, frameKinds, type RequestHead } from "./frames.ts";
+import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
+import { answer } from "./request.ts";
+import { forgetFiles, warmUp } from "./warmUp.ts";
+
+/** The descriptor of the socket pair; `WorkerProcess` puts it there. */
+const requestDescriptor = 4;
+
+let network: NetworkRules | null = null;
+const requests = new Socket({ fd: requestDescriptor, readable: true, writable: true });
+
+function report(message: Report): void {
+  process.send?.(message);
+}
+
+async function boot(order: BootOrder): Promise<PHP> {
+  const php = await bootPhp({ version: order.phpVersion, network: () => network });
+  if (order.warmUp !== null) await warmUp(php, order.warmUp);
+  report({ type: "ready" });
+  return php;
+}
+
+/**
+ * Becomes the environment's user. The environment lies below folders that only root may read: the working
+ * directory and an open descriptor lead past them.
+ */
+function dropPrivileges(owner: number, core: string): string {
+  const descriptor = openSync(core, "r");
+  process.setgroups?.([]);
+  process.setgid?.(owner);
+  process.setuid?.(owner);
+  const reached = `/proc/self/fd/${descriptor}`;
+  try {
+    closeSync(openSync(`${reached}/wp-includes/version.php`, "r"));
+    return reached;
+  } catch {
+    return core;
+  }
+}
+
+async function assign(php: PHP, order: AssignOrder): Promise<void> {
+  process.chdir(order.environment);
+  const core = order.owner === null ? order.folders.core : dropPrivileges(order.owner, order.folders.core);
+  const folders: SiteFolders = { ...order.folders, core };
+  network = order.network;
+  await mountSite(php, folders);
+  await forgetFiles(php);
+}
+
+function failed(error: unknown): never {
+  report({ type: "failed", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  process.exit(1);
+}
+
+let php: Promise<PHP> | null = null;
+let assigned: Promise<PHP> | null = null;
+
+process.on("message", (order: Order) => {
+  if (order.type === "boot") {
+    php = boot(order);
+    php.catch(failed);
+  } else if (php !== null) {
+    const booted = php;
+    assigned = booted.then(async (ready) => {
+      await assign(ready, order);
+      return ready;
+    });
+    assigned.catch(failed);
+  }
+});
+
+/** Without the edge process there is nobody to work for. */
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+
+let head: RequestHead | null = null;
+let body: Buffer[] = [];
+
+const readFrame = createFrameReader(({ kind, content }) => {
+  if (kind === frameKinds.head) head = JSON.parse(content.toString());
+  else if (kind === frameKinds.body) body.push(Buffer.from(content));
+  else if (head !== null && assigned !== null) {
+    const request = { head, body: Buffer.concat(body) };
+    head = null;
+    body = [];
+    assigned.then((ready) => answer(ready, request, requests)).catch(failed);
+  }
+});
+requests.on("data", readFrame);
+requests.on("close", () => process.kill(process.pid, "SIGKILL"));

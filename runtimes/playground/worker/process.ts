@@ -1,0 +1,195 @@
+/** A worker as the edge process sees it: started, given an environment once, given one request at a time, killed. */
+import { type ChildProcess, fork } from "node:child_process";
+import { Duplex, Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { NoAnswer, type NoAnswerReason, type PhpResponse } from "../../runtime.ts";
+import {
+  createFrameReader,
+  type Frame,
+  frameKinds,
+  type RequestHead,
+  type ResponseEnd,
+  sendFrame,
+  sendJson,
+} from "./frames.ts";
+import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
+
+const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
+
+/** What a visitor has not read yet is kept here, so that the worker is free for others; beyond this it waits. */
+const responseBufferBytes = 16 << 20;
+const errorTextBytes = 4096;
+
+/** One request under way. */
+interface Exchange {
+  readonly resolve: (response: PhpResponse) => void;
+  readonly reject: (error: NoAnswer) => void;
+  readonly finished: () => void;
+  body: Readable | null;
+}
+
+export class WorkerProcess {
+  readonly ready: Promise<void>;
+  /** Settles when the process is gone. */
+  readonly exited: Promise<void>;
+  requests = 0;
+  rssBytes = 0;
+  isBroken = false;
+  lastUsed = performance.now();
+  readonly #child: ChildProcess;
+  readonly #channel: Duplex;
+  readonly #deadlineMilliseconds: number;
+  #exchange: Exchange | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #killedFor: NoAnswerReason = "crashed";
+  #errorText = "";
+
+  constructor(order: BootOrder, deadlineSeconds: number) {
+    this.#deadlineMilliseconds = deadlineSeconds * 1000;
+    // The environment variables of this process hold secrets, the database's address among them.
+    this.#child = fork(mainModule, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"] });
+    const channel = this.#child.stdio[4];
+    if (!(channel instanceof Duplex)) throw new Error("The worker has no channel.");
+    this.#channel = channel;
+    this.exited = new Promise((resolve) => {
+      this.#child.once("exit", () => resolve());
+      this.#child.once("error", () => resolve());
+    });
+    this.ready = this.#whenReady();
+    this.#listen();
+    this.#send(order);
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get isBusy(): boolean {
+    return this.#exchange !== null;
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  #send(order: Order): void {
+    // A worker that has just died is noticed by its exit.
+    this.#child.send(order, () => undefined);
+  }
+
+  #whenReady(): Promise<void> {
+    const ready = new Promise<void>((resolve, reject) => {
+      this.#child.on("message", (report: Report) => {
+        if (report.type === "ready") resolve();
+        else this.#errorText += report.reason;
+      });
+      this.exited.then(() => reject(new Error(`A worker ended before it was ready: ${this.#errorText}`)));
+    });
+    // Whoever waits for it hears of the failure; nobody may wait.
+    ready.catch(() => undefined);
+    return ready;
+  }
+
+  #listen(): void {
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      this.#errorText = (this.#errorText + chunk.toString()).slice(-errorTextBytes);
+    });
+    const readFrame = createFrameReader((frame) => this.#receive(frame));
+    this.#channel.on("data", readFrame);
+    this.#channel.on("error", () => undefined);
+    void this.exited.then(() => this.#end(null));
+  }
+
+  /** Gives the worker its environment, for ever. Requests may follow at once. */
+  assign(order: AssignOrder): void {
+    this.#send(order);
+  }
+
+  /**
+   * Runs one request; the worker must not be busy. Rejects with `NoAnswer` where there is no answer at all; an
+   * answer that breaks off makes the body end with an error. `finished` is called when the worker is free, or gone.
+   */
+  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, finished: () => void): Promise<PhpResponse> {
+    this.requests += 1;
+    return new Promise((resolve, reject) => {
+      this.#exchange = { resolve, reject, finished, body: null };
+      this.#startTimer();
+      sendJson(this.#channel, frameKinds.head, head);
+      this.#sendBody(body).catch(() => this.kill("crashed"));
+    });
+  }
+
+  async #sendBody(body: AsyncIterable<Buffer> | null): Promise<void> {
+    for await (const chunk of body ?? []) {
+      if (!sendFrame(this.#channel, frameKinds.body, chunk)) {
+        await new Promise((resolve) => this.#channel.once("drain", resolve).once("close", resolve));
+      }
+    }
+    sendJson(this.#channel, frameKinds.end, null);
+  }
+
+  #startTimer(): void {
+    this.#stopTimer();
+    this.#timer = setTimeout(() => this.kill("deadline"), this.#deadlineMilliseconds);
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #receive({ kind, content }: Frame): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    if (kind === frameKinds.head) this.#beginResponse(exchange, content);
+    else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
+    else this.#end(JSON.parse(content.toString()));
+  }
+
+  #beginResponse(exchange: Exchange, content: Buffer): void {
+    const body = new Readable({
+      highWaterMark: responseBufferBytes,
+      read: () => {
+        if (!this.#channel.isPaused()) return;
+        this.#startTimer();
+        this.#channel.resume();
+      },
+    });
+    // An answer that nobody reads to its end must not hold the worker up, nor break anything when it breaks off.
+    body.on("error", () => undefined);
+    body.on("close", () => this.#channel.resume());
+    exchange.body = body;
+    exchange.resolve({ ...JSON.parse(content.toString()), body });
+  }
+
+  #passOn({ body }: Exchange, chunk: Buffer): void {
+    if (body === null || body.destroyed || body.push(chunk)) return;
+    // The visitor is slow, not PHP. The same time is allowed for him to go on reading.
+    this.#channel.pause();
+    this.#startTimer();
+  }
+
+  /** The request is over: with PHP's own end, or with the end of the process (null). */
+  #end(end: ResponseEnd | null): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    this.#exchange = null;
+    this.#stopTimer();
+    this.lastUsed = performance.now();
+    this.rssBytes = end?.rssBytes ?? this.rssBytes;
+    this.isBroken ||= end === null || end.isBroken;
+    const isWhole = end !== null && !end.isBroken;
+    const cause = new Error(end?.reason ?? this.#errorText);
+    const failure = new NoAnswer(this.#killedFor, "PHP broke off before its answer was complete.", { cause });
+    if (exchange.body === null) exchange.reject(failure);
+    else if (isWhole) exchange.body.push(null);
+    else exchange.body.destroy(failure);
+    exchange.finished();
+  }
+
+  kill(reason: NoAnswerReason): void {
+    this.#killedFor = reason;
+    this.isBroken = true;
+    this.#child.kill("SIGKILL");
+  }
+}

@@ -1,0 +1,92 @@
+/** One visitor's request, run by PHP; what PHP writes is passed on as it comes. */
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+import type { PHP, PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
+import { siteFolder } from "../php/boot.ts";
+import { serverVariables } from "../php/site.ts";
+import { frameKinds, type RequestHead, type ResponseEnd, sendFrame, sendJson } from "./frames.ts";
+
+/** Not from visitors: `proxy` would become `HTTP_PROXY`, which programs take for a setting. */
+const refusedHeaders = new Set(["proxy"]);
+
+/** Header values arrive one character for each byte; PHP is given text, which becomes those bytes again if it was UTF-8. */
+function asText(value: string): string {
+  return /^[\x20-\x7e\t]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8");
+}
+
+function headersFor(head: RequestHead): Record<string, string> {
+  const entries = Object.entries(head.headers).flatMap(([name, value]) => {
+    // With underscores, two different headers would become one variable.
+    if (refusedHeaders.has(name) || name.includes("_")) return [];
+    const joined = typeof value === "string" ? value : value.join(name === "cookie" ? "; " : ", ");
+    return [[name, asText(joined)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function variablesFor(head: RequestHead, host: string): Record<string, string> {
+  const { hostname, port } = new URL(`http://${host || "localhost"}`);
+  const standardPort = head.https ? "443" : "80";
+  return {
+    ...serverVariables(head.script, head.pathInfo),
+    REMOTE_ADDR: head.remoteAddress,
+    SERVER_NAME: hostname,
+    SERVER_PORT: port || standardPort,
+    SERVER_PROTOCOL: "HTTP/1.1",
+    REQUEST_SCHEME: head.https ? "https" : "http",
+    HTTPS: head.https ? "on" : "off",
+  };
+}
+
+function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions {
+  const headers = headersFor(head);
+  return {
+    scriptPath: `${siteFolder}${head.script}`,
+    relativeUri: head.url,
+    protocol: head.https ? "https" : "http",
+    method: head.method,
+    headers,
+    $_SERVER: variablesFor(head, headers.host ?? ""),
+    ...(body.length === 0 ? {} : { body }),
+  };
+}
+
+async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const _chunk of stream);
+}
+
+async function passOn(response: StreamedPhpResponse, out: Duplex): Promise<void> {
+  const errors = drain(response.stderr).catch(() => undefined);
+  const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
+  const pairs = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  sendJson(out, frameKinds.head, { status, headers: pairs });
+  for await (const chunk of response.stdout) {
+    if (!sendFrame(out, frameKinds.body, chunk)) await once(out, "drain");
+  }
+  // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
+  await response.exitCode;
+  await errors;
+}
+
+function notFound(out: Duplex): void {
+  sendJson(out, frameKinds.head, { status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] });
+  sendFrame(out, frameKinds.body, Buffer.from("Not found\n"));
+}
+
+export async function answer(
+  php: PHP,
+  request: { readonly head: RequestHead; readonly body: Buffer },
+  out: Duplex,
+): Promise<void> {
+  let reason: string | null = null;
+  try {
+    const options = optionsFor(request.head, request.body);
+    if (php.isFile(options.scriptPath ?? "")) await passOn(await php.runStream(options), out);
+    else notFound(out);
+  } catch (error) {
+    // A trap in WebAssembly: every later request would fail too.
+    reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
+  }
+  const end: ResponseEnd = { isBroken: reason !== null, reason, rssBytes: process.memoryUsage.rss() };
+  sendJson(out, frameKinds.end, end);
+}
