@@ -26,7 +26,7 @@ export async function answerWithPhp(visit: Visit, script: Script, parts: EdgePar
     return sendPage(request, response, reason);
   }
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
-    answer.body.destroy();
+    discard(answer.body);
     return sendPage(request, response, "crashed");
   }
   await pass(answer, response, request.method === "HEAD");
@@ -57,7 +57,7 @@ function ask(visit: Visit, script: Script, { upstream, limits }: EdgeParts): Pro
 function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: AbortController): Promise<never> {
   return new Promise((_, reject) => {
     body.once("error", (error) => {
-      answer.then((unused) => unused.body.destroy()).catch(() => undefined);
+      answer.then((unused) => discard(unused.body)).catch(() => undefined);
       reject(error);
       gone.abort();
     });
@@ -83,6 +83,11 @@ async function pass(answer: UpstreamResponse, response: ServerResponse, isHead: 
     answer.body.destroy();
     response.destroy();
   }
+}
+
+/** Nobody listens any more, also not to how it ends. */
+function discard(body: Readable): void {
+  body.on("error", () => undefined).destroy();
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -1,14 +1,19 @@
 /** Sends a file: type, length, ranges, validators and how long it may be kept. */
-import { once } from "node:events";
-import { ReadStream } from "node:fs";
+import { createReadStream, read } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type SendOptions, type SendResult, send } from "@fastify/send";
+import { promisify } from "node:util";
+import { isUtf8MimeType, mime, type SendOptions, type SendResult, send } from "@fastify/send";
+import { type OpenFile, openFile } from "./openFile.ts";
 import { sendPage } from "./pages.ts";
-import { encodePath } from "./path.ts";
 import type { Visit } from "./visit.ts";
 
+const readAt = promisify(read);
 const year = 365 * 24 * 60 * 60 * 1000;
 const hour = 60 * 60 * 1000;
+/** Up to this length one read is cheaper than a stream. */
+const oneRead = 64 * 1024;
 
 /** WordPress puts the version of an asset into its address, so what such an address names never changes. */
 const versioned = /[?&]ver=[^&]/;
@@ -20,14 +25,24 @@ export async function sendFile(visit: Visit, file: string): Promise<void> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
-  const result = await send(request, encodePath(file.split("/").slice(1)), {
+  using opened = openFile(file);
+  if (opened === null) return sendPage(request, response, "notFound");
+  const result = await send(headOnly(request), opened.path, {
     dotfiles: "allow",
     index: false,
+    contentType: false,
     ...caching(file, visit.path.query),
   });
-  if (!(await opens(result))) return sendPage(request, response, "notFound");
-  response.writeHead(result.statusCode, { ...result.headers, "X-Content-Type-Options": "nosniff", ...named(result) });
-  await pipeline(result.stream, response);
+  if (!isAnswer(result)) return sendPage(request, response, "notFound");
+  response.writeHead(result.statusCode, { ...result.headers, ...describe(result, file) });
+  if (request.method === "HEAD" || result.statusCode === 304) response.end();
+  else if (result.type === "file") await sendPart(opened, result, response);
+  else await pipeline(result.stream, response);
+}
+
+/** The library answers a HEAD with everything but the content, which is then read from the file that is open already. */
+function headOnly(request: IncomingMessage): Readable {
+  return Object.create(request, { method: { value: "HEAD" } });
 }
 
 /** How long a visitor may keep a file without asking again. A page may change its address's content at any time. */
@@ -36,21 +51,31 @@ function caching(file: string, query: string): Pick<SendOptions, "maxAge" | "imm
   return versioned.test(query) ? { maxAge: year, immutable: true } : { maxAge: hour };
 }
 
-/** A file of unknown kind is for downloading, never for a browser to guess at. */
-function named(result: SendResult): Readonly<Record<string, string>> {
-  const isFile = result.type === "file" && result.statusCode !== 304;
-  return isFile && result.headers["Content-Type"] === undefined ? { "Content-Type": "application/octet-stream" } : {};
+/** False where the file has become something else since it was looked for. */
+function isAnswer(result: SendResult): boolean {
+  return result.type === "file" || (result.type === "error" && [412, 416].includes(result.statusCode));
 }
 
-/** False where the file has gone, or can't be read, since it was looked for: nothing has been promised to the visitor yet. */
-async function opens(result: SendResult): Promise<boolean> {
-  if (result.type === "directory") return false;
-  if (result.type === "error") return result.statusCode === 412 || result.statusCode === 416;
-  if (!(result.stream instanceof ReadStream) || !result.stream.pending) return true;
-  try {
-    await once(result.stream, "open");
-    return true;
-  } catch {
-    return false;
+/** A file of unknown kind is for downloading, never for a browser to guess at. */
+function describe(result: SendResult, file: string): Readonly<Record<string, string>> {
+  const sure = { "X-Content-Type-Options": "nosniff" };
+  if (result.type !== "file" || result.statusCode === 304) return sure;
+  const type = mime.getType(file) ?? "application/octet-stream";
+  return { ...sure, "Content-Type": isUtf8MimeType(type) ? `${type}; charset=utf-8` : type };
+}
+
+/** Sends what the head promised; breaks off where the file has become shorter, so that nobody takes it for whole. */
+async function sendPart(file: OpenFile, { headers }: SendResult, response: ServerResponse): Promise<void> {
+  const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
+  const length = Number(headers["Content-Length"]);
+  if (length <= oneRead) {
+    const { bytesRead, buffer } = await readAt(file.descriptor, Buffer.allocUnsafe(length), 0, length, start);
+    if (bytesRead === length) response.end(buffer);
+    else response.destroy();
+    return;
   }
+  const stream = createReadStream("", { fd: file.descriptor, autoClose: false, start, end: start + length - 1 });
+  await pipeline(stream, response, { end: false });
+  if (stream.bytesRead === length) response.end();
+  else response.destroy();
 }
