@@ -31,6 +31,7 @@ export const readChosen = (data: string): Chosen | null => read<Chosen>(chosenPa
 export const writeChosen = (data: string, chosen: Chosen): void => write(chosenPath(data), chosen);
 export const readFirstRun = (data: string): FirstRun | null => read<FirstRun>(firstRunPath(data));
 export const writeRun = (data: string, run: RunRecord): void => write(runPath(data), run);
+export const readRun = (data: string): RunRecord | null => read<RunRecord>(runPath(data));
 export const removeRun = (data: string): void => rmSync(runPath(data), { force: true });
 
 function read<T>(path: string): T | null {
