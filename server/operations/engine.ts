@@ -20,15 +20,15 @@
 import { randomUUID } from "node:crypto";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import pg from "pg";
-import type { Logger } from "pino";
 import type { Database } from "../store/database.ts";
 import type { Notifications } from "../store/notifications.ts";
 import { openPool } from "../store/open.ts";
 import { acceptedChannel } from "../store/operations.ts";
 import { patientPace, quickPace, Stopping } from "./attempt.ts";
-import { type ExecutorLock, holdExecutorLock, whileDead } from "./executor.ts";
+import { type ExecutorLock, holdExecutorLock } from "./executor.ts";
 import type { AnyDefinition } from "./operation.ts";
 import { type Outcome, type RunServices, runOperation } from "./runOperation.ts";
+import { startSweeper } from "./sweeper.ts";
 
 export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
   readonly url: string;
@@ -120,7 +120,21 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     onConnectionLost: (err) => log.warn({ err }, "The engine lost a connection to the database"),
   });
   await launch(options, executorId, pool);
-  const sweeper = startSweeper({ database, pool, executorId, log, milliseconds: options.sweepMilliseconds ?? 1_000 });
+  const sweeper = startSweeper({
+    pool,
+    executorId,
+    log,
+    milliseconds: options.sweepMilliseconds ?? 1_000,
+    start: async (operationId) => {
+      await DBOS.startWorkflow(workflow, { workflowID: operationId })(operationId);
+    },
+    resume: async (operationIds) => {
+      await DBOS.resumeWorkflows([...operationIds]);
+    },
+    startOver: async (operationId) => {
+      await DBOS.rewindWorkflow(operationId);
+    },
+  });
   const unsubscribe = [
     options.notifications.on(acceptedChannel, (id) => sweeper.start(id)),
     options.notifications.onGap(() => void sweeper.sweep()),
@@ -174,104 +188,6 @@ async function shutDown(lock: ExecutorLock, pool: pg.Pool): Promise<void> {
   await pool.end();
   // Last: from here on others take our operations over.
   await lock.release();
-}
-
-interface SweeperOptions {
-  readonly database: Database;
-  readonly pool: pg.Pool;
-  readonly executorId: string;
-  readonly log: Logger;
-  readonly milliseconds: number;
-}
-
-interface Sweeper {
-  start(operationId: string): void;
-  sweep(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-interface Unattended {
-  readonly id: string;
-  readonly status: string | null;
-  readonly executor_id: string | null;
-}
-
-function startSweeper({ pool, executorId, log, milliseconds }: SweeperOptions): Sweeper {
-  let timer: NodeJS.Timeout | undefined;
-  let current: Promise<void> | undefined;
-  let stopped = false;
-  /** Operations whose workflow ended without ending them, and that this process has begun anew. */
-  const restarted = new Set<string>();
-
-  /** Gives the same run to all who ask during it: who is unattended is read from rows, not from the caller. */
-  function sweep(): Promise<void> {
-    current ??= sweepOnce()
-      .catch((err: unknown) =>
-        log.warn({ err }, "The sweep for interrupted operations failed; the next one tries again"),
-      )
-      .finally(() => {
-        current = undefined;
-        if (!stopped) timer = setTimeout(sweep, milliseconds);
-      });
-    clearTimeout(timer);
-    return current;
-  }
-
-  async function sweepOnce(): Promise<void> {
-    const unattended = await listUnattended();
-    await Promise.all(unattended.filter((row) => row.status === null).map((row) => begin(row.id)));
-    for (const executor of new Set(unattended.map((row) => (row.status === "PENDING" ? row.executor_id : null)))) {
-      if (executor !== null) await whileDead(pool, executor, () => resume(executor));
-    }
-    for (const row of unattended) if (row.status !== null && row.status !== "PENDING") await restart(row);
-  }
-
-  async function listUnattended(): Promise<Unattended[]> {
-    const { rows } = await pool.query<Unattended>(
-      `select o.id, w.status, w.executor_id
-       from operations o left join dbos.workflow_status w on w.workflow_uuid = o.id
-       where o.state = 'running' and
-         (w.status is null or w.status not in ('PENDING', 'ENQUEUED') or w.status = 'PENDING' and w.executor_id <> $1)`,
-      [executorId],
-    );
-    return rows;
-  }
-
-  /** Listed again under the lock: another process may have resumed them and may be running them by now. */
-  async function resume(executor: string): Promise<void> {
-    const rows = (await listUnattended()).filter((row) => row.status === "PENDING" && row.executor_id === executor);
-    if (rows.length === 0) return;
-    const ids = rows.map((row) => row.id);
-    log.warn({ operations: ids }, "Operations that a process left are resumed");
-    await DBOS.resumeWorkflows(ids);
-  }
-
-  /** A workflow ends before its operation only by a mistake in the engine or a kind that its process did not know. */
-  async function restart(row: Unattended): Promise<void> {
-    if (restarted.has(row.id)) return;
-    restarted.add(row.id);
-    log.error({ operation: row.id, status: row.status }, "An operation was left unfinished; it is begun anew");
-    await DBOS.rewindWorkflow(row.id);
-  }
-
-  async function begin(operationId: string): Promise<void> {
-    await DBOS.startWorkflow(workflow, { workflowID: operationId })(operationId);
-  }
-
-  return {
-    sweep,
-    start: (id) => {
-      if (stopped) return;
-      begin(id).catch((err: unknown) =>
-        log.warn({ err, operation: id }, "An operation did not start; the sweep starts it"),
-      );
-    },
-    stop: async () => {
-      stopped = true;
-      await current;
-      clearTimeout(timer);
-    },
-  };
 }
 
 async function waitAtMost(work: Promise<unknown>, milliseconds: number): Promise<void> {

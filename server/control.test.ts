@@ -1,0 +1,148 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadConfig } from "./config.ts";
+import { type Control, startControl } from "./control.ts";
+import type { FirstRun } from "./firstRun.ts";
+import { createTestDatabase, type TestDatabase } from "./testing/database.ts";
+import { startTestEdge, type TestEdge, visit } from "./testing/edge.ts";
+import { silentLog } from "./testing/engine.ts";
+
+let data: string;
+let own: TestDatabase;
+let edge: TestEdge;
+let control: Control;
+
+async function start(more: NodeJS.ProcessEnv = {}): Promise<Control> {
+  const config = loadConfig({
+    SITEWRIGHT_DATA: data,
+    SITEWRIGHT_RUN: edge.runFolder,
+    SITEWRIGHT_CONTROL_PORT: "0",
+    SITEWRIGHT_EDGE_PORT: String(edge.edge.port),
+    DATABASE_URL: own.url,
+    ...more,
+  });
+  return startControl({ config, runtime: createFakeRuntime({ folder: join(data, "fake") }), log: silentLog });
+}
+
+async function firstRunFile(): Promise<FirstRun> {
+  return JSON.parse(await readFile(join(data, "first-run.json"), "utf8"));
+}
+
+/** As much of the answers as these tests read. */
+interface Body {
+  readonly status: number;
+  readonly operation_id: string;
+  readonly data: { readonly idSite: string; readonly result: unknown };
+  readonly site: unknown;
+}
+
+async function call(method: string, path: string, body?: object) {
+  const { api_key } = await firstRunFile();
+  const response = await fetch(`${control.url}/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${api_key}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const answer: Body = JSON.parse(await response.text());
+  return { status: response.status, body: answer };
+}
+
+async function createDemo(displayName: string) {
+  const { company_id } = await firstRunFile();
+  return call("POST", "/sites", {
+    company: company_id,
+    display_name: displayName,
+    region: "europe-west3",
+    install_mode: "new",
+    admin_email: "ada@example.com",
+    admin_password: `it's a "$ecret"`,
+    admin_user: "ada",
+    site_title: "Ada's notes",
+    wp_language: "en_US",
+  });
+}
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), "swcontrol-"));
+  own = await createTestDatabase({ template: "template0" });
+  edge = await startTestEdge(data);
+  control = await start();
+});
+afterEach(async () => {
+  await control.stop();
+  await edge[Symbol.asyncDispose]();
+  await own.drop();
+  await rm(data, { recursive: true });
+});
+
+describe("the control process", () => {
+  test("makes the first company once, and keeps what its owner needs in a file for the owner alone", async () => {
+    const facts = await firstRunFile();
+    expect(facts).toEqual(control.firstRun);
+    expect(facts.api_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v2$/);
+    expect(facts.sites_url).toBe(`http://localhost:${edge.edge.port}`);
+    expect((await stat(join(data, "first-run.json"))).mode & 0o777).toBe(0o600);
+    expect((await call("GET", "/validate")).status).toBe(200);
+    await control.stop();
+    control = await start();
+    expect(control.firstRun).toBeNull();
+    expect((await firstRunFile()).api_key).toBe(facts.api_key);
+  });
+
+  test("makes a site that visitors can open, and deletes it without a trace", async () => {
+    const accepted = await createDemo("Demo");
+    expect(accepted.status).toBe(202);
+    const created = await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
+    expect(created.body).toMatchObject({ status: 200, data: { steps_done: 3, steps_total: 3 } });
+    const address = `http://demo.localhost:${edge.edge.port}`;
+    expect(created.body.data.result).toEqual({ address });
+    const page = await visit(edge.edge.port, address);
+    expect(page).toMatchObject({ status: 200 });
+    expect(page.body).toContain("notes</title>");
+
+    const site = await call("GET", `/sites/${created.body.data.idSite}`);
+    expect(site.body.site).toMatchObject({ name: "demo", status: "live" });
+    const deleted = await call("DELETE", `/sites/${created.body.data.idSite}`);
+    expect(deleted.status).toBe(202);
+    const gone = await call("GET", `/operations/${deleted.body.operation_id}?wait=20`);
+    expect(gone.body.status).toBe(200);
+    expect((await visit(edge.edge.port, address)).status).toBe(404);
+    expect((await call("GET", `/sites/${created.body.data.idSite}`)).status).toBe(404);
+    const { rows } = await own.pool.query("select count(*)::int as n from environment_locks");
+    expect(rows[0].n).toBe(0);
+  });
+
+  test("what the edge missed is published when it is there again", async () => {
+    const accepted = await createDemo("Demo");
+    await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
+    await control.stop();
+    await edge[Symbol.asyncDispose]();
+    await rm(join(data, "edge"), { recursive: true });
+    edge = await startTestEdge(data);
+    const address = `http://demo.localhost:${edge.edge.port}`;
+    expect((await visit(edge.edge.port, address)).status).toBe(404);
+    control = await start();
+    await expect.poll(async () => (await visit(edge.edge.port, address)).status).toBe(200);
+  });
+
+  test("a database that goes away makes it give up its place, so that another process takes over", async () => {
+    await own.pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_advisory_lock%' and pid <> pg_backend_pid()",
+    );
+    await expect(control.lost).resolves.toBeInstanceOf(Error);
+  });
+
+  test("a port in use is named together with the setting that changes it", async () => {
+    const port = new URL(control.url).port;
+    await control.stop();
+    const inUse = start({ SITEWRIGHT_CONTROL_PORT: String(edge.edge.port) });
+    await expect(inUse).rejects.toThrow(
+      `Port ${edge.edge.port} is in use. Choose another with SITEWRIGHT_CONTROL_PORT.`,
+    );
+    control = await start({ SITEWRIGHT_CONTROL_PORT: port });
+    expect(new URL(control.url).port).toBe(port);
+  });
+});

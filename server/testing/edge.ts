@@ -1,0 +1,55 @@
+/** The real edge on free ports, with the fake runtime's pages behind it, in this process. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
+import { createFakeServing, type FakeAnswer } from "@sitewright/runtimes/fake/serving.ts";
+import { tableFile } from "../reconcilers/publishRoutes.ts";
+import { silentLog } from "./engine.ts";
+
+export interface TestEdge extends AsyncDisposable {
+  readonly edge: Edge;
+  readonly runFolder: string;
+}
+
+const limits = { uploadBytes: 100_000, headSeconds: 15, requestSeconds: 60, silenceSeconds: 60 };
+
+export async function startTestEdge(dataFolder: string, answer?: FakeAnswer): Promise<TestEdge> {
+  const runFolder = await mkdtemp(join(tmpdir(), "swrun-"));
+  const edge = await startEdge({
+    upstream: createFakeServing(answer ? { answer } : {}),
+    host: "127.0.0.1",
+    port: 0,
+    runFolder,
+    tableFile: tableFile(dataFolder),
+    limits,
+    log: silentLog,
+  });
+  return {
+    edge,
+    runFolder,
+    [Symbol.asyncDispose]: async () => {
+      await edge.close(0);
+      await rm(runFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Opens the front page at `address` through the edge. */
+export async function visit(edgePort: number, address: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: new URL(address).host };
+    const asked = request({ host: "127.0.0.1", port: edgePort, headers, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        body += chunk;
+      });
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
