@@ -1,0 +1,38 @@
+/** Every operation through every crash. A new definition is one line in `subjects`. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { creatingSite, deletingSite } from "../testing/sites.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import { failureCases, killCases, runFailures, runKills } from "./crashHarness.ts";
+import { operationDefinitions } from "./definitions.ts";
+
+const subjects = { "creating a site": creatingSite, "deleting a site": deletingSite };
+
+const worlds: World[] = [];
+beforeAll(async () => {
+  worlds.push(...(await Promise.all([makeWorld(), makeWorld()])));
+});
+afterAll(async () => {
+  await Promise.all(worlds.map((world) => world[Symbol.asyncDispose]()));
+});
+
+function firstWorld(): World {
+  const [world] = worlds;
+  if (!world) throw new Error("There is no world");
+  return world;
+}
+
+describe.each(Object.entries(subjects))("%s is finished or never happened", (_, subject) => {
+  const definition = () => operationDefinitions(firstWorld().services)[subject.kind];
+
+  test("wherever it fails", async () => {
+    expect(await runFailures(subject, firstWorld(), failureCases(definition()))).toEqual([]);
+  });
+
+  test("wherever its process is killed on the way forward", async () => {
+    expect(await runKills(subject, { worlds }, killCases(definition()).forward)).toEqual([]);
+  });
+
+  test("wherever its process is killed while it is undone", async () => {
+    expect(await runKills(subject, { worlds }, killCases(definition()).back)).toEqual([]);
+  });
+});

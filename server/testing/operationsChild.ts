@@ -1,0 +1,56 @@
+/**
+ * A process that runs operations and can be told to die of one, started by `crashHarness.ts`.
+ *
+ * Its world comes in `WORLD`, as JSON; the runtime is the export `RUNTIME_FACTORY` of the module `RUNTIME_MODULE`,
+ * called with the JSON of `RUNTIME_OPTIONS`. Says `ready` over IPC, and `armed` for each fault it is sent.
+ */
+import { join } from "node:path";
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import { operationDefinitions } from "../operations/definitions.ts";
+import { startEngine } from "../operations/engine.ts";
+import { openSealer } from "../sealing.ts";
+import { openNotifications } from "../store/notifications.ts";
+import { openDatabase } from "../store/open.ts";
+import { acceptedChannel, endedChannel } from "../store/operations.ts";
+import { silentLog, testPaces } from "./engine.ts";
+import { type Fault, withFaults } from "./faults.ts";
+import { servicesOf, type WorldFacts } from "./world.ts";
+
+export type ToChild = { readonly fault: Fault & { readonly killAtEnd?: boolean } };
+
+let fault: ToChild["fault"] = {};
+
+const facts: WorldFacts = JSON.parse(process.env.WORLD ?? "");
+const { database } = openDatabase(facts.databaseUrl);
+const notifications = await openNotifications({ url: facts.databaseUrl, channels: [acceptedChannel, endedChannel] });
+notifications.on(endedChannel, () => {
+  if (fault.killAtEnd) process.kill(process.pid, "SIGKILL");
+});
+process.on("message", (message: ToChild) => {
+  fault = message.fault;
+  process.send?.("armed");
+});
+process.on("disconnect", () => process.exit());
+
+const first = process.env.FAULT;
+if (first) fault = JSON.parse(first);
+const definitions = operationDefinitions(servicesOf(facts, database, await makeRuntime()));
+await startEngine({
+  url: facts.databaseUrl,
+  database,
+  notifications,
+  sealer: await openSealer(join(facts.dataFolder, "secrets", "key")),
+  definitions: Object.values(definitions).map((definition) => withFaults(definition, () => fault)),
+  log: silentLog,
+  paces: testPaces,
+  sweepMilliseconds: 100,
+});
+process.send?.("ready");
+
+async function makeRuntime(): Promise<Runtime> {
+  const { RUNTIME_MODULE = "", RUNTIME_FACTORY = "", RUNTIME_OPTIONS = "{}" } = process.env;
+  const module: Record<string, (options: unknown) => Runtime> = await import(RUNTIME_MODULE);
+  const factory = module[RUNTIME_FACTORY];
+  if (!factory) throw new Error(`${RUNTIME_MODULE} has no ${RUNTIME_FACTORY}`);
+  return factory(JSON.parse(RUNTIME_OPTIONS));
+}

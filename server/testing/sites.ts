@@ -1,0 +1,160 @@
+/** Sites as the subjects of operations: rows as the interface would insert them, and what became of them. */
+import { randomUUID } from "node:crypto";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import type { CreateSiteInput } from "../operations/createSite.ts";
+import { setEnvironmentState } from "../store/routes.ts";
+import { setSiteState } from "../store/siteStates.ts";
+import { visit } from "./edge.ts";
+import { insertTestCompany, nobody } from "./engine.ts";
+import type { World } from "./world.ts";
+
+/** The digest of nobody's password. */
+const digest = "A".repeat(64);
+
+/** Rows of a new site, and what the operation that makes it is given. */
+export async function insertNewSite({ own: { database }, facts }: World) {
+  const companyId = await insertTestCompany(database);
+  const siteId = randomUUID();
+  const environmentId = randomUUID();
+  const name = `s-${siteId.slice(0, 8)}`;
+  const row = { company_id: companyId, created_at: new Date() };
+  await database
+    .insertInto("sites")
+    .values({ ...row, id: siteId, name, display_name: name, region: "europe-west3", state: "adding" })
+    .execute();
+  const { number } = await database
+    .insertInto("environments")
+    .values({
+      ...row,
+      id: environmentId,
+      site_id: siteId,
+      name: "live",
+      display_name: "Live",
+      php_version: "8.3",
+      state: "adding",
+      container_id: randomUUID(),
+    })
+    .returning("number")
+    .executeTakeFirstOrThrow();
+  await database
+    .insertInto("domains")
+    .values({
+      ...row,
+      id: randomUUID(),
+      environment_id: environmentId,
+      site_id: siteId,
+      name: `${name}.localhost`,
+      is_primary: true,
+    })
+    .execute();
+  const input: CreateSiteInput = {
+    siteId,
+    environment: { id: environmentId, number },
+    phpVersion: "8.3",
+    wordpress: {
+      address: `http://${name}.localhost:${facts.edgePort}`,
+      title: name,
+      adminUser: "ada",
+      adminEmail: "ada@example.com",
+      locale: "en_US",
+      multisite: null,
+    },
+  };
+  return { companyId, input };
+}
+
+/** Inputs by request, as the checks want them back. */
+const inputs = new WeakMap<OperationRequest, CreateSiteInput>();
+
+function remember(request: OperationRequest, input: CreateSiteInput): OperationRequest {
+  inputs.set(request, input);
+  return request;
+}
+
+function inputOf(request: OperationRequest): CreateSiteInput {
+  const input = inputs.get(request);
+  if (!input) throw new Error("This request was not prepared here");
+  return input;
+}
+
+const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
+
+export const creatingSite: Subject = {
+  kind: "addSite",
+  prepare: async (world) => {
+    const { companyId, input } = await insertNewSite(world);
+    const ids = { companyId, siteId: input.siteId, environmentId: input.environment.id };
+    const locks = [input.environment.id];
+    return remember({ ...common, ...ids, kind: "addSite", locks, input, secret: digest }, input);
+  },
+  finished: (world, request) => isThere(world, inputOf(request)),
+  cleanSlate: (world, request) => isGone(world, inputOf(request)),
+};
+
+export const deletingSite: Subject = {
+  kind: "deleteSite",
+  prepare: async (world) => {
+    const { companyId, input } = await insertNewSite(world);
+    await makeLive(world, input);
+    const { siteId, environment } = input;
+    const locks = [environment.id];
+    const request = { ...common, companyId, siteId, environmentId: environment.id, locks } as const;
+    return remember({ ...request, kind: "deleteSite", input: { siteId, environments: [environment] } }, input);
+  },
+  finished: (world, request) => isGone(world, inputOf(request)),
+  cleanSlate: (world, request) => isThere(world, inputOf(request)),
+};
+
+async function makeLive({ services, own: { database } }: World, input: CreateSiteInput): Promise<void> {
+  await services.runtime.provision({
+    environment: input.environment,
+    phpVersion: input.phpVersion,
+    wordpress: { ...input.wordpress, adminPasswordDigest: digest },
+  });
+  await setEnvironmentState(database, [input.environment.id], "serving");
+  await setSiteState(database, input.siteId, "live");
+  await services.publisher.publish();
+}
+
+interface Traces {
+  readonly siteState: string | null;
+  readonly environmentState: string | null;
+  readonly domains: number;
+  readonly isOnDisk: boolean;
+  readonly status: number;
+}
+
+async function tracesOf({ own: { database }, services, facts }: World, input: CreateSiteInput): Promise<Traces> {
+  const { siteId, environment, wordpress } = input;
+  const site = await database.selectFrom("sites").select("state").where("id", "=", siteId).executeTakeFirst();
+  const row = await database
+    .selectFrom("environments")
+    .select("state")
+    .where("id", "=", environment.id)
+    .executeTakeFirst();
+  const domains = await database.selectFrom("domains").select("id").where("site_id", "=", siteId).execute();
+  return {
+    siteState: site?.state ?? null,
+    environmentState: row?.state ?? null,
+    domains: domains.length,
+    isOnDisk: (await services.runtime.layout(environment)) !== null,
+    status: (await visit(facts.edgePort, wordpress.address)).status,
+  };
+}
+
+async function isThere(world: World, input: CreateSiteInput): Promise<string[]> {
+  const whole = { siteState: "live", environmentState: "serving", domains: 1, isOnDisk: true, status: 200 };
+  return differences(whole, await tracesOf(world, input));
+}
+
+async function isGone(world: World, input: CreateSiteInput): Promise<string[]> {
+  const nothing = { siteState: null, environmentState: null, domains: 0, isOnDisk: false, status: 404 };
+  return differences(nothing, await tracesOf(world, input));
+}
+
+function differences(wanted: Traces, found: Traces): string[] {
+  return wanted.siteState === found.siteState && JSON.stringify(wanted) === JSON.stringify(found)
+    ? []
+    : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+}
