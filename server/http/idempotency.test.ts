@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { siteWish, useTestServer } from "./testing/server.ts";
+
+const test = useTestServer();
+const keyed = () => ({ "idempotency-key": randomUUID() });
+
+async function countOperations(): Promise<number> {
+  const rows = await test.current.database.selectFrom("operations").select("id").execute();
+  return rows.length;
+}
+
+describe("a request with an Idempotency-Key", () => {
+  it("is carried out once, and answered alike as often as it comes", async () => {
+    const { call, company } = test.current;
+    const request = { body: siteWish(company.company_id), headers: keyed() };
+    const before = await countOperations();
+    const first = await call("POST", "/v2/sites", request);
+    const second = await call("POST", "/v2/sites", request);
+    expect(first.status).toBe(202);
+    expect([second.status, second.text, second.headers.location]).toEqual([202, first.text, first.headers.location]);
+    expect(second.headers["idempotency-replayed"]).toBe("true");
+    expect(first.headers["idempotency-replayed"]).toBeUndefined();
+    expect(await countOperations()).toBe(before + 1);
+  });
+
+  it("is carried out once when many come at the same moment, more than there are connections", async () => {
+    const { call, company } = test.current;
+    const request = { body: siteWish(company.company_id), headers: keyed() };
+    const before = await countOperations();
+    const answers = await Promise.all(Array.from({ length: 25 }, () => call("POST", "/v2/sites", request)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.every(({ status }) => status === 202)).toBe(true);
+    expect(await countOperations()).toBe(before + 1);
+  });
+
+  it("does not hold up others: many different ones at once all succeed", async () => {
+    const { call, company } = test.current;
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, () =>
+        call("POST", "/v2/sites", { body: siteWish(company.company_id), headers: keyed() }),
+      ),
+    );
+    expect(answers.every(({ status }) => status === 202)).toBe(true);
+  });
+
+  it("is refused when the key was used with another body or on another path", async () => {
+    const { addSite, call, company } = test.current;
+    const headers = keyed();
+    await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const otherBody = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const otherPath = await call("DELETE", `/v2/sites/${await addSite()}`, { headers });
+    for (const answer of [otherBody, otherPath]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.data).toEqual({ code: "idempotency_key_reused" });
+    }
+  });
+
+  it("belongs to one API key: another may use the same text", async () => {
+    const { call, company, otherCompany } = test.current;
+    const headers = keyed();
+    const first = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const body = siteWish(otherCompany.company_id);
+    const second = await call("POST", "/v2/sites", { body, headers, key: otherCompany.api_key });
+    expect(second.status).toBe(202);
+    expect(second.body.operation_id).not.toBe(first.body.operation_id);
+  });
+
+  it("that was refused gets the same refusal again, and nothing of it remains", async () => {
+    const { addSite, call, company, database } = test.current;
+    const id = await addSite({ display_name: "Taken for a while" });
+    const request = {
+      body: siteWish(company.company_id, { display_name: "Taken for a while" }),
+      headers: keyed(),
+    };
+    const first = await call("POST", "/v2/sites", request);
+    await database.deleteFrom("sites").where("id", "=", id).execute();
+    const second = await call("POST", "/v2/sites", request);
+    expect(first.body.data.code).toBe("site_name_taken");
+    expect(second.text).toBe(first.text);
+  });
+
+  it("is answered as before even when what it acted on is gone", async () => {
+    const { addSite, call, database } = test.current;
+    const id = await addSite();
+    const headers = keyed();
+    const first = await call("DELETE", `/v2/sites/${id}`, { headers });
+    await database.deleteFrom("sites").where("id", "=", id).execute();
+    const second = await call("DELETE", `/v2/sites/${id}`, { headers });
+    expect(second.text).toBe(first.text);
+    expect((await call("DELETE", `/v2/sites/${id}`)).status).toBe(404);
+  });
+
+  it("shows a new key's token again, and the database never holds it", async () => {
+    const { call, company, database } = test.current;
+    const request = { body: { name: "Once" }, headers: keyed() };
+    const path = `/v2/company/${company.company_id}/api-keys`;
+    const first = await call("POST", path, request);
+    const second = await call("POST", path, request);
+    expect(second.body.token).toBe(first.body.token);
+    const stored = await database.selectFrom("idempotency_keys").selectAll().execute();
+    const secret = first.body.token.split("_").at(-1);
+    expect(JSON.stringify(stored)).not.toContain(secret);
+    expect(stored.map(({ body }) => Buffer.from(body ?? "", "base64").toString("latin1")).join()).not.toContain(secret);
+  });
+
+  it("is forgotten after 24 hours", async () => {
+    const { call, company, database } = test.current;
+    const headers = keyed();
+    const first = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
+    await database.updateTable("idempotency_keys").set({ created_at: dayAgo }).execute();
+    const second = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    expect(second.status).toBe(202);
+    expect(second.body.operation_id).not.toBe(first.body.operation_id);
+  });
+
+  it.each(["", "with space", "é", "x".repeat(256)])("with a malformed key is refused: %j", async (key) => {
+    const { call, company } = test.current;
+    const answer = await call("POST", "/v2/sites", {
+      body: siteWish(company.company_id),
+      headers: { "idempotency-key": key },
+    });
+    expect(answer.body.data).toEqual({ code: "idempotency_key_malformed" });
+  });
+
+  it("on a GET means nothing", async () => {
+    const headers = keyed();
+    expect((await test.current.call("GET", "/v2/sites", { headers })).status).toBe(200);
+    expect((await test.current.call("GET", "/v2/validate", { headers })).status).toBe(200);
+  });
+});

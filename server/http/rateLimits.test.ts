@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { siteWish, useTestServer } from "./testing/server.ts";
+
+describe("a key's budget of requests", () => {
+  const test = useTestServer({ limits: { rateLimitPerMinute: 5, creationLimitPerMinute: 2 } });
+
+  it("is told with every answer, and its end is a 429 that says when to come back", async () => {
+    const { call } = test.current;
+    const answers = [];
+    for (let number = 0; number < 6; number += 1) answers.push(await call("GET", "/v2/validate"));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(answers.map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["4", "3", "2", "1", "0", "0"]);
+    const last = answers.at(-1);
+    expect(last?.body).toEqual({ message: "Too many requests, please try again later.", status: 429, data: null });
+    expect(last?.headers["x-ratelimit-limit"]).toBe("5");
+    expect(Number(last?.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect(Number(last?.headers["retry-after"])).toBeLessThanOrEqual(30);
+    const reset = Number(last?.headers["x-ratelimit-reset"]) - Date.now() / 1000;
+    expect(reset).toBeGreaterThan(0);
+    expect(reset).toBeLessThanOrEqual(61);
+  });
+
+  it("is its own: another key has all of its requests", async () => {
+    const { call, otherCompany } = test.current;
+    const { headers } = await call("GET", "/v2/validate", { key: otherCompany.api_key });
+    expect(headers["x-ratelimit-remaining"]).toBe("4");
+  });
+
+  it("is not used up by creations or by following operations, which have their own", async () => {
+    const { call, company } = test.current;
+    const create = () => call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const created = [await create(), await create(), await create()];
+    expect(created.map(({ status }) => status)).toEqual([202, 202, 429]);
+    expect(created[0]?.headers["x-ratelimit-limit"]).toBe("2");
+    expect((await call("GET", `/v2/operations/${created[0]?.body.operation_id}`)).status).toBe(202);
+  });
+
+  it("is counted by address where there is no usable key", async () => {
+    const { call } = test.current;
+    const answers = [];
+    for (let number = 0; number < 6; number += 1) answers.push(await call("GET", "/v2/validate", { key: "wrong" }));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+});
