@@ -163,6 +163,12 @@ describe("whose things are", () => {
     }
   });
 
+  it.each(withIds)("nonsense sent to another company's is not found either: $method $path", async (row) => {
+    const { call } = test.current;
+    const path = `${pathOf(row, foreignIds)}?limit=x&wait=x&offset=x`;
+    expectError(await call(row.method, path, { body: { name: 1 } }), 404, message404);
+  });
+
   it.each(byCompany)("a company named in the body or query must be the key's: $method $path", async (row) => {
     const { call, otherCompany } = test.current;
     if (row.resource.kind !== "company" || row.resource.from.startsWith("params.")) return;

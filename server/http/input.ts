@@ -1,6 +1,5 @@
 /** From a request to what a handler is given: read, merged and checked by the endpoint's row. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
-import { NotFound } from "@sitewright/server/app/failures.ts";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { type TObject, Type } from "typebox";
@@ -29,9 +28,9 @@ export interface CheckedInput {
 }
 
 export interface InputReader {
-  /** Null where an id in the path is malformed: there can be no such thing. Ids come back in lower case. */
+  /** Null where an id in the path is malformed: there can be no such thing. */
   params(raw: RawRequest["params"]): Readonly<Record<string, string>> | null;
-  /** Throws `NotFound` for a malformed path, `Malformed` for anything else. */
+  /** Takes parameters that `params` let through. Throws `Malformed`. */
   input(raw: RawRequest): CheckedInput;
 }
 
@@ -40,12 +39,10 @@ export function makeInputReader(row: Endpoint): InputReader {
   const checkParams = ajv.compile(row.params ?? nothing);
   const checkQuery = ajv.compile(row.query ?? nothing);
   const checkBody = ajv.compile(row.body ?? nothing);
-  const params = (raw: RawRequest["params"]) => (checkParams({ ...raw }) ? raw : null);
   return {
-    params,
+    params: (raw) => (checkParams({ ...raw }) ? raw : null),
     input(raw) {
-      const path = params(raw.params);
-      if (!path) throw new NotFound();
+      const path = raw.params;
       // A body that the row does not ask for is ignored, except that a GET may carry its query as one.
       const isBodyRead = row.body !== undefined || (row.method === "GET" && row.query !== undefined);
       const sent = isBodyRead ? objectOf(raw.body) : {};

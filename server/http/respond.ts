@@ -2,7 +2,7 @@
 import { authorise, type Identified } from "@sitewright/server/app/access.ts";
 import { describeActor } from "@sitewright/server/app/actor.ts";
 import type { App, Context, RequestTransaction } from "@sitewright/server/app/context.ts";
-import { Refused } from "@sitewright/server/app/failures.ts";
+import { NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
@@ -37,9 +37,8 @@ export function makeResponder(app: App, route: Route) {
     const { identified } = request;
     if (!identified) throw new Error("A request got past the gate without a caller");
     const run = async (transaction: RequestTransaction | null): Promise<FinishedAnswer> => {
-      const input = read(route, request);
-      authorise(route.row, identified.caller, targetOf(route.row, input, identified));
-      const context = contextOf(app, identified, request, transaction);
+      const input = readAllowed(route, request, identified);
+      const context = contextOf(app, identified, { request, reply, transaction });
       return finish(reply, await handler.handle(context, input));
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
@@ -48,9 +47,24 @@ export function makeResponder(app: App, route: Route) {
   };
 }
 
-function read(route: Route, request: FastifyRequest<{ Body: ReadBody | undefined }>): CheckedInput {
+/**
+ * Whose the thing is comes before what is wrong with the request, wherever the path says which thing it is:
+ * nobody learns anything about another company's by sending nonsense to it.
+ */
+function readAllowed(
+  { row, reader }: Route,
+  request: FastifyRequest<{ Body: ReadBody | undefined }>,
+  identified: Identified,
+): CheckedInput {
+  const allow = (input: CheckedInput) => authorise(row, identified.caller, targetOf(row, input, identified));
+  const isInPath = row.resource.kind === "key" || row.resource.from.startsWith("params.");
+  const params = reader.params(pathParameters(request));
+  if (!params) throw new NotFound();
+  if (isInPath) allow({ params, query: {}, body: {} });
   const query = request.query !== null && typeof request.query === "object" ? { ...request.query } : {};
-  return route.reader.input({ params: pathParameters(request), query, body: request.body });
+  const input = reader.input({ params, query, body: request.body });
+  if (!isInPath) allow(input);
+  return input;
 }
 
 /** Serialises by the allow-list of the endpoint's schema for that status. */
@@ -88,14 +102,16 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   throw new Refused("idempotency_key_malformed", "An Idempotency-Key must be 1 to 255 visible ASCII characters.");
 }
 
-function contextOf(
-  app: App,
-  { caller }: Identified,
-  request: FastifyRequest,
-  transaction: RequestTransaction | null,
-): Context {
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly transaction: RequestTransaction | null;
+}
+
+function contextOf(app: App, { caller }: Identified, { request, reply, transaction }: Exchange): Context {
   const gone = new AbortController();
-  request.raw.once("close", () => gone.abort());
+  // The request closes when it has been read; the response when it was sent or nobody is there to read it.
+  reply.raw.once("close", () => gone.abort());
   return {
     ...app,
     caller,

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/companies.ts";
+import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import { endOperation } from "@sitewright/server/store/operations.ts";
 import { createTestDatabase } from "@sitewright/server/testing/database.ts";
@@ -53,6 +54,7 @@ export interface TestServer {
 export interface TestServerOptions {
   readonly limits?: Partial<Limits>;
   readonly log?: FastifyBaseLogger;
+  readonly waitForOperation?: WaitForOperation;
 }
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -100,7 +102,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       pool,
       database,
       acceptOperation: operations.accept,
-      waitForOperation: operations.wait,
+      waitForOperation: options.waitForOperation ?? operations.wait,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
     log: options.log ?? silentLog,

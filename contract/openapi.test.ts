@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { Endpoint } from "./endpoint.ts";
+import { endpoints } from "./endpoints.ts";
+import { refusalReasons } from "./errors.ts";
+import { openApiDocument } from "./openapi.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked as JSON
+const document: any = JSON.parse(JSON.stringify(openApiDocument()));
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked as JSON
+const operations: [string, any][] = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+  // biome-ignore lint/suspicious/noExplicitAny: the document is walked as JSON
+  Object.entries<any>(methods).map(([method, operation]): [string, any] => [`${method} ${path}`, operation]),
+);
+
+function everyNode(node: unknown, visit: (node: Record<string, unknown>) => void): void {
+  if (node === null || typeof node !== "object") return;
+  if (!Array.isArray(node)) visit({ ...node });
+  for (const child of Object.values(node)) everyNode(child, visit);
+}
+
+function resolve(pointer: string): unknown {
+  return pointer
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((node, part) => Object(node)[part.replaceAll("~1", "/").replaceAll("~0", "~")], document);
+}
+
+describe("openapi.json", () => {
+  it("is what the table makes of it: run `npm run gen` after a change", () => {
+    const committed = readFileSync(new URL("openapi.json", import.meta.url), "utf8");
+    expect(committed).toBe(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
+  });
+
+  it("has every endpoint of the table, once, under its own name", () => {
+    expect(operations.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(endpoints).sort());
+  });
+
+  it("refers only to what is in it, and keeps nothing that nobody refers to", () => {
+    const used = new Set<string>();
+    everyNode(document, (node) => {
+      if (typeof node.$ref === "string") used.add(node.$ref);
+    });
+    for (const pointer of used) expect(resolve(pointer), pointer).toBeTypeOf("object");
+    for (const name of Object.keys(document.components.schemas)) expect(used).toContain(`#/components/schemas/${name}`);
+  });
+
+  it("names its security scheme, and asks for it everywhere", () => {
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components.securitySchemes.apiKey).toMatchObject({ type: "http", scheme: "bearer" });
+  });
+
+  it("explains every code that a refusal can have", () => {
+    for (const code of Object.keys(refusalReasons)) expect(document.info.description).toContain(`\`${code}\``);
+  });
+
+  it("says nothing that JSON Schema does not know: no name of TypeBox's own", () => {
+    everyNode(document, (node) => {
+      expect(Object.keys(node).filter((key) => key.startsWith("~"))).toEqual([]);
+    });
+  });
+});
+
+describe.each(operations)("%s", (key, operation) => {
+  it("declares each parameter of its path, and no other, once", () => {
+    const inPath = [...key.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    const declared = operation.parameters.filter((one: { in: string }) => one.in === "path");
+    expect(declared.map((one: { name: string }) => one.name)).toEqual(inPath);
+    expect(declared.every((one: { required: boolean }) => one.required)).toBe(true);
+    const names = operation.parameters.map((one: { name: string; in: string }) => `${one.in} ${one.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it("is explained: summary, description, tag, and a description of every parameter and response", () => {
+    expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
+    expect(operation.description).toMatch(/\.$/);
+    expect(document.tags.map((tag: { name: string }) => tag.name)).toEqual(expect.arrayContaining(operation.tags));
+    for (const part of [...operation.parameters, ...Object.values<object>(operation.responses)]) {
+      expect(part).toHaveProperty("description");
+    }
+  });
+
+  it("has the errors that every endpoint can have, with examples of the right status", () => {
+    for (const status of ["401", "403", "429", "500"]) expect(operation.responses).toHaveProperty(status);
+    for (const [status, { content }] of Object.entries<{ content: Record<string, { example?: { status: number } }> }>(
+      operation.responses,
+    )) {
+      const example = content["application/json"]?.example;
+      if (example) expect(String(example.status)).toBe(status);
+    }
+  });
+});
+
+describe("the table", () => {
+  const rows = Object.entries<Endpoint>(endpoints);
+
+  it("has no two rows for one method and path", () => {
+    const keys = rows.map(([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, "{}")}`);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it.each(rows)("says of %s where the id of what it acts on stands, in a field that there is", (_, row) => {
+    if (row.resource.kind === "key") return;
+    const [part = "", name = ""] = row.resource.from.split(".");
+    const schema = part === "params" ? row.params : part === "query" ? row.query : row.body;
+    expect(Object.keys(schema?.properties ?? {})).toContain(name);
+  });
+
+  it.each(rows)("gives %s a verb that fits its method", (_, { method, verb }) => {
+    const fitting = { GET: ["read"], POST: ["write"], PUT: ["write", "push"], DELETE: ["delete", "write"] };
+    expect(fitting[method]).toContain(verb);
+  });
+
+  it.each(rows)("answers %s with 202 where it starts an operation, and only there", (_, row) => {
+    if (row.operation) expect(Object.keys(row.responses)).toEqual(["202"]);
+    else if (row.tag !== "Operations") expect(Object.keys(row.responses)).not.toContain("202");
+  });
+});

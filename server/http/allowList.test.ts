@@ -1,0 +1,57 @@
+/** No answer holds a field that its schema does not name, and each has every field that its schema requires. */
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { fastify } from "fastify";
+import { describe, expect, it } from "vitest";
+import { siteWish, useTestServer } from "./testing/server.ts";
+
+const test = useTestServer();
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+addFormats.default(ajv);
+
+/** The schema with every object closed. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (schema === null || typeof schema !== "object") return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return "properties" in copy ? { ...copy, additionalProperties: false } : copy;
+}
+
+describe("answers", () => {
+  it("are exactly what the contract says, for every endpoint", async () => {
+    const { addKey, addSite, call, company } = test.current;
+    const site = await addSite();
+    const { body: accepted } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const ids: Record<string, string> = {
+      id: company.company_id,
+      site_id: site,
+      operation_id: accepted.operation_id,
+      key_id: (await addKey({})).id,
+    };
+    for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
+      const path = `/v2${row.path.replace(/\{(\w+)\}/g, (_, key) => ids[key] ?? "")}`;
+      const body =
+        name === "createSite" ? siteWish(company.company_id) : name === "createApiKey" ? { name: "x" } : undefined;
+      const answer = await call(row.method, path, { body });
+      const spec = Object.entries(row.responses).find(([status]) => status === String(answer.status));
+      const validate = ajv.compile({ ...Object(closed(spec?.[1].body)) });
+      expect(validate(answer.body), `${name}: ${JSON.stringify(validate.errors)}`).toBe(true);
+    }
+  });
+
+  it("lose what a schema does not name, however deep, and fail where something required is missing", async () => {
+    const server = fastify();
+    for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
+      const schema = Object.values(row.responses)[0]?.body;
+      server.get(`/${name}`, { schema: { response: { 200: schema } } }, async () => ({ secret: "leak" }));
+    }
+    for (const name of Object.keys(endpoints)) {
+      const answer = await server.inject(`/${name}`);
+      expect(answer.body).not.toContain("leak");
+      expect(answer.statusCode).toBe(500);
+    }
+    await server.close();
+  });
+});

@@ -1,0 +1,212 @@
+/** Over real sockets: what only shows there, and what goes wrong beneath the handlers. */
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import pino from "pino";
+import { beforeAll, describe, expect, it } from "vitest";
+import { siteWish, startTestServer, useTestServer } from "./testing/server.ts";
+
+const lines: string[] = [];
+const log = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
+const test = useTestServer({ log });
+let port: number;
+
+beforeAll(async () => {
+  port = await test.current.listen();
+});
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+async function send({ method = "GET", path, headers = {}, body }: Sent) {
+  const authorization = `Bearer ${test.current.company.api_key}`;
+  const length =
+    body === undefined || headers["transfer-encoding"] ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  const options = { host: "127.0.0.1", port, method, path, headers: { authorization, ...length, ...headers } };
+  const outgoing = request(options);
+  outgoing.end(body);
+  const [answer] = await once(outgoing, "response");
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+/** Writes bytes to a socket and gives what comes back until the server closes it. */
+async function sendRaw(bytes: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(bytes);
+  return text(socket);
+}
+
+describe("a GET", () => {
+  const json = { "content-type": "application/json" };
+
+  it("may carry a JSON body, which means the same as a query", async () => {
+    const id = await test.current.addSite({ display_name: "Found by body" });
+    const answer = await send({ path: "/v2/sites", headers: json, body: '{"search":"found by body"}' });
+    expect(JSON.parse(answer.body).company.sites.map((site: { id: string }) => site.id)).toEqual([id]);
+  });
+
+  it("may declare JSON and send none", async () => {
+    expect((await send({ path: "/v2/validate", headers: json })).status).toBe(200);
+    expect((await send({ path: "/v2/validate", headers: { ...json, "content-length": "0" } })).status).toBe(200);
+    expect((await send({ path: "/v2/validate", headers: { ...json, "transfer-encoding": "chunked" } })).status).toBe(
+      200,
+    );
+  });
+
+  it("takes no number for text, and no text for a number, from a body", async () => {
+    const answer = await send({ path: "/v2/sites", headers: json, body: '{"search":1,"limit":"2"}' });
+    expect(JSON.parse(answer.body).data.errors).toEqual([
+      { path: "/limit", message: "must be an integer" },
+      { path: "/search", message: "must be a string" },
+    ]);
+  });
+
+  it("answers HEAD with the same headers and no body", async () => {
+    const head = await send({ method: "HEAD", path: "/v2/validate" });
+    expect(head.status).toBe(200);
+    expect(head.body).toBe("");
+    expect((await send({ method: "HEAD", path: "/v2/nothing" })).status).toBe(404);
+  });
+
+  it("accepts names of headers and the scheme in whatever case, and spaces around the key", async () => {
+    const authorization = `bEARER   ${test.current.company.api_key} `;
+    expect((await send({ path: "/v2/validate", headers: { authorization } })).status).toBe(200);
+  });
+});
+
+describe("a body", () => {
+  it("that is announced as too large is refused before it is sent", async () => {
+    const head = [
+      "POST /v2/sites HTTP/1.1",
+      "Host: x",
+      `Authorization: Bearer ${test.current.company.api_key}`,
+      "Content-Type: application/json",
+      "Content-Length: 99999999",
+      "Connection: close",
+    ];
+    const answer = await sendRaw(`${head.join("\r\n")}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('"status":413');
+  });
+
+  it("may come in chunks", async () => {
+    const body = JSON.stringify(siteWish(test.current.company.company_id));
+    const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
+    expect((await send({ method: "POST", path: "/v2/sites", headers, body })).status).toBe(202);
+  });
+
+  it("with a byte order mark or broken UTF-8 is never an error of ours", async () => {
+    const { server, company } = test.current;
+    const wish = JSON.stringify(siteWish(company.company_id));
+    for (const payload of [
+      `\ufeff${wish}`,
+      Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
+    ]) {
+      const headers = { authorization: `Bearer ${company.api_key}`, "content-type": "application/json" };
+      const answer = await server.inject({ method: "POST", url: "/v2/sites", headers, payload });
+      expect(answer.statusCode).toBe(400);
+    }
+  });
+});
+
+describe("what is not HTTP", () => {
+  it.each([
+    ["nonsense", "nonsense\r\n\r\n"],
+    ["a bad method", "FROBNICATE /v2/sites HTTP/1.1\r\nHost: x\r\n\r\n"],
+    ["a header without end", `GET /v2/sites HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
+    ["two lengths", "POST /v2/sites HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  ])("is answered in the shape of errors: %s", async (_, bytes) => {
+    const answer = await sendRaw(bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ message: "Bad request format", status: 400 });
+  });
+
+  it("does not disturb anybody else", async () => {
+    expect((await send({ path: "/v2/validate" })).status).toBe(200);
+  });
+});
+
+describe("a fault of ours", () => {
+  it("is a 500 with the id under which the log has the cause, and nothing about it", async () => {
+    const { call, database } = test.current;
+    await database.schema.alterTable("sites").renameTo("sites_away").execute();
+    try {
+      const answer = await call("GET", "/v2/sites");
+      expect(answer.status).toBe(500);
+      expect(answer.body).toEqual({
+        message: "Error occurred while processing your request",
+        status: 500,
+        data: { reference_id: answer.headers["x-request-id"] },
+      });
+      const entry = lines
+        .map((line) => JSON.parse(line))
+        .find((line) => line.reference_id === answer.body.data.reference_id);
+      expect(entry.err.message).toContain("sites");
+      expect(entry.err.stack).toContain(".ts:");
+    } finally {
+      await database.schema.alterTable("sites_away").renameTo("sites").execute();
+    }
+  });
+
+  it("is not remembered under an Idempotency-Key: the next try may succeed", async () => {
+    const { call, company, database } = test.current;
+    const wish = { body: siteWish(company.company_id), headers: { "idempotency-key": "after-a-fault" } };
+    await database.schema.alterTable("domains").renameTo("domains_away").execute();
+    const first = await call("POST", "/v2/sites", wish);
+    await database.schema.alterTable("domains_away").renameTo("domains").execute();
+    expect(first.status).toBe(500);
+    expect((await call("POST", "/v2/sites", wish)).status).toBe(202);
+  });
+
+  it("leaves neither passwords nor keys in the log", async () => {
+    const { call, company, database } = test.current;
+    await database.schema.alterTable("domains").renameTo("domains_away").execute();
+    await call("POST", "/v2/sites", { body: siteWish(company.company_id, { admin_password: "sekret-sekret" }) });
+    await database.schema.alterTable("domains_away").renameTo("domains").execute();
+    expect(lines.join("")).not.toContain("sekret-sekret");
+    expect(lines.join("")).not.toContain(company.api_key);
+  });
+});
+
+describe("a waiting request", () => {
+  it("is held open for as long as it says", async () => {
+    const { call, company } = test.current;
+    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const start = performance.now();
+    const answer = await send({ path: `/v2/operations/${body.operation_id}?wait=0.3` });
+    expect(answer.status).toBe(202);
+    expect(performance.now() - start).toBeGreaterThan(290);
+  });
+
+  it("can be held for 30 seconds, and no longer", async () => {
+    const { call, company } = test.current;
+    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const tooLong = await send({ path: `/v2/operations/${body.operation_id}?wait=31` });
+    expect(JSON.parse(tooLong.body).data.errors).toEqual([{ path: "/wait", message: "must be at most 30" }]);
+  });
+
+  it("is let go when its client goes away", async () => {
+    const signal = Promise.withResolvers<AbortSignal | undefined>();
+    await using server = await startTestServer({
+      waitForOperation: async (_id, _seconds, given) => {
+        signal.resolve(given);
+        if (given) await once(given, "abort");
+        return false;
+      },
+    });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const socket = connect(await server.listen(), "127.0.0.1");
+    const path = `/v2/operations/${body.operation_id}?wait=30`;
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.company.api_key}\r\n\r\n`);
+    const given = await signal.promise;
+    expect(given?.aborted).toBe(false);
+    socket.destroy();
+    if (given && !given.aborted) await once(given, "abort");
+    expect(given?.aborted).toBe(true);
+  });
+});
