@@ -185,6 +185,21 @@ describe("stopping", () => {
   });
 });
 
+describe("Ctrl-C during the first start", () => {
+  test("breaks it off at once and leaves nothing running", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = startSupervisor(data, { SITEWRIGHT_TEST_SLOW_DOWNLOAD: "1" });
+    await until("it downloads", () => existsSync(join(data, "prepare.pid")));
+    await until("PostgreSQL runs", () => existsSync(join(data, "run.json")));
+    supervisor.child.kill("SIGINT");
+    expect(await supervisor.exit).toEqual({ code: 130, signal: null });
+    const download = Number(readFileSync(join(data, "prepare.pid"), "utf8"));
+    await until("the download has ended", () => !isAlive(download));
+    expect(supervisor.output()).not.toContain("could not start");
+    expect(existsSync(join(data, "postgres", "postmaster.pid"))).toBe(false);
+  });
+});
+
 describe("kill -9", () => {
   test.each(["control", "edge"] as const)("of %s brings it back, says so, and leaves the rest alone", async (name) => {
     const data = dataIn(testFolder());

@@ -7,7 +7,6 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Progress } from "@sitewright/runtimes/runtime.ts";
 import type { Config } from "@sitewright/server/config.ts";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
@@ -19,6 +18,7 @@ import { ownFolder } from "./ownFolder.ts";
 import type { Part } from "./part.ts";
 import { findPorts } from "./ports.ts";
 import { postgresPart } from "./postgresPart.ts";
+import { prepareInProcess } from "./preparation.ts";
 import { readChosen, readFirstRun, removeRun, writeChosen, writeRun } from "./records.ts";
 import type { Terminal } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
@@ -27,10 +27,8 @@ export interface InstallationOptions {
   readonly config: Config;
   /** What the children inherit; the settings are written over it. */
   readonly env: NodeJS.ProcessEnv;
-  /** File and arguments for Node, for each of our two processes. */
-  readonly programs: { readonly control: readonly string[]; readonly edge: readonly string[] };
-  /** Fetches and unpacks what the runtime needs. */
-  readonly prepare: (progress: Progress) => Promise<void>;
+  /** File and arguments for Node: what fetches and unpacks what the runtime needs, and our two processes. */
+  readonly programs: Readonly<Record<"prepare" | "control" | "edge", readonly string[]>>;
   readonly terminal: Terminal;
   /** A region for the example. */
   readonly region: string;
@@ -48,6 +46,8 @@ export interface Installation {
 export function makeInstallation(options: InstallationOptions): Installation {
   const { config, terminal } = options;
   let lock: DataLock | null = null;
+  const stopping = new AbortController();
+  let isSettled = false;
   const parts: { postgres?: Kept; control?: Kept; edge?: Kept } = {};
   const report = (sentence: string) => terminal.warn(sentence);
   const keep = (part: Part) => keepRunning(part, { report });
@@ -59,7 +59,10 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const isFirstRun = readFirstRun(config.data) === null;
     const ports = await choosePorts(config, report);
     const env = childEnvironment(options, ports);
-    const prepared = options.prepare(terminal.progress);
+    const prepared = prepareInProcess(
+      { parameters: options.programs.prepare, env, signal: stopping.signal },
+      terminal.progress,
+    );
     const database = startDatabase().then((url) => {
       writeRun(config.data, { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) });
       return url;
@@ -72,6 +75,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         parts.control = await keep(child("control", { ...env, ...secretsOfControl(config, url) }));
       }),
     ]);
+    isSettled = true;
     terminal.say(
       banner({ ...config, ...ports, region: options.region, firstRun: readFirstRun(config.data), isFirstRun }),
     );
@@ -103,7 +107,8 @@ export function makeInstallation(options: InstallationOptions): Installation {
       env,
       log: openLog(logPath(name)),
       line: (line) => {
-        const warning = warningIn(name, line);
+        // While things come up and go down, the one finds the other missing; that is in the log and no news.
+        const warning = isSettled ? warningIn(name, line) : null;
         if (warning !== null) {
           report(warning);
         }
@@ -114,6 +119,8 @@ export function makeInstallation(options: InstallationOptions): Installation {
   return {
     start,
     async stop() {
+      isSettled = false;
+      stopping.abort();
       await parts.edge?.stop();
       await parts.control?.stop();
       await parts.postgres?.stop();
@@ -123,6 +130,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       }
     },
     kill() {
+      stopping.abort();
       for (const part of [parts.edge, parts.control, parts.postgres]) {
         part?.kill();
       }

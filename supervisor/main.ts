@@ -1,4 +1,5 @@
 /** What `npm start` runs. */
+import { fileURLToPath } from "node:url";
 import type { regions } from "@sitewright/contract/regions.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/config.ts";
 import { makeInstallation } from "./installation.ts";
@@ -9,18 +10,15 @@ import { makeTerminal } from "./terminal.ts";
 const exampleRegion: (typeof regions)[number]["id"] = "europe-west3";
 const wrongSettings = 2;
 
-const program = new URL("../server/main.ts", import.meta.url).pathname;
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const server = file("../server/main.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 try {
   const config = loadConfig(process.env);
   const installation = makeInstallation({
     config,
     env: process.env,
-    programs: { control: [program, "control"], edge: [program, "edge"] },
-    prepare: async (progress) => {
-      const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
-      await createPlaygroundRuntime(config).prepare(progress);
-    },
+    programs: { prepare: [file("prepare.ts")], control: [server, "control"], edge: [server, "edge"] },
     terminal,
     region: exampleRegion,
   });

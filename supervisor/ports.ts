@@ -1,4 +1,5 @@
 /** The ports to listen on, checked before anything is started that would need them. */
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 export interface WantedPort {
@@ -20,7 +21,7 @@ export async function findPorts(
   const found: number[] = [];
   const problems: string[] = [];
   for (const one of wanted) {
-    const choices = one.port === 0 && one.preferred !== undefined ? [one.preferred, 0] : [one.port];
+    const choices = one.port === 0 ? [one.preferred ?? [], anyPorts()].flat() : [one.port];
     const tried = await firstFree(host, choices, found);
     if (typeof tried === "number") {
       found.push(tried);
@@ -34,11 +35,19 @@ export async function findPorts(
   return found;
 }
 
+/**
+ * Not the system's choice for port 0: that is one of those that it lends to whoever connects to somewhere, and
+ * could be lent again before our process comes to listen on it.
+ */
+function anyPorts(): number[] {
+  return Array.from({ length: 50 }, () => randomInt(20_000, 32_000));
+}
+
 async function firstFree(host: string, choices: readonly number[], taken: readonly number[]): Promise<number | Error> {
   let last: number | Error = new Error("No port to try");
   for (const choice of choices) {
     last = taken.includes(choice) ? Object.assign(new Error(), { code: "EADDRINUSE" }) : await tryPort(host, choice);
-    if (typeof last === "number" && !taken.includes(last)) {
+    if (typeof last === "number") {
       return last;
     }
   }
@@ -50,11 +59,7 @@ function tryPort(host: string, port: number): Promise<number | Error> {
   return new Promise((resolve) => {
     const server = createServer();
     server.on("error", resolve);
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address();
-      const got = typeof address === "object" && address !== null ? address.port : port;
-      server.close(() => resolve(got));
-    });
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(port)));
   });
 }
 

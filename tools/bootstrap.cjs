@@ -107,6 +107,8 @@ function systemPath() {
 function become(command) {
   const env = Object.assign({}, process.env, {
     PATH: [path.join(modules, ".bin"), systemPath()].join(path.delimiter),
+    // Compiled once, by us and by every process that we start.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || path.join(modules, ".cache", "sitewright"),
   });
   if (typeof process.execve === "function") {
     process.execve(command[0], command, env);

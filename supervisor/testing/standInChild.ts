@@ -1,5 +1,5 @@
 /**
- * Stands in for control and edge: node standInChild.ts <name>. It listens on its port, says that it is ready, and
+ * Stands in for control, edge and what prepares the runtime: node standInChild.ts <name>. It listens on its port, says that it is ready, and
  * writes what happens to it to `<data>/<name>.events`. Requests make it misbehave: `/die`, `/hang`, `/warn`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
@@ -19,6 +19,17 @@ function leave(event: string): void {
   }
 }
 
+if (name === "prepare") {
+  process.send?.({ type: "progress", phase: "Unpacking a stand-in", done: 1, total: 2 });
+  if (process.env.SITEWRIGHT_TEST_BROKEN_DOWNLOAD !== undefined) {
+    console.error("The download broke off. Run npm start again.");
+    process.exit(1);
+  }
+  if (process.env.SITEWRIGHT_TEST_SLOW_DOWNLOAD === undefined) {
+    process.exit(0);
+  }
+  writeFileSync(join(data, "prepare.pid"), String(process.pid));
+}
 if (existsSync(join(data, `${name}.broken`))) {
   console.error(`${name} is broken and says why`);
   process.exit(3);
@@ -37,7 +48,7 @@ const server = createServer((request, response) => {
   hangs ||= request.url === "/hang";
   response.end(JSON.stringify({ pid: process.pid, database: process.env.DATABASE_URL ?? null }));
 });
-server.listen(Number(port), process.env.SITEWRIGHT_HOST ?? "127.0.0.1", () => {
+server.listen(Number(port ?? 0), process.env.SITEWRIGHT_HOST ?? "127.0.0.1", () => {
   if (name === "control" && !existsSync(join(data, "first-run.json"))) {
     const facts = { company_id: "the-company", api_key: "sk_the_key", admin_email: "admin@example.com" };
     writeFileSync(join(data, "first-run.json"), JSON.stringify(facts));

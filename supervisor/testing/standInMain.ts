@@ -9,13 +9,7 @@ const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 const installation = makeInstallation({
   config: loadConfig(process.env),
   env: process.env,
-  programs: { control: [child, "control"], edge: [child, "edge"] },
-  prepare: async (progress) => {
-    progress({ phase: "Unpacking a stand-in", done: 1, total: 2 });
-    if (process.env.SITEWRIGHT_TEST_BROKEN_DOWNLOAD !== undefined) {
-      throw new Error("The download broke off. Run npm start again.");
-    }
-  },
+  programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"] },
   terminal,
   region: "europe-west3",
 });

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { baseUrl, siteUrl } from "./addresses.ts";
+import { banner } from "./banner.ts";
+
+const facts = {
+  data: "/data",
+  host: "127.0.0.1",
+  controlPort: 8080,
+  edgePort: 8081,
+  siteSuffix: "localhost",
+  region: "europe-west3",
+  firstRun: { company_id: "c", api_key: "sk_secret", admin_email: "owner@example.com" },
+  isFirstRun: true,
+};
+
+/** What follows `-d`: the body that is sent. */
+function bodyIn(text: string): unknown {
+  return JSON.parse(/-d '(.*)'$/m.exec(text)?.[1] ?? "");
+}
+
+describe("the banner", () => {
+  test("shows the key of a first start", () => {
+    expect(banner(facts)).toContain('-H "Authorization: Bearer sk_secret"');
+  });
+
+  test("shows no key later, and its line still finds it", () => {
+    const text = banner({ ...facts, isFirstRun: false });
+    expect(text).not.toContain("sk_secret");
+    expect(text).toMatch(/Bearer \$\(sed .*'\/data\/first-run\.json'\)"/);
+  });
+
+  test("names every field that creating a site needs", () => {
+    expect(Object.keys(Object(bodyIn(banner(facts))))).toEqual([
+      "company",
+      "display_name",
+      "region",
+      "install_mode",
+      "site_title",
+      "wp_language",
+      "admin_email",
+      "admin_user",
+      "admin_password",
+    ]);
+  });
+
+  test("does without an example where nobody knows the key any more", () => {
+    const text = banner({ ...facts, firstRun: null });
+    expect(text).toContain("Sitewright is ready.");
+    expect(text).not.toContain("curl");
+  });
+});
+
+test.each([
+  ["127.0.0.1", 8080, "http://127.0.0.1:8080"],
+  ["0.0.0.0", 80, "http://127.0.0.1"],
+  ["::", 8080, "http://[::1]:8080"],
+  ["::1", 80, "http://[::1]"],
+])("what listens on %s, port %i, is reached at %s", (host, port, url) => {
+  expect(baseUrl(host, port)).toBe(url);
+});
+
+test("a site's address has its port unless it is the usual one", () => {
+  expect([siteUrl("demo", "localhost", 8081), siteUrl("demo", "example.com", 80)]).toEqual([
+    "http://demo.localhost:8081/",
+    "http://demo.example.com/",
+  ]);
+});

@@ -1,0 +1,37 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openLog } from "./logFile.ts";
+import { testFolder } from "./testing/folder.ts";
+
+test("a log continues the one of before, for its owner only", () => {
+  const path = join(testFolder(), "logs", "control.log");
+  for (const line of ["first", "second"]) {
+    const log = openLog(path);
+    log.write(line);
+    log.close();
+  }
+  expect(readFileSync(path, "utf8")).toBe("first\nsecond\n");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a log never grows beyond its size times the number of files kept, and loses the oldest lines first", () => {
+  const path = join(testFolder(), "edge.log");
+  const log = openLog(path, { bytes: 100, older: 2 });
+  for (let line = 0; line < 200; line++) {
+    log.write(`line ${line}`);
+  }
+  log.close();
+  const kept = [`${path}.2`, `${path}.1`, path].map((file) => readFileSync(file, "utf8"));
+  expect(existsSync(`${path}.3`)).toBe(false);
+  expect(kept.every((text) => text.length <= 110)).toBe(true);
+  const lines = kept.join("").trim().split("\n");
+  expect(lines.at(-1)).toBe("line 199");
+  expect(lines).toEqual(lines.map((_, index) => `line ${200 - lines.length + index}`));
+});
+
+test("a line that can't be written is dropped", () => {
+  const log = openLog(join(testFolder(), "control.log"));
+  log.close();
+  expect(() => log.write("too late")).not.toThrow();
+});

@@ -1,0 +1,65 @@
+import { createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { findPorts } from "./ports.ts";
+
+const host = "127.0.0.1";
+const api = { purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
+const sites = { purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
+
+async function takenPort(): Promise<number> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  return new Promise((resolve) => {
+    server.listen(0, host, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+}
+
+test("any free ports are concrete, different, and none that the system lends to connections", async () => {
+  const found = await findPorts(host, [
+    { ...api, port: 0 },
+    { ...sites, port: 0 },
+  ]);
+  expect(new Set(found).size).toBe(2);
+  for (const port of found) {
+    expect(port).toBeGreaterThanOrEqual(20_000);
+    expect(port).toBeLessThan(32_000);
+  }
+});
+
+test("any free port is the one of before where that is free", async () => {
+  const [before = 0] = await findPorts(host, [{ ...api, port: 0 }]);
+  expect(await findPorts(host, [{ ...api, port: 0, preferred: before }])).toEqual([before]);
+  const taken = await takenPort();
+  expect(await findPorts(host, [{ ...api, port: 0, preferred: taken }])).not.toEqual([taken]);
+});
+
+test("every port in use is told, each with its setting", async () => {
+  const [first, second] = [await takenPort(), await takenPort()];
+  await expect(
+    findPorts(host, [
+      { ...api, port: first },
+      { ...sites, port: second },
+    ]),
+  ).rejects.toThrow(
+    `Port ${first} (the API) is in use by another program. End that one, or set SITEWRIGHT_CONTROL_PORT to another port.\n` +
+      `Port ${second} (the sites) is in use by another program. End that one, or set SITEWRIGHT_EDGE_PORT to another port.`,
+  );
+});
+
+test("one port for both is a port in use", async () => {
+  const [port = 0] = await findPorts(host, [{ ...api, port: 0 }]);
+  const both = [
+    { ...api, port },
+    { ...sites, port },
+  ];
+  await expect(findPorts(host, both)).rejects.toThrow(`Port ${port} (the sites) is in use`);
+});
+
+test("an address of another machine is told with its setting", async () => {
+  await expect(findPorts("192.0.2.1", [{ ...api, port: 0 }])).rejects.toThrow(
+    "The address 192.0.2.1 is none of this machine's. Set SITEWRIGHT_HOST",
+  );
+});

@@ -1,0 +1,17 @@
+/**
+ * `node supervisor/prepare.ts`: fetches and unpacks what the runtime needs, and tells its parent how far it is.
+ * A process of its own, because the memory that this takes is needed for seconds and the supervisor stays for months.
+ */
+import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
+import { loadConfig } from "@sitewright/server/config.ts";
+
+process.on("disconnect", () => process.exit(1));
+try {
+  await createPlaygroundRuntime(loadConfig(process.env)).prepare((update) => {
+    process.send?.({ type: "progress", ...update });
+  });
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
