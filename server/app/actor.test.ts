@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { Caller } from "./access.ts";
+import { describeActor } from "./actor.ts";
+
+const caller: Caller = {
+  keyId: "key",
+  keyName: "Deploy",
+  expiresAt: null,
+  scopes: null,
+  companyId: "company",
+  userId: "user",
+  role: "developer",
+  fullName: "Ada Lovelace",
+  firstName: "Ada",
+};
+
+describe("an actor", () => {
+  it("is the person, the key, the address and the browser", () => {
+    const safari =
+      "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15";
+    expect(describeActor(caller, "203.0.113.7", safari)).toEqual({
+      userId: "user",
+      userRole: "developer",
+      userFullName: "Ada Lovelace",
+      userFirstName: "Ada",
+      apiKeyId: "key",
+      apiKeyName: "Deploy",
+      ipAddress: "203.0.113.7",
+      browserName: "Safari",
+      browserVersion: "17.4",
+      osName: "macOS",
+    });
+  });
+
+  it.each([undefined, "", "\u0000", "x".repeat(100_000), "curl/8.5.0", "((((((((((((", "Mozilla/5.0 (".repeat(200)])(
+    "has whatever can be read from a strange user agent, at once: %#",
+    (userAgent) => {
+      const start = performance.now();
+      expect(describeActor(caller, "::1", userAgent).ipAddress).toBe("::1");
+      expect(performance.now() - start).toBeLessThan(200);
+    },
+  );
+});

@@ -1,0 +1,127 @@
+import { endpoint } from "@sitewright/contract/endpoint.ts";
+import { nullable } from "@sitewright/contract/schema.ts";
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { Malformed } from "./faults.ts";
+import { type InputReader, makeInputReader } from "./input.ts";
+import { unusableTexts } from "./texts.ts";
+
+const row = endpoint({
+  method: "POST",
+  path: "/x",
+  tag: "x",
+  summary: "x",
+  description: "x",
+  body: Type.Object({
+    name: Type.String({ minLength: 2, maxLength: 4, pattern: "^[a-z]*$" }),
+    kind: Type.Optional(Type.Enum(["a", "b"], { default: "a" })),
+    items: Type.Optional(
+      Type.Array(Type.Object({ "a/b~c": Type.Integer({ minimum: 1, maximum: 9 }) }), { maxItems: 1 }),
+    ),
+    when: Type.Optional(nullable(Type.String({ format: "date-time" }))),
+  }),
+  responses: {},
+  verb: "write",
+  resource: { kind: "key" },
+});
+
+const listing = endpoint({
+  method: "GET",
+  path: "/x",
+  tag: "x",
+  summary: "x",
+  description: "x",
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ default: 10 })),
+    order_by: Type.Optional(Type.Object({ field: Type.Enum(["name"]) })),
+  }),
+  responses: {},
+  verb: "read",
+  resource: { kind: "key" },
+});
+
+const bodyOf = (value: unknown) => ({ text: JSON.stringify(value), value });
+const read = (reader: InputReader, body: unknown, query = {}) =>
+  reader.input({ params: {}, query, body: body === undefined ? undefined : bodyOf(body) });
+
+function faults(reader: InputReader, body: unknown, query = {}): unknown {
+  try {
+    return read(reader, body, query);
+  } catch (error) {
+    if (error instanceof Malformed) return error.faults;
+    throw error;
+  }
+}
+
+describe("a body", () => {
+  const reader = makeInputReader(row);
+
+  it("gets its defaults", () => {
+    expect(read(reader, { name: "abc" }).body).toEqual({ name: "abc", kind: "a" });
+  });
+
+  it.each<[unknown, unknown]>([
+    [undefined, [{ path: "/name", message: "is required" }]],
+    [{ name: "a" }, [{ path: "/name", message: "must be at least 2 characters long" }]],
+    [{ name: "abcde" }, [{ path: "/name", message: "must be at most 4 characters long" }]],
+    [{ name: "AB" }, [{ path: "/name", message: "must match ^[a-z]*$" }]],
+    [{ name: "ab", kind: "c" }, [{ path: "/kind", message: "must be one of: a, b" }]],
+    [{ name: "ab", items: [{}] }, [{ path: "/items/0/a~1b~0c", message: "is required" }]],
+    [{ name: "ab", items: [{ "a/b~c": 0 }] }, [{ path: "/items/0/a~1b~0c", message: "must be at least 1" }]],
+    [{ name: "ab", items: [{ "a/b~c": 10 }] }, [{ path: "/items/0/a~1b~0c", message: "must be at most 9" }]],
+    [{ name: "ab", items: [{ "a/b~c": "1" }] }, [{ path: "/items/0/a~1b~0c", message: "must be an integer" }]],
+    [{ name: "ab", when: 1 }, [{ path: "/when", message: "must be a string or null" }]],
+    [{ name: "ab", when: "x" }, [{ path: "/when", message: "must be a date and time like 2027-01-01T00:00:00Z" }]],
+    [[], [{ path: "", message: "must be an object" }]],
+    [null, [{ path: "", message: "must be an object" }]],
+  ])("%j is answered with %j", (body, expected) => {
+    expect(faults(reader, body)).toEqual(expected);
+  });
+
+  it("names each place once, and a hundred places at most", () => {
+    const many = { name: "ab", items: Array.from({ length: 300 }, () => ({ "a/b~c": "x" })) };
+    expect(faults(reader, many)).toHaveLength(100);
+    expect(faults(reader, { name: "A" })).toHaveLength(1);
+  });
+});
+
+describe("a GET", () => {
+  const reader = makeInputReader(listing);
+
+  it("takes names from the query and from a body, the query winning", () => {
+    expect(read(reader, undefined).query).toEqual({ limit: 10 });
+    expect(read(reader, { limit: 3 }).query).toEqual({ limit: 3 });
+    expect(read(reader, { limit: 3 }, { limit: "4" }).query).toEqual({ limit: 4 });
+    expect(read(reader, { order_by: { field: "name" } }).query).toMatchObject({ order_by: { field: "name" } });
+    expect(read(reader, undefined, { "order_by[field]": "name" }).query).toMatchObject({ order_by: { field: "name" } });
+  });
+
+  it("coerces what is in the query only", () => {
+    expect(faults(reader, { limit: "3" })).toEqual([{ path: "/limit", message: "must be an integer" }]);
+    expect(faults(reader, undefined, { order_by: "name" })).toEqual([
+      { path: "/order_by", message: "must be an object" },
+    ]);
+  });
+
+  it("ignores names of a body that it does not know", () => {
+    expect(read(reader, { nonsense: [] }).query).toEqual({ limit: 10 });
+  });
+});
+
+describe("texts", () => {
+  it.each<[unknown, unknown]>([
+    ["fine", []],
+    [{ a: ["b", { c: "nul\0" }] }, [{ path: "/a/1/c", message: "must not contain a NUL character" }]],
+    [["\udfff"], [{ path: "/0", message: "must be valid Unicode" }]],
+    [{ "a/b": "\0" }, [{ path: "/a~1b", message: "must not contain a NUL character" }]],
+    [[1, null, true], []],
+  ])("of %j that can't be stored: %j", (value, expected) => {
+    expect(unusableTexts(value)).toEqual(expected);
+  });
+
+  it("are found however deep they are", () => {
+    let deep: unknown = "\0";
+    for (let level = 0; level < 5_000; level += 1) deep = [deep];
+    expect(unusableTexts(deep)).toHaveLength(1);
+  });
+});
