@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { describeError, errorMessages, refusalReasons } from "./errors.ts";
+
+const page = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
+
+describe("docs/errors.md", () => {
+  it("lists every code with its meaning, and no other", () => {
+    const listed = [...page.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map((match) => [match[1], match[2]]);
+    expect(listed).toEqual(Object.entries(refusalReasons));
+  });
+
+  it("explains every status", () => {
+    for (const status of Object.keys(errorMessages)) expect(page).toContain(`| ${status} |`);
+  });
+});
+
+describe("the messages that clients decide by", () => {
+  it("are word for word what they know", () => {
+    expect(errorMessages).toMatchObject({
+      400: "Bad request format",
+      401: "No or invalid API key provided to the request",
+      404: "Could not find data or the user does not have permissions to retrieve it",
+      429: "Too many requests, please try again later.",
+      500: "Error occurred while processing your request",
+    });
+  });
+
+  it.each([400, 401, 403, 404, 405, 413, 415, 429, 500] as const)(
+    "have an example of their own shape: %d",
+    (status) => {
+      const { example, description } = describeError(status);
+      expect(Object.keys(example)).toEqual(["message", "status", "data"]);
+      expect(example.status).toBe(status);
+      expect(description).toMatch(/\.$/);
+    },
+  );
+});
