@@ -10,7 +10,7 @@ import { ownerOf } from "./site/release.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { RequestHead } from "./worker/frames.ts";
 import type { AssignOrder, BootOrder } from "./worker/messages.ts";
-import { WorkerProcess } from "./worker/process.ts";
+import { NeverBegun, WorkerProcess } from "./worker/process.ts";
 
 export interface PlaygroundServingOptions {
   readonly assets: string;
@@ -93,11 +93,21 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     start,
   });
 
+  async function run(environmentId: string, request: PhpRequest, body: SpooledBody | null): Promise<PhpResponse> {
+    const member = await pool.acquire(environmentId, request.fromPhp, request.signal);
+    return member.worker.handle(headOf(request), body, () => pool.release(member));
+  }
+
   async function handle(environmentId: string, request: PhpRequest): Promise<PhpResponse> {
     const body = request.body === null ? null : await readBody(request.body, options.run);
     try {
-      const member = await pool.acquire(environmentId, request.fromPhp, request.signal);
-      return await member.worker.handle(headOf(request), body, () => pool.release(member));
+      return await run(environmentId, request, body).catch((error: unknown) => {
+        if (error instanceof NeverBegun) return run(environmentId, request, body);
+        throw error;
+      });
+    } catch (error) {
+      if (!(error instanceof NeverBegun)) throw error;
+      throw new NoAnswer("crashed", "The workers of this site don't start.", { cause: error });
     } finally {
       await body?.close();
     }

@@ -146,7 +146,7 @@ export function createPool(options: PoolOptions): Pool {
     const environment = environments.get(environmentId);
     if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
     const isFirst = !waiters.some((waiter) => waiter.environmentId === environmentId);
-    const found = fromPhp || isFirst ? find(environment, fromPhp, true) : null;
+    const found = fromPhp || isFirst ? find(environment, fromPhp, !fromPhp) : null;
     if (found !== null) return found;
     if (fromPhp) throw new NoAnswer("busy", "No worker is free for a request that PHP made.");
     const ahead = waiters.filter((waiter) => waiter.environmentId === environmentId).length;

@@ -5,8 +5,11 @@
  */
 import type { Duplex } from "node:stream";
 
-/** Of a request or of a response: JSON, then bytes any number of times, then JSON. */
-export const frameKinds = { head: 1, body: 2, end: 3 } as const;
+/**
+ * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a
+ * worker sends `begun`, when PHP has the request: one that was lost before may be given to another worker.
+ */
+export const frameKinds = { head: 1, body: 2, end: 3, begun: 4 } as const;
 
 export interface Frame {
   readonly kind: number;

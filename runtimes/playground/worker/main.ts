@@ -11,7 +11,7 @@ import type { PHP } from "@php-wasm/universal";
 import { bootPhp } from "../php/boot.ts";
 import { mountSite, type SiteFolders } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
-import { createFrameReader, frameKinds, type RequestHead } from "./frames.ts";
+import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 import { answer } from "./request.ts";
 import { forgetFiles, warmUp } from "./warmUp.ts";
@@ -95,7 +95,12 @@ const readFrame = createFrameReader(({ kind, content }) => {
     const request = { head, body: Buffer.concat(body) };
     head = null;
     body = [];
-    assigned.then((ready) => answer(ready, request, requests)).catch(failed);
+    assigned
+      .then((ready) => {
+        sendFrame(requests, frameKinds.begun, Buffer.alloc(0));
+        return answer(ready, request, requests);
+      })
+      .catch(failed);
   }
 });
 requests.on("data", readFrame);

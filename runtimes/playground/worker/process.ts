@@ -20,12 +20,31 @@ const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 const responseBufferBytes = 16 << 20;
 const errorTextBytes = 4096;
 
+/** The worker died before PHP had the request, which may therefore be given to another. */
+export class NeverBegun extends Error {
+  override readonly name = "NeverBegun";
+}
+
 /** One request under way. */
 interface Exchange {
   readonly resolve: (response: PhpResponse) => void;
-  readonly reject: (error: NoAnswer) => void;
+  readonly reject: (error: NoAnswer | NeverBegun) => void;
+  hasBegun: boolean;
   readonly finished: () => void;
   body: Readable | null;
+}
+
+/** Resolves when the stream takes more, or never will. */
+function untilDrained(stream: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      stream.off("drain", settle);
+      stream.off("close", settle);
+      resolve();
+    };
+    stream.on("drain", settle);
+    stream.on("close", settle);
+  });
 }
 
 export class WorkerProcess {
@@ -106,13 +125,13 @@ export class WorkerProcess {
   }
 
   /**
-   * Runs one request; the worker must not be busy. Rejects with `NoAnswer` where there is no answer at all; an
-   * answer that breaks off makes the body end with an error. `finished` is called when the worker is free, or gone.
+   * Runs one request; the worker must not be busy. Rejects with `NoAnswer` where there is no answer at all, with
+   * `NeverBegun` where PHP never had the request; an answer that breaks off makes the body end with an error. `finished` is called when the worker is free, or gone.
    */
   handle(head: RequestHead, body: AsyncIterable<Buffer> | null, finished: () => void): Promise<PhpResponse> {
     this.requests += 1;
     return new Promise((resolve, reject) => {
-      this.#exchange = { resolve, reject, finished, body: null };
+      this.#exchange = { resolve, reject, finished, hasBegun: false, body: null };
       this.#startTimer();
       sendJson(this.#channel, frameKinds.head, head);
       this.#sendBody(body).catch(() => this.kill("crashed"));
@@ -121,9 +140,7 @@ export class WorkerProcess {
 
   async #sendBody(body: AsyncIterable<Buffer> | null): Promise<void> {
     for await (const chunk of body ?? []) {
-      if (!sendFrame(this.#channel, frameKinds.body, chunk)) {
-        await new Promise((resolve) => this.#channel.once("drain", resolve).once("close", resolve));
-      }
+      if (!sendFrame(this.#channel, frameKinds.body, chunk)) await untilDrained(this.#channel);
     }
     sendJson(this.#channel, frameKinds.end, null);
   }
@@ -141,9 +158,10 @@ export class WorkerProcess {
   #receive({ kind, content }: Frame): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
+    exchange.hasBegun = true;
     if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
-    else this.#end(JSON.parse(content.toString()));
+    else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
 
   #beginResponse(exchange: Exchange, content: Buffer): void {
@@ -181,7 +199,8 @@ export class WorkerProcess {
     const isWhole = end !== null && !end.isBroken;
     const cause = new Error(end?.reason ?? this.#errorText);
     const failure = new NoAnswer(this.#killedFor, "PHP broke off before its answer was complete.", { cause });
-    if (exchange.body === null) exchange.reject(failure);
+    if (!exchange.hasBegun && this.#killedFor === "crashed") exchange.reject(new NeverBegun(cause.message, { cause }));
+    else if (exchange.body === null) exchange.reject(failure);
     else if (isWhole) exchange.body.push(null);
     else exchange.body.destroy(failure);
     exchange.finished();

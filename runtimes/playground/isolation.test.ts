@@ -1,0 +1,144 @@
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAssetStore } from "./assets/store.ts";
+import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
+
+let world: Playground;
+let tenant: Site;
+let neighbour: Site;
+
+beforeAll(async () => {
+  world = await openPlayground({ maxWorkers: 3 });
+  tenant = await world.site();
+  neighbour = await world.site();
+}, 120_000);
+afterAll(() => world.close());
+
+const php = (code: string, site = tenant) => runPhp(world.serving, site, code);
+
+test("what a tenant leaves in PHP's own files reaches no other tenant, nor itself after a new start", async () => {
+  const leave = `file_put_contents('/internal/shared/auto_prepend_file.php', '<?php echo "MARK";');
+    file_put_contents('/tmp/mark', 'x'); echo 'left';`;
+  expect(await php(leave)).toBe("left");
+  expect(await php("echo 'own';")).toBe("MARKown");
+  expect(await php("echo file_exists('/tmp/mark') ? 'mark' : 'none';", neighbour)).toBe("none");
+  for (const { pid } of world.serving.status().workers) process.kill(pid, "SIGKILL");
+  expect(await php("echo file_exists('/tmp/mark') ? 'mark' : 'none';")).toBe("none");
+});
+
+describe("WordPress's shared code is read-only", () => {
+  const file = "/site/wp-includes/version.php";
+
+  test.each([
+    ["file_put_contents", `file_put_contents('${file}', 'x')`],
+    ["append", `fopen('${file}', 'a')`],
+    ["open for update", `fopen('${file}', 'r+')`],
+    ["create", "file_put_contents('/site/wp-includes/new.php', 'x')"],
+    ["unlink", `unlink('${file}')`],
+    ["chmod", `chmod('${file}', 0777)`],
+    ["touch", `touch('${file}')`],
+    ["mkdir", "mkdir('/site/wp-admin/new')"],
+    ["rmdir", "rmdir('/site/wp-includes/fonts')"],
+    ["rename into it", "rename('/site/index.php', '/site/wp-includes/index2.php')"],
+    ["remove the folder itself", "rmdir('/site/wp-includes')"],
+    ["move the folder away", "rename('/site/wp-includes', '/site/gone')"],
+  ])("%s is refused", async (_name, expression) => {
+    const { core } = await createAssetStore({ folder: sharedAssets }).files();
+    const before = await readFile(path.join(core, "wp-includes/version.php"), "utf8");
+    expect(await php(`var_dump((bool) @${expression});`)).toBe("bool(false)\n");
+    expect(await readFile(path.join(core, "wp-includes/version.php"), "utf8")).toBe(before);
+    expect(await php("echo file_exists('/site/index.php');")).toBe("1");
+  });
+
+  test("moving a file out copies it, and the original stays", async () => {
+    await php(`@rename('${file}', '/site/copied.php');`);
+    expect(await php(`echo file_exists('${file}') ? 'there' : 'gone';`)).toBe("there");
+  });
+
+  test("PHP is told so", async () => {
+    expect(await php(`var_dump(is_writable('${file}'), is_writable('/site/wp-content'));`)).toBe(
+      "bool(false)\nbool(true)\n",
+    );
+  });
+});
+
+describe("a tenant can't leave its folders", () => {
+  test.each([
+    "/etc/passwd",
+    "/site/../../etc/passwd",
+    "/site/wp-content/../../../../../../etc/passwd",
+    "/proc/self/environ",
+    "/proc/self/cwd/../../../etc/passwd",
+    "file:///etc/passwd",
+  ])("%s is not there", async (name) => {
+    expect(await php(`var_dump(@file_get_contents('${name}'));`)).toBe("bool(false)\n");
+  });
+
+  test("neither symbolic nor hard links can be made", async () => {
+    const code = `foreach (['symlink', 'link'] as $make) {
+      try { var_dump(@$make('/etc/passwd', '/site/escape')); } catch (Error $e) { echo "bool(false)\\n"; } }`;
+    expect(await php(code)).toBe("bool(false)\nbool(false)\n");
+  });
+
+  test("links that something else has put there lead nowhere outside", async () => {
+    await symlink("/etc/passwd", path.join(tenant.documentRoot, "absolute"));
+    await symlink("../../../../../../../../etc", path.join(tenant.documentRoot, "relative"));
+    await symlink(neighbour.documentRoot, path.join(tenant.documentRoot, "neighbour"));
+    const reads = ["absolute", "relative/passwd", "neighbour/wp-config.php"].map((name) => `/site/${name}`);
+    for (const name of reads) expect(await php(`var_dump(@file_get_contents('${name}'));`)).toBe("bool(false)\n");
+  });
+
+  test("a folder that is replaced by a link while a worker knows it is not followed outside", async () => {
+    const folder = path.join(world.folder, "outside");
+    await mkdir(folder, { mode: 0o700 });
+    await writeFile(path.join(folder, "secret"), "secret", { mode: 0o600 });
+    const code = `mkdir('/site/known'); touch('/site/known/secret'); @rename('/site/known', '/site/before');
+      var_dump(@symlink('${folder}', '/site/known'));`;
+    expect(await php(`try { ${code} } catch (Error $e) { echo 'refused'; }`)).toMatch(/refused|bool\(false\)/);
+    expect(await php("var_dump(@file_get_contents('/site/known/secret'));")).toBe("bool(false)\n");
+  });
+
+  test("no program can be started", async () => {
+    const names = ["exec", "shell_exec", "system", "passthru", "popen", "proc_open", "pcntl_fork", "dl"];
+    const code = `foreach (${JSON.stringify(names)} as $name) echo function_exists($name) ? $name : '';`;
+    expect(await php(code)).toBe("");
+  });
+
+  test("mail is refused, not swallowed", async () => {
+    expect(await php("var_dump(mail('a@example.com', 'subject', 'text'));")).toBe("bool(false)\n");
+  });
+
+  test("the settings of the server are not in PHP's environment", async () => {
+    process.env.SITEWRIGHT_TEST_SECRET = "secret-of-the-server";
+    const answer = await php("echo json_encode([getenv(), $_ENV, $_SERVER]);", await world.site());
+    expect(answer).not.toContain("secret-of-the-server");
+  });
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "a worker is the environment's own user, whose files are closed to others",
+  async () => {
+    await visitorOf(world.serving, tenant).get("/");
+    const worker = world.serving.status().workers.find((found) => found.environmentId === tenant.environment.id);
+    const status = await readFile(`/proc/${worker?.pid}/status`, "utf8");
+    const owner = 200_000 + tenant.environment.number;
+    expect(status).toMatch(new RegExp(`Uid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
+    expect(status).toMatch(new RegExp(`Gid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
+    expect(status).toMatch(/Groups:\s*\n/);
+  },
+);
+
+test("two workers of a site keep every row that they write at once", async () => {
+  const site = await world.site();
+  const code = `$db = new PDO('sqlite:/database/counter.sqlite'); $db->setAttribute(PDO::ATTR_TIMEOUT, 20);
+    $db->exec('CREATE TABLE IF NOT EXISTS rows_ (n INTEGER)');
+    for ($i = 0; $i < 40; $i++) { $db->exec('INSERT INTO rows_ VALUES (1)'); usleep(5000); }
+    echo $db->query('SELECT count(*) FROM rows_')->fetchColumn();`;
+  await leaveScript(site, "count.php", code);
+  const visitor = visitorOf(world.serving, site);
+  await Promise.all([visitor.get("/count.php"), visitor.get("/count.php"), visitor.get("/count.php")]);
+  expect(new Set(world.serving.status().workers.filter((w) => w.environmentId === site.environment.id)).size).toBe(2);
+  expect((await visitor.get("/count.php")).text).toBe("160");
+});

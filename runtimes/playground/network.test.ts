@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { networkInterfaces, tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleRequest } from "../conformance.ts";
+import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+const edgePort = 8081;
+let world: Playground;
+let site: Site;
+let control: Server;
+let controlPort = 0;
+let touched = 0;
+let edge: Server;
+let socketFolder = "";
+let postgres = "";
+
+/** What the edge does for PHP's own requests: hands them to the runtime, marked. */
+function startEdge(): Server {
+  return createServer(async (request, response) => {
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    const url = request.url ?? "/";
+    const pathname = new URL(url, "http://x").pathname;
+    const script = pathname.endsWith(".php") ? pathname : "/index.php";
+    const example = exampleRequest(site.wordpress.address, { url, script, headers, fromPhp: true });
+    const answer = await world.serving.handle(site.environment.id, example).catch(() => null);
+    response.writeHead(answer?.status ?? 503, answer?.headers.flat() ?? []);
+    if (answer === null) response.end();
+    else answer.body.pipe(response);
+  });
+}
+
+beforeAll(async () => {
+  world = await openPlayground({ edgePort: () => edgePort });
+  site = await world.site();
+  edge = startEdge();
+  await new Promise<void>((resolve) => edge.listen(path.join(world.run, "edge-loopback.sock"), resolve));
+  control = createServer((_request, response) => response.end("control plane")).on("connection", () => {
+    touched += 1;
+  });
+  await new Promise<void>((resolve) => control.listen(0, "::", resolve));
+  controlPort = (control.address() as AddressInfo).port;
+  socketFolder = await mkdtemp(path.join(tmpdir(), "pg-"));
+  postgres = path.join(socketFolder, ".s.PGSQL.5432");
+}, 120_000);
+afterAll(async () => {
+  edge.close();
+  control.close();
+  await world.close();
+  await rm(socketFolder, { recursive: true });
+});
+
+const php = (code: string) => runPhp(world.serving, site, code);
+
+describe("a port of this host", () => {
+  const hosts = [
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0.0.0.0",
+    "localhost",
+    "x.localhost",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+  ];
+
+  test.each(hosts)("%s can't be reached", async (host) => {
+    const code = `$a = @stream_socket_client('tcp://${host}:${controlPort}', $n, $s, 3);
+      $b = @file_get_contents('http://${host}:${controlPort}/'); var_dump($a, $b);`;
+    expect(await php(code)).toBe("bool(false)\nbool(false)\n");
+    expect(touched).toBe(0);
+  });
+
+  test("nor by curl", async () => {
+    const code = `$c = curl_init('http://127.0.0.1:${controlPort}/'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
+      var_dump(curl_exec($c));`;
+    expect(await php(code)).toBe("bool(false)\n");
+    expect(touched).toBe(0);
+  });
+
+  test("nor by this host's own addresses", async () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((found) => found?.map((one) => one.address) ?? []);
+    for (const address of addresses) {
+      const host = address.includes(":") ? `[${address}]` : address;
+      expect(await php(`var_dump(@file_get_contents('http://${host}:${controlPort}/'));`)).toBe("bool(false)\n");
+    }
+    expect(touched).toBe(0);
+  });
+
+  test("nor by a name that resolves to it", async () => {
+    const { hostname } = await import("node:os");
+    const code = `var_dump(@file_get_contents('http://${hostname()}:${controlPort}/'));`;
+    expect(await php(code)).toBe("bool(false)\n");
+    expect(touched).toBe(0);
+  });
+});
+
+test("PHP has no Unix sockets, the database's least of all", async () => {
+  const server = createTcpServer(() => {
+    touched += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(postgres, resolve));
+  try {
+    expect(await php(`var_dump(@stream_socket_client('unix://${postgres}', $n, $s, 2));`)).toBe("bool(false)\n");
+    expect(touched).toBe(0);
+  } finally {
+    server.close();
+  }
+});
+
+test("PHP can't listen on this host", async () => {
+  expect(await php("var_dump((bool) @stream_socket_server('tcp://127.0.0.1:18888', $n, $s));")).toBe("bool(false)\n");
+});
+
+describe("a site that calls itself", () => {
+  test("gets the answer of a second worker", async () => {
+    await leaveScript(site, "inner.php", "echo 'inner ', $_SERVER['HTTP_HOST'];");
+    const { host } = new URL(site.wordpress.address);
+    const code = `echo file_get_contents('http://${host}/inner.php');`;
+    expect(new URL(site.wordpress.address).port).toBe(String(edgePort));
+    expect(await php(code)).toBe(`inner ${host}`);
+  });
+
+  test("without end, is told that nobody is free instead of waiting for itself", async () => {
+    const { host } = new URL(site.wordpress.address);
+    const code = `$c = curl_init('http://${host}/again.php'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
+      $t = curl_exec($c); echo 'level, ', curl_getinfo($c, CURLINFO_RESPONSE_CODE) === 503 ? 'refused' : $t;`;
+    await leaveScript(site, "again.php", code);
+    const page = await visitorOf(world.serving, site).get("/again.php");
+    expect(page.text).toMatch(/^(level, )+refused$/);
+  }, 30_000);
+
+  test("answers through WordPress's own request functions", async () => {
+    const code = `require '/site/wp-load.php'; $r = wp_remote_get(home_url('/wp-login.php'));
+      echo is_wp_error($r) ? $r->get_error_message() : wp_remote_retrieve_response_code($r);`;
+    expect(await php(code)).toBe("200");
+  }, 30_000);
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { decide, type GuardRules, type GuardWorld } from "./guard.ts";
+
+const rules: GuardRules = {
+  edgePort: 8081,
+  siteSuffix: "sites.example",
+  forbidden: ["db.example:5432", "[2001:db8::5]:6000"],
+};
+
+const names: Readonly<Record<string, readonly string[]>> = {
+  "outside.example": ["93.184.216.34"],
+  "loopback.example": ["127.0.0.1"],
+  "own.example": ["192.0.2.7"],
+  "mixed.example": ["127.0.0.1", "93.184.216.34", "::1"],
+  "six.example": ["2606:2800::1"],
+  "db.example": ["198.51.100.5"],
+};
+
+const world: GuardWorld = {
+  resolve: async (name) => {
+    const found = names[name];
+    if (found === undefined) throw new Error("ENOTFOUND");
+    return found;
+  },
+  ownAddresses: () => ["127.0.0.1", "192.0.2.7", "2001:db8::7", "fe80::1%eth0"],
+};
+
+const verdict = async (host: string, port: number) => decide(host, port, rules, world);
+
+describe("never reached, by any way to write it", () => {
+  test.each([
+    "127.0.0.1",
+    "127.255.255.254",
+    "0.0.0.0",
+    "0.1.2.3",
+    "169.254.169.254",
+    "192.0.2.7",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::ffff:7f00:1",
+    "::127.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::192.0.2.7",
+    "::ffff:192.0.2.7",
+    "fe80::1",
+    "fe80::1%eth0",
+    "2001:db8::7",
+    "2001:0db8:0:0:0:0:0:7",
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "anything.localhost",
+    "loopback.example",
+    "own.example",
+    "sites.example",
+    "one.sites.example",
+    "nowhere.example",
+    "",
+  ])("%j", async (host) => {
+    expect(await verdict(host, 5432)).toEqual({ to: "nowhere" });
+    expect(await verdict(host, 80)).toEqual({ to: "nowhere" });
+  });
+});
+
+test.each(["93.184.216.34", "10.0.0.1", "2606:2800::1"])("%s is outside", async (address) => {
+  expect(await verdict(address, 443)).toEqual({ to: "addresses", addresses: [address] });
+});
+
+test.each([
+  ["outside.example", ["93.184.216.34"]],
+  ["six.example", ["2606:2800::1"]],
+  ["mixed.example", ["93.184.216.34"]],
+  ["64:ff9b::5db8:d822", ["93.184.216.34"]],
+])("%s is reached at the addresses that were judged", async (host, addresses) => {
+  expect(await verdict(host, 443)).toEqual({ to: "addresses", addresses });
+});
+
+test.each(["one.sites.example", "ONE.sites.example.", "one.localhost", "127.0.0.1", "::1", "own.example", "192.0.2.7"])(
+  "the edge's port of %s is the edge",
+  async (host) => {
+    expect(await verdict(host, 8081)).toEqual({ to: "edge" });
+  },
+);
+
+test("the edge's port of another host is just a port", async () => {
+  expect(await verdict("outside.example", 8081)).toEqual({ to: "addresses", addresses: ["93.184.216.34"] });
+});
+
+test("a database elsewhere can't be reached on its port, by name or address", async () => {
+  for (const [host, port] of [
+    ["db.example", 5432],
+    ["198.51.100.5", 5432],
+    ["2001:db8::5", 6000],
+  ] as const) {
+    expect(await verdict(host, port)).toEqual({ to: "nowhere" });
+  }
+  expect(await verdict("db.example", 443)).toEqual({ to: "addresses", addresses: ["198.51.100.5"] });
+});

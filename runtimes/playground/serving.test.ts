@@ -1,0 +1,258 @@
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleRequest } from "../conformance.ts";
+import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+let world: Playground;
+let site: Site;
+let other: Site;
+
+beforeAll(async () => {
+  world = await openPlayground({ requestDeadlineSeconds: 4, maxWorkers: 2 });
+  site = await world.site();
+  other = await world.site();
+}, 120_000);
+afterAll(() => world.close());
+
+const workersOf = (one: Site) =>
+  world.serving.status().workers.filter((worker) => worker.environmentId === one.environment.id);
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries += 1) {
+    if (tries > 1000) throw new Error("It never came true.");
+    await delay(10);
+  }
+}
+
+function request(one: Site, url: string, fromPhp = false, signal = new AbortController().signal) {
+  const changes = { url, script: new URL(url, "http://x").pathname, fromPhp, signal };
+  return world.serving.handle(one.environment.id, exampleRequest(one.wordpress.address, changes));
+}
+
+describe("a script that does not end", () => {
+  test("is ended at the deadline, while another site answers, and the next request works", async () => {
+    await leaveScript(site, "loop.php", "while (true) {}");
+    await runPhp(world.serving, other, "echo 1;");
+    const stuck = outcomeOf(request(site, "/loop.php"));
+    await until(() => workersOf(site).some((worker) => worker.busy));
+    expect(await runPhp(world.serving, other, "echo 'other';")).toBe("other");
+    expect(await stuck).toBe("deadline");
+    expect(await runPhp(world.serving, site, "echo 'again';")).toBe("again");
+  }, 30_000);
+
+  test("after it has begun to answer, the answer breaks off instead of looking whole", async () => {
+    await leaveScript(site, "begins.php", "echo str_repeat('x', 70000); flush(); sleep(1); while (true) {}");
+    const answer = await request(site, "/begins.php");
+    expect(answer.status).toBe(200);
+    await expect(text(answer.body)).rejects.toMatchObject({ reason: "deadline" });
+  }, 30_000);
+});
+
+describe("a worker that dies", () => {
+  test("in the middle of a request takes that request with it, and the next one works", async () => {
+    await leaveScript(site, "sleep.php", "sleep(3); echo 'slept';");
+    await runPhp(world.serving, site, "echo 1;");
+    const lost = outcomeOf(request(site, "/sleep.php"));
+    await until(() => workersOf(site).some((worker) => worker.busy));
+    await delay(200);
+    for (const { pid } of workersOf(site)) process.kill(pid, "SIGKILL");
+    expect(await lost).toBe("crashed");
+    expect(await runPhp(world.serving, site, "echo 'next';")).toBe("next");
+  }, 30_000);
+
+  test("between two requests goes unnoticed", async () => {
+    await runPhp(world.serving, site, "echo 1;");
+    await leaveScript(site, "next.php", "echo 'next';");
+    for (const { pid } of workersOf(site)) process.kill(pid, "SIGKILL");
+    expect((await visitorOf(world.serving, site).get("/next.php")).text).toBe("next");
+  }, 30_000);
+});
+
+test("a script that wants too much memory fails alone, and its worker is not kept", async () => {
+  await leaveScript(site, "memory.php", "$all = []; while (true) { $all[] = str_repeat('x', 1 << 20); }");
+  await runPhp(world.serving, site, "ini_set('memory_limit', '-1'); echo 1;");
+  const [before] = workersOf(site);
+  expect(await outcomeOf(request(site, "/memory.php"))).toBe(500);
+  const unlimited = "ini_set('memory_limit', '-1'); $all = []; while (true) { $all[] = str_repeat('x', 1 << 22); }";
+  await leaveScript(site, "unlimited.php", unlimited);
+  expect(["crashed", "deadline", 500]).toContain(await outcomeOf(request(site, "/unlimited.php")));
+  expect(await runPhp(world.serving, site, "echo 'after';")).toBe("after");
+  expect(workersOf(site).map((worker) => worker.pid)).not.toContain(before?.pid);
+}, 60_000);
+
+describe("a site that is asked while its worker is busy", () => {
+  test("gets a second worker for a visitor, and a third request waits", async () => {
+    const code = "usleep(800000); echo 'done';";
+    await leaveScript(site, "slow.php", code);
+    await runPhp(world.serving, site, "echo 1;");
+    const answers = await Promise.all([1, 2, 3].map(() => visitorOf(world.serving, site).get("/slow.php")));
+    expect(answers.map((answer) => answer.text)).toEqual(["done", "done", "done"]);
+    expect(workersOf(site)).toHaveLength(2);
+  }, 30_000);
+
+  test("gets another worker at once for a request of its own PHP, above the maximum too, but not without end", async () => {
+    await leaveScript(site, "slow.php", "sleep(2); echo 'done';");
+    const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
+    await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
+    const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", true)));
+    expect((await Promise.all(ownCalls)).toSorted()).toEqual([200, 200, "busy"]);
+    expect(await Promise.all(visitors)).toEqual([200, 200]);
+  }, 30_000);
+
+  test("forgets a visitor who goes away while waiting", async () => {
+    await leaveScript(site, "slow.php", "sleep(2); echo 'done';");
+    const busy = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
+    await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
+    const leaving = new AbortController();
+    const waiting = outcomeOf(request(site, "/slow.php", false, leaving.signal));
+    leaving.abort();
+    expect(await waiting).toBe("unavailable");
+    await Promise.all(busy);
+  }, 30_000);
+});
+
+test("the least recently used idle worker makes room for another site", async () => {
+  const third = await world.site();
+  await runPhp(world.serving, site, "echo 1;");
+  await runPhp(world.serving, other, "echo 1;");
+  expect(await runPhp(world.serving, third, "echo 'third';")).toBe("third");
+  const served = world.serving.status().workers.map((worker) => worker.environmentId);
+  expect(served).toHaveLength(2);
+  expect(served).toContain(third.environment.id);
+}, 30_000);
+
+test("a worker without requests is ended", async () => {
+  const sleepy = await openPlayground({ idleSeconds: 0.5 });
+  try {
+    const one = await sleepy.site();
+    await runPhp(sleepy.serving, one, "echo 1;");
+    await until(() => sleepy.serving.status().workers.length === 0);
+    expect(await runPhp(sleepy.serving, one, "echo 'awake';")).toBe("awake");
+  } finally {
+    await sleepy.close();
+  }
+}, 60_000);
+
+describe("what PHP gets and gives", () => {
+  test("the request's address, headers and variables", async () => {
+    const code = "echo json_encode([$_SERVER, $_GET, file_get_contents('php://input')]);";
+    await leaveScript(site, "echo.php", code);
+    const headers = { "x-own": "gr\u00c3\u00bc\u00c3\u009fe", proxy: "evil:80", bad_name: "x", cookie: ["a=1", "b=2"] };
+    const host = new URL(site.wordpress.address).host;
+    const answer = await request(site, "/echo.php");
+    await text(answer.body);
+    const page = await visitorOf(world.serving, site).get("/echo.php/info?q=%C3%A4", {
+      script: "/echo.php",
+      pathInfo: "/info",
+      headers: { host, ...headers },
+      https: true,
+      remoteAddress: "203.0.113.9",
+    });
+    const [server, query] = JSON.parse(page.text);
+    expect(query).toEqual({ q: "ä" });
+    expect(server).toMatchObject({
+      REQUEST_URI: "/echo.php/info?q=%C3%A4",
+      SCRIPT_NAME: "/echo.php",
+      SCRIPT_FILENAME: "/site/echo.php",
+      PATH_INFO: "/info",
+      HTTP_HOST: host,
+      HTTP_X_OWN: "grüße",
+      HTTP_COOKIE: "a=1; b=2",
+      HTTPS: "on",
+      REMOTE_ADDR: "203.0.113.9",
+      SERVER_NAME: new URL(site.wordpress.address).hostname,
+    });
+    expect(server).not.toHaveProperty("HTTP_PROXY");
+    expect(server).not.toHaveProperty("HTTP_BAD_NAME");
+  });
+
+  test("a body in memory and one that was spooled arrive byte for byte", async () => {
+    await leaveScript(site, "body.php", "echo strlen($in = file_get_contents('php://input')), ' ', md5($in);");
+    for (const size of [0, 10, 3 << 20]) {
+      const body = Buffer.alloc(size, "abc\0\xff");
+      const { createHash } = await import("node:crypto");
+      const page = await visitorOf(world.serving, site).get("/body.php", {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream", "content-length": String(size) },
+        body: Readable.from(size === 0 ? [] : [body.subarray(0, size / 2), body.subarray(size / 2)]),
+      });
+      expect(page.text).toBe(`${size} ${createHash("md5").update(body).digest("hex")}`);
+    }
+  });
+
+  test("an upload is a file to PHP", async () => {
+    await leaveScript(
+      site,
+      "upload.php",
+      "echo $_FILES['f']['name'], ' ', file_get_contents($_FILES['f']['tmp_name']);",
+    );
+    const form = new FormData();
+    form.set("f", new Blob(["content"]), "name.txt");
+    const sent = new Response(form);
+    const body = Buffer.from(await sent.clone().arrayBuffer());
+    const page = await visitorOf(world.serving, site).get("/upload.php", {
+      method: "POST",
+      headers: { "content-type": sent.headers.get("content-type") ?? "", "content-length": String(body.length) },
+      body: Readable.from([body]),
+    });
+    expect(page.text).toBe("name.txt content");
+  });
+
+  test("status, repeated headers and output as it comes", async () => {
+    const code = `http_response_code(418); header('X-A: 1'); setcookie('a', '1'); setcookie('b', '2');
+      echo str_repeat('a', 100); flush(); sleep(1); echo 'b';`;
+    await leaveScript(site, "stream.php", code);
+    const answer = await request(site, "/stream.php");
+    expect(answer.status).toBe(418);
+    expect(answer.headers.filter(([name]) => name === "set-cookie")).toHaveLength(2);
+    const arrivals: number[] = [];
+    for await (const _chunk of answer.body) arrivals.push(performance.now());
+    expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(500);
+  });
+
+  test("a script that dies answers 500 without telling why, one that is missing 404", async () => {
+    await leaveScript(site, "dies.php", "throw new Exception('the secret reason');");
+    const page = await visitorOf(world.serving, site).get("/dies.php");
+    expect(page.status).toBe(500);
+    expect(page.text).not.toContain("secret");
+    expect((await visitorOf(world.serving, site).get("/none.php")).status).toBe(404);
+    expect(await runPhp(world.serving, site, "exit(3);")).toBe("");
+  });
+
+  test("a file changed a moment ago is not served from the cache", async () => {
+    for (const word of ["one", "two", "three"]) {
+      await leaveScript(site, "changes.php", `echo '${word}';`);
+      expect((await visitorOf(world.serving, site).get("/changes.php")).text).toBe(word);
+    }
+  });
+
+  test("a large answer that nobody reads does not hold the worker up", async () => {
+    await leaveScript(site, "large.php", "for ($i = 0; $i < 8; $i++) echo str_repeat('x', 1 << 20);");
+    const unread = await request(site, "/large.php");
+    expect(await runPhp(world.serving, site, "echo 'free';")).toBe("free");
+    expect((await text(unread.body)).length).toBe(8 << 20);
+  });
+
+  test("sessions are the same in every worker of a site", async () => {
+    const visitor = visitorOf(world.serving, site);
+    await leaveScript(site, "session.php", "session_start(); echo $_SESSION['n'] = ($_SESSION['n'] ?? 0) + 1;");
+    expect((await visitor.get("/session.php")).text).toBe("1");
+    for (const { pid } of workersOf(site)) process.kill(pid, "SIGKILL");
+    expect((await visitor.get("/session.php")).text).toBe("2");
+  });
+});
+
+test("a new release is served by new workers", async () => {
+  await runPhp(world.serving, site, "echo 1;");
+  const [before] = workersOf(site);
+  const layout = await world.runtime.layout(site.environment);
+  if (layout === null) throw new Error("no layout");
+  const next = { ...site.environment, ...layout, release: layout.release + 1, phpVersion: "8.3" };
+  await world.serving.setEnvironments([next]);
+  expect(world.serving.status().workers).toEqual([]);
+  expect(await runPhp(world.serving, site, "echo 'new';")).toBe("new");
+  expect(workersOf(site).map((worker) => worker.pid)).not.toContain(before?.pid);
+}, 30_000);

@@ -1,0 +1,96 @@
+/** A visitor of a test's site: keeps cookies, logs in, and can leave a PHP script in the web root first. */
+import { chown, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { exampleRequest } from "../../conformance.ts";
+import { NoAnswer, type PhpRequest, type ProvisionSpec, type Serving } from "../../runtime.ts";
+import { ownerOf } from "../site/release.ts";
+
+export type Site = ProvisionSpec & { readonly documentRoot: string };
+
+export interface Page {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export interface Visitor {
+  get(url: string, changes?: Partial<PhpRequest>): Promise<Page>;
+  post(url: string, fields: Readonly<Record<string, string>>): Promise<Page>;
+  /** Whether the dashboard opens after the login form was sent. */
+  logIn(user: string, password: string): Promise<boolean>;
+}
+
+/** The script that a web server would choose for this address. */
+function scriptFor(url: string): string {
+  const { pathname } = new URL(url, "http://x");
+  if (pathname.endsWith(".php")) return pathname;
+  return pathname.startsWith("/wp-admin/") ? `${pathname}index.php` : "/index.php";
+}
+
+export function visitorOf(serving: Serving, site: Site): Visitor {
+  const cookies = new Map<string, string>();
+
+  async function send(url: string, changes: Partial<PhpRequest>): Promise<Page> {
+    const request = exampleRequest(site.wordpress.address, { url, script: scriptFor(url), ...changes });
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { ...request.headers, ...(cookie === "" ? {} : { cookie }), ...changes.headers };
+    const answer = await serving.handle(site.environment.id, { ...request, headers });
+    for (const [name, value] of answer.headers) {
+      const [, key, content] = /^([^=]+)=([^;]*)/.exec(value) ?? [];
+      if (name === "set-cookie" && key !== undefined && content !== undefined) cookies.set(key, content);
+    }
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), text: await text(answer.body) };
+  }
+
+  async function post(url: string, fields: Readonly<Record<string, string>>): Promise<Page> {
+    const body = new URLSearchParams(fields).toString();
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "content-length": String(Buffer.byteLength(body)),
+    };
+    return send(url, { method: "POST", headers, body: Readable.from([Buffer.from(body)]) });
+  }
+
+  return {
+    get: (url, changes = {}) => send(url, changes),
+    post,
+    logIn: async (user, password) => {
+      await send("/wp-login.php", {});
+      const answer = await post("/wp-login.php", { log: user, pwd: password, testcookie: "1", "wp-submit": "Log In" });
+      if (answer.status !== 302) return false;
+      const dashboard = await send("/wp-admin/", {});
+      return dashboard.status === 200 && dashboard.text.includes("wpadminbar");
+    },
+  };
+}
+
+/** Leaves a script in the site's web root, as the site's owner would. */
+export async function leaveScript(site: Site, name: string, code: string): Promise<void> {
+  const file = path.join(site.documentRoot, name);
+  await writeFile(file, `<?php ${code}`);
+  const owner = ownerOf(site.environment.number);
+  if (process.getuid?.() === 0) await chown(file, owner, owner);
+}
+
+let scripts = 0;
+
+/** What this code prints, run by a worker of the site. */
+export async function runPhp(serving: Serving, site: Site, code: string): Promise<string> {
+  scripts += 1;
+  const name = `script-${scripts}.php`;
+  await leaveScript(site, name, code);
+  return (await visitorOf(serving, site).get(`/${name}`)).text;
+}
+
+/** Why there was no answer; the answer's status where there was one. */
+export async function outcomeOf(answer: Promise<{ readonly status: number }>): Promise<string | number> {
+  return answer.then(
+    (page) => page.status,
+    (error: unknown) => {
+      if (error instanceof NoAnswer) return error.reason;
+      throw error;
+    },
+  );
+}
