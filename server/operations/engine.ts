@@ -18,6 +18,7 @@
  * DBOS is one per process, and so is the engine.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import pg from "pg";
 import type { Database } from "../store/database.ts";
@@ -54,6 +55,7 @@ const workflowName = "operation";
 const applicationName = "sitewright";
 const applicationVersion = "1";
 const schemaLock = 5_170_419_002;
+const schemaLockMilliseconds = 50;
 /** How long `stop` waits for steps that heard the signal. */
 const breakOffMilliseconds = 1_000;
 
@@ -155,7 +157,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** DBOS creates and migrates its own schema; one process at a time. */
+/**
+ * DBOS creates and migrates its own schema; one process at a time. The lock is asked for again and again rather
+ * than waited for: DBOS builds indexes concurrently, which waits for every statement that is under way, ours too.
+ */
 async function launch(options: EngineOptions, executorId: string, pool: pg.Pool): Promise<void> {
   const { log } = options;
   DBOS.setConfig({
@@ -175,12 +180,18 @@ async function launch(options: EngineOptions, executorId: string, pool: pg.Pool)
   });
   const client = await pool.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [schemaLock]);
+    while (!(await tryLock(client))) await delay(schemaLockMilliseconds);
     await DBOS.launch();
   } finally {
     await client.query("select pg_advisory_unlock($1)", [schemaLock]);
     client.release();
   }
+}
+
+async function tryLock(client: pg.PoolClient): Promise<boolean> {
+  const query = "select pg_try_advisory_lock($1) as taken";
+  const { rows } = await client.query<{ taken: boolean }>(query, [schemaLock]);
+  return rows[0]?.taken === true;
 }
 
 async function shutDown(lock: ExecutorLock, pool: pg.Pool): Promise<void> {

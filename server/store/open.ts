@@ -16,7 +16,7 @@ export interface OpenDatabase {
 export interface OpenOptions {
   /** Connections at most; 10 unless told. */
   readonly connections?: number;
-  /** Told of a connection that was lost while nobody used it. The next query opens another. */
+  /** Told of a connection that was lost, perhaps twice. The next query opens another. */
   readonly onConnectionLost?: (error: Error) => void;
 }
 
@@ -41,8 +41,8 @@ function parseSafeInteger(text: string): number {
 
 /**
  * Opens a pool on `url` (`postgresql://…`, a Unix socket folder as `?host=/folder`). Connects on first use.
- * A connection lost while idle is reported to `onConnectionLost` and replaced; without that listener
- * node-postgres would end the process.
+ * A connection that is lost is reported to `onConnectionLost` and replaced; without that listener node-postgres
+ * would end the process.
  */
 export function openDatabase(url: string, options: OpenOptions = {}): OpenDatabase {
   const pool = openPool(url, options);
@@ -59,6 +59,9 @@ export function openPool(url: string, options: OpenOptions & { readonly types?: 
     connectionTimeoutMillis: 10_000,
     application_name: "sitewright",
   });
-  pool.on("error", (error) => options.onConnectionLost?.(error));
+  const report = (error: Error) => options.onConnectionLost?.(error);
+  // The pool listens to connections that nobody uses. One that is lost in use fails its query, and says so besides.
+  pool.on("error", report);
+  pool.on("connect", (client) => client.on("error", report));
   return pool;
 }

@@ -1,7 +1,7 @@
 /** The real edge process with the real runtime, in a data folder of its own, without a control process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,6 +36,8 @@ export interface EdgeInstallation {
 
 export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Promise<EdgeInstallation> {
   const data = await mkdtemp(join(tmpdir(), "edge-child-"));
+  // As below the system's temporary folder, other users may pass, but not look.
+  await chmod(data, 0o711);
   const run = join(data, "run");
   const adminSocket = join(run, "edge.sock");
   const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments: join(data, "environments") });

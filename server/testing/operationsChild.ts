@@ -35,7 +35,7 @@ process.on("disconnect", () => process.exit());
 const first = process.env.FAULT;
 if (first) fault = JSON.parse(first);
 const definitions = operationDefinitions(servicesOf(facts, database, await makeRuntime()));
-await startEngine({
+const engine = await startEngine({
   url: facts.databaseUrl,
   database,
   notifications,
@@ -45,6 +45,7 @@ await startEngine({
   paces: testPaces,
   sweepMilliseconds: 100,
 });
+engine.lost.then(() => process.exit(1));
 process.send?.("ready");
 
 async function makeRuntime(): Promise<Runtime> {

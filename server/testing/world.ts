@@ -54,7 +54,7 @@ export async function makeWorld(): Promise<World> {
   const facts = {
     databaseUrl: own.url,
     dataFolder,
-    edgeSocket: edge.edge.adminSocket,
+    edgeSocket: join(edge.runFolder, "edge.sock"),
     edgePort: edge.edge.port,
   };
   const services = servicesOf(facts, own.database, fakeRuntimeOf(facts));
