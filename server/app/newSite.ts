@@ -112,11 +112,13 @@ function addressOf(host: string, port: number): string {
 const namesPerLook = 20;
 
 /**
- * Inserts the site under the first free name, with its environment and domain. Another request that takes the
+ * Inserts the site under the first free name, with its environment and domain: mostly the slug itself. Another request that takes the
  * same name at the same moment is waited for; whoever comes second goes on to the next number.
  */
 async function takeName(context: Context, transaction: DatabaseTransaction, plan: SitePlan) {
   const slug = slugOf(plan.wish.display_name);
+  const first = await insertUnder(slug, context, transaction, plan);
+  if (first) return first;
   for (let from = 1; ; from += namesPerLook) {
     const names = numberedNames(slug, from, from + namesPerLook - 1);
     const taken = await takenNames(transaction, names, context.settings.siteSuffix);

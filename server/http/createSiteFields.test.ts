@@ -111,7 +111,7 @@ const hostile = [
   "Robert'); DELETE FROM operations;--",
   "emoji 👩‍👩‍👧‍👦 🦄 𝕏",
   "مرحبا بالعالم \u202eكتابة",
-  "quotes ' \" ` and $1 $& ${x} %s \\",
+  "quotes ' \" ` and $1 $& %s \\",
   "{{constructor.constructor('return 1')()}}",
   "a/../../etc/passwd",
   "ＦＵＬＬ　ＷＩＤＴＨ",

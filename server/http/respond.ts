@@ -115,7 +115,10 @@ function contextOf(app: App, { caller }: Identified, { request, reply, transacti
   return {
     ...app,
     caller,
-    actor: describeActor(caller, request.ip, request.headers["user-agent"]),
+    // Only what is written to the activity log asks for it.
+    get actor() {
+      return describeActor(caller, request.ip, request.headers["user-agent"]);
+    },
     whenBusy: whenBusyOf(request),
     signal: gone.signal,
     database: transaction ?? app.database,
