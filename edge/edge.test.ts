@@ -1,10 +1,9 @@
-import { stat, writeFile } from "node:fs/promises";
+import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test, vi } from "vitest";
-import { startEdge } from "./edge.ts";
 import { textAnswer } from "./testing/fakeUpstream.ts";
 import { ask, openRaw, putTable } from "./testing/http.ts";
 import {
@@ -196,31 +195,34 @@ test.each(["{", "", '{"generation":1}'])(
   },
 );
 
-test("the sockets are in a folder that only their owner can enter, and old ones are no obstacle", async () => {
+test("only its owner can tell the edge anything; PHP, whoever it runs as, can reach its visitors' side", async () => {
+  const { edge } = await startEmptyEdge();
+  const mode = async (file: string) => (await stat(file)).mode & 0o777;
+  expect(await mode(path.dirname(edge.adminSocket))).toBe(0o700);
+  expect(await mode(path.dirname(edge.loopbackSocket))).toBe(0o711);
+  expect((await mode(edge.loopbackSocket)) & 0o666).toBe(0o666);
+});
+
+test("a socket that was left behind is no obstacle", async () => {
   const folder = await makeFolder();
-  const runFolder = path.join(folder, "run");
-  const first = await startEmptyEdge({ runFolder });
-  expect((await stat(runFolder)).mode & 0o777).toBe(0o700);
-  await first.edge.close(0);
-  await writeFile(path.join(runFolder, "edge.sock"), "left behind");
-  const second = await startEmptyEdge({ runFolder });
-  expect(await status(second.edge)).toMatchObject({ generation: 0 });
+  await writeFiles(folder, { "edge.sock": "left behind" });
+  const { edge } = await startEmptyEdge({ adminSocket: path.join(folder, "edge.sock") });
+  expect(await status(edge)).toMatchObject({ generation: 0 });
+});
+
+test("a folder of sockets that is not ours is not used", async () => {
+  const folder = await makeFolder();
+  await mkdir(path.join(folder, "elsewhere"));
+  await symlink(path.join(folder, "elsewhere"), path.join(folder, "run"));
+  await expect(startEmptyEdge({ adminSocket: path.join(folder, "run/edge.sock") })).rejects.toThrow("can't be trusted");
 });
 
 test("a port that somebody else has is an error that says so, and nothing stays open", async () => {
-  const { edge, upstream, folder } = await startEmptyEdge();
-  const runFolder = path.join(folder, "run-2");
-  const again = startEdge({
-    upstream,
-    host: "127.0.0.1",
-    port: edge.port,
-    runFolder,
-    tableFile: "/absent",
-    limits,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-  });
-  await expect(again).rejects.toMatchObject({ code: "EADDRINUSE" });
-  await expect(stat(path.join(runFolder, "edge.sock"))).rejects.toMatchObject({ code: "ENOENT" });
+  const { edge } = await startEmptyEdge();
+  const folder = await makeFolder();
+  const adminSocket = path.join(folder, "run/edge.sock");
+  await expect(startEmptyEdge({ port: edge.port, adminSocket })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  await expect(stat(adminSocket)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test("an edge that is closed finishes what it is answering, takes nobody new, and ends PHP last", async () => {

@@ -3,12 +3,10 @@
  *
  * It starts from the table in its file and needs nobody to go on serving from it.
  */
-import { mkdir, rm } from "node:fs/promises";
 import type { Server } from "node:http";
-import type { ListenOptions } from "node:net";
-import path from "node:path";
 import { createAdminServer } from "./admin.ts";
 import { createRoutes } from "./routes.ts";
+import { listen, listenOnSocket } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
 import type { Upstream } from "./upstream.ts";
 import type { EdgeLog, EdgeParts, Limits } from "./visit.ts";
@@ -20,8 +18,10 @@ export interface EdgeOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Folder for the sockets, made if it isn't there; its path must be short. */
-  readonly runFolder: string;
+  /** Paths of sockets must be short. The folders of the two are made; only this user may enter that of the first. */
+  readonly adminSocket: string;
+  /** For PHP, whose processes may be other users: its folder is open to everybody who knows the path. */
+  readonly loopbackSocket: string;
   readonly tableFile: string;
   readonly limits: Limits;
   readonly log: EdgeLog;
@@ -29,8 +29,6 @@ export interface EdgeOptions {
 
 export interface Edge {
   readonly port: number;
-  readonly adminSocket: string;
-  readonly loopbackSocket: string;
   /** Takes no new visitors, lets those that are being answered finish for so long, then ends what PHP runs. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -43,53 +41,31 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const admin = createAdminServer(parts, () => portOf(visitors));
-  const sockets = {
-    admin: path.join(options.runFolder, "edge.sock"),
-    loopback: path.join(options.runFolder, "edge-loopback.sock"),
-  };
+  const servers = [visitors, loopback, admin];
+  const close = (grace: number) => Promise.all(servers.map((server) => closeServer(server, grace)));
 
   await routes.set(
     await loadTableFile(options.tableFile, (err) => log.error({ err, file: options.tableFile }, "broken table file")),
   );
-  await mkdir(options.runFolder, { recursive: true, mode: 0o700 });
-  const servers: Server[] = [];
   try {
-    for (const [server, where] of [
-      [visitors, { host: options.host, port: options.port }],
-      [loopback, { path: sockets.loopback }],
-      [admin, { path: sockets.admin }],
-    ] as const) {
-      await listen(server, where);
-      servers.push(server);
-    }
+    await listen(visitors, { host: options.host, port: options.port });
+    await listenOnSocket(loopback, options.loopbackSocket, "everybody");
+    await listenOnSocket(admin, options.adminSocket, "owner");
   } catch (error) {
-    await Promise.all(servers.map((server) => closeServer(server, 0)));
+    await close(0);
     throw error;
   }
 
   return {
     port: portOf(visitors),
-    adminSocket: sockets.admin,
-    loopbackSocket: sockets.loopback,
     async close(graceMilliseconds) {
-      await Promise.all(servers.map((server) => closeServer(server, graceMilliseconds)));
+      await close(graceMilliseconds);
       await upstream.close();
     },
   };
 }
 
-/** A socket file that an edge left behind when it was killed is in the way and of no use. */
-async function listen(server: Server, where: ListenOptions): Promise<void> {
-  if (where.path !== undefined) await rm(where.path, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(where, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
+/** Also of a server that never listened. */
 function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMilliseconds);

@@ -38,7 +38,8 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       upstream: serving,
       host: config.host,
       port: config.edgePort,
-      runFolder: config.run,
+      adminSocket: join(config.run, "edge.sock"),
+      loopbackSocket: join(phpFolder(config), "edge-loopback.sock"),
       tableFile: join(config.data, "edge", "table.json"),
       limits: {
         uploadBytes: config.uploadLimitBytes,
@@ -53,6 +54,11 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
     await serving.close();
     throw explain(error, config);
   }
+}
+
+/** PHP's processes are users of their own, and `config.run` is closed to everybody but its owner. */
+function phpFolder(config: Config): string {
+  return `${config.run}-php`;
 }
 
 function explain(error: unknown, config: Config): unknown {
@@ -104,7 +110,7 @@ function playground(config: Config, edgePort: () => number): ReturnType<typeof c
   return createPlaygroundServing({
     assets: config.assets,
     environments: config.environments,
-    run: config.run,
+    run: phpFolder(config),
     edgePort,
     siteSuffix: config.siteSuffix,
     spareWorkers: config.spareWorkers,

@@ -38,7 +38,10 @@ export function ask(edge: Pick<Edge, "port">, path: string, sending: Sending = {
 }
 
 /** PUTs a table to the edge's admin socket. */
-export async function putTable(edge: Edge, table: EdgeTable | string): Promise<{ status: number; body: unknown }> {
+export async function putTable(
+  edge: Pick<Edge, "port"> & { readonly adminSocket: string },
+  table: EdgeTable | string,
+): Promise<{ status: number; body: unknown }> {
   const body = typeof table === "string" ? table : JSON.stringify(table);
   const got = await ask(edge, "/table", { socketPath: edge.adminSocket, method: "PUT", body });
   return { status: got.status, body: JSON.parse(got.body) };

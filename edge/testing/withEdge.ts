@@ -9,8 +9,14 @@ import type { EdgeLog } from "../visit.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
 import { putTable } from "./http.ts";
 
+/** An edge, and where it listens besides its port. */
+export interface RunningEdge extends Edge {
+  readonly adminSocket: string;
+  readonly loopbackSocket: string;
+}
+
 export interface EdgeWorld {
-  readonly edge: Edge;
+  readonly edge: RunningEdge;
   readonly upstream: FakeUpstream;
   readonly folder: string;
   /** Web root of the environment `one`, which `site.localhost` leads to. */
@@ -62,18 +68,21 @@ export async function startEmptyEdge(
   const folder = await makeFolder();
   const upstream = createFakeUpstream();
   const logged: Logged[] = [];
+  const adminSocket = changes.adminSocket ?? path.join(folder, "run/edge.sock");
+  const loopbackSocket = path.join(folder, "run-php/loopback.sock");
   const edge = await startEdge({
     upstream,
     host: "127.0.0.1",
     port: 0,
-    runFolder: path.join(folder, "run"),
+    adminSocket,
+    loopbackSocket,
     tableFile: path.join(folder, "table.json"),
     limits,
     log: collectLog(logged),
     ...changes,
   });
   onTestFinished(() => edge.close(0));
-  return { edge, upstream, folder, logged };
+  return { edge: { ...edge, adminSocket, loopbackSocket }, upstream, folder, logged };
 }
 
 /** Starts an edge that serves one environment at `site.localhost` with the given files in its web root. */

@@ -1,0 +1,39 @@
+/** Folders for sockets, and listening in them. */
+import { chmod, lstat, mkdir, rm } from "node:fs/promises";
+import type { Server } from "node:http";
+import path from "node:path";
+
+/** Who may connect: this user alone, or every user of this machine. */
+export type SocketAudience = "owner" | "everybody";
+
+/**
+ * Listens on a Unix socket, in a folder that is made if it isn't there. A socket file that an edge left behind when
+ * it was killed is in the way and of no use, and goes. Rejects where the folder is somebody else's: names below the
+ * system's temporary folder can be taken by anybody.
+ */
+export async function listenOnSocket(server: Server, socket: string, audience: SocketAudience): Promise<void> {
+  const isPublic = audience === "everybody";
+  await ownFolder(path.dirname(socket), isPublic ? 0o711 : 0o700);
+  await rm(socket, { force: true });
+  await listen(server, { path: socket, readableAll: isPublic, writableAll: isPublic });
+}
+
+/** Rejects with the error of `listen`. */
+export function listen(server: Server, where: Parameters<Server["listen"]>[0]): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function ownFolder(folder: string, mode: number): Promise<void> {
+  await mkdir(folder, { recursive: true, mode });
+  const facts = await lstat(folder);
+  if (!facts.isDirectory() || (process.getuid !== undefined && facts.uid !== process.getuid())) {
+    throw new Error(`${folder} belongs to somebody else, so it can't be trusted. Remove it, or name another folder.`);
+  }
+  if ((facts.mode & 0o777) !== mode) await chmod(folder, mode);
+}

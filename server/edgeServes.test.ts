@@ -1,0 +1,188 @@
+/** WordPress through the edge: the real process, the real runtime, nothing in their place. */
+import { createHash } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { EdgeEnvironment } from "@sitewright/edge/table.ts";
+import { ask, openRaw, type Sending, sendRaw, statusOf } from "@sitewright/edge/testing/http.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type EdgeChild, type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
+
+let installation: EdgeInstallation;
+let edge: EdgeChild;
+let site: EdgeEnvironment;
+
+beforeAll(async () => {
+  installation = await openEdgeInstallation({ SITEWRIGHT_UPLOAD_LIMIT_BYTES: "3000000" });
+  edge = await installation.start();
+  site = await installation.addSite(edge.port, "demo", { title: `Tom & "Jerry"` });
+});
+
+afterAll(() => installation?.close());
+
+const get = (path: string, sending: Sending = {}) =>
+  ask(edge, path, { host: `demo.localhost:${edge.port}`, ...sending });
+const put = (name: string, content: string | Buffer) => writeFile(join(site.documentRoot, name), content);
+
+/** Path and query of an address of the site, as it stands in HTML. */
+function pathOf(address: string): string {
+  const url = new URL(address.replaceAll("&#038;", "&").replaceAll("&amp;", "&"));
+  expect(url.host).toBe(`demo.localhost:${edge.port}`);
+  return url.pathname + url.search;
+}
+
+describe("a site", () => {
+  test("shows its front page, whole and with its title", async () => {
+    const page = await get("/");
+    expect(page.status).toBe(200);
+    expect(page.headers["content-type"]).toBe("text/html; charset=UTF-8");
+    expect(page.body).toContain("<title>Tom &amp; &quot;Jerry&quot;</title>");
+    expect(page.body.trimEnd()).toMatch(/<\/html>$/);
+    expect(page.headers).not.toHaveProperty("x-powered-by");
+  });
+
+  test("has its own scheme in every address that it writes", async () => {
+    const page = await get("/");
+    expect(page.body).toContain(`http://demo.localhost:${edge.port}/`);
+    expect(page.body).not.toContain("https://demo.localhost");
+  });
+
+  test("answers a HEAD without the page", async () => {
+    expect(await get("/", { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
+  });
+
+  test("knows its pretty permalinks, and says 404 for others", async () => {
+    const [post] = JSON.parse((await get("/wp-json/wp/v2/posts")).body);
+    const permalink = pathOf(post.link);
+    expect(permalink).toMatch(/^\/\d{4}\/\d\d\/\d\d\/hello-world\/$/);
+    const page = await get(permalink);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain("Hello world!");
+    expect((await get("/2001/01/01/never-written/")).status).toBe(404);
+  });
+
+  test("has its files for the login page, each with its type", async () => {
+    const login = await get("/wp-login.php");
+    expect(login.status).toBe(200);
+    const addresses = [...login.body.matchAll(/(?:href|src)=['"](https?:\/\/[^'"]+\.(?:css|js)\b[^'"]*)['"]/g)];
+    expect(addresses.length).toBeGreaterThan(5);
+    for (const [, address = ""] of addresses) {
+      const path = pathOf(address);
+      const asset = await get(path);
+      expect(asset.status, path).toBe(200);
+      expect(asset.headers["content-type"], path).toMatch(
+        path.includes(".css") ? /^text\/css/ : /^application\/javascript/,
+      );
+      expect(asset.headers["cache-control"], path).toBe("public, max-age=31536000, immutable");
+    }
+  });
+
+  test("sends visitors of wp-admin to the login page", async () => {
+    expect((await get("/wp-admin")).headers.location).toBe("/wp-admin/");
+    const admin = await get("/wp-admin/");
+    expect(admin.status).toBe(302);
+    expect(admin.headers.location).toContain(`http://demo.localhost:${edge.port}/wp-login.php`);
+  });
+
+  test("answers what is made by PHP under the name of a file", async () => {
+    expect((await get("/robots.txt")).headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect((await get("/wp-sitemap.xml")).headers["content-type"]).toBe("application/xml; charset=UTF-8");
+    expect((await get("/feed/")).headers["content-type"]).toBe("application/rss+xml; charset=UTF-8");
+  });
+
+  test("sends what was uploaded, and never runs it", async () => {
+    await mkdir(join(site.documentRoot, "wp-content/uploads/2026/11"), { recursive: true });
+    await put("wp-content/uploads/2026/11/cat.png", "png");
+    await put("wp-content/uploads/2026/11/evil.php", "<?php echo 'it'.'-ran';");
+    await put("wp-content/uploads/2026/11/index.php", "<?php echo 'it'.'-ran';");
+    expect(await get("/wp-content/uploads/2026/11/cat.png")).toMatchObject({ status: 200, body: "png" });
+    for (const url of ["evil.php", "evil.php/a", "evil%2ephp", "", "index.php"]) {
+      const got = await get(`/wp-content/uploads/2026/11/${url}`);
+      expect(got.status, url).toBe(404);
+      expect(got.body, url).not.toContain("it-ran");
+    }
+  });
+
+  test("keeps its secrets", async () => {
+    await put("wp-config.php~", "secret");
+    for (const url of ["/wp-config.php", "/wp-config.php~", "/.htaccess", "/wp-content/database/.ht.sqlite"]) {
+      expect((await get(url)).status, url).toBe(404);
+    }
+    for (const url of ["/../database/wordpress.sqlite", "/..%2fdatabase/wordpress.sqlite", "/%2e%2e/release.json"]) {
+      const raw = await sendRaw(edge, `GET ${url} HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\n\r\n`);
+      expect(statusOf(raw), url).toBe(400);
+    }
+  });
+
+  test("gets an upload as it was sent, and none over the limit", async () => {
+    await put("upload.php", "<?php echo $_SERVER['REQUEST_METHOD'], ' ', md5(file_get_contents('php://input'));");
+    const sent = Buffer.alloc(2_000_000, "upload");
+    const headers = { "content-type": "application/octet-stream" };
+    const got = await get("/upload.php", { method: "POST", body: sent, headers });
+    expect(got.body).toBe(`POST ${createHash("md5").update(sent).digest("hex")}`);
+    expect((await get("/upload.php", { method: "POST", body: Buffer.alloc(3_000_001), headers })).status).toBe(413);
+  });
+
+  test("hears who the visitor is, and not who a visitor says to be", async () => {
+    const wanted = ["REMOTE_ADDR", "HTTP_HOST", "REQUEST_URI", "SCRIPT_NAME", "PATH_INFO", "HTTP_X_FORWARDED_FOR"];
+    const keys = wanted.map((key) => `'${key}'`).join(",");
+    await put("who.php", `<?php foreach ([${keys}] as $k) $out[$k] = $_SERVER[$k] ?? null; echo json_encode($out);`);
+    const got = await get("/who.php/a%20b?c=%2F", {
+      headers: { "x-forwarded-for": "1.2.3.4", X_Forwarded_For: "1.2.3.4" },
+    });
+    expect(JSON.parse(got.body)).toEqual({
+      REMOTE_ADDR: "127.0.0.1",
+      HTTP_HOST: `demo.localhost:${edge.port}`,
+      REQUEST_URI: "/who.php/a%20b?c=%2F",
+      SCRIPT_NAME: "/who.php",
+      PATH_INFO: "/a b",
+      HTTP_X_FORWARDED_FOR: null,
+    });
+  });
+
+  test("is read by its visitor while PHP is still at work", async () => {
+    await put("slow.php", "<?php echo str_repeat('first ', 2000); flush(); sleep(1); echo 'last';");
+    const visitor = openRaw(edge);
+    visitor.socket.write("GET /slow.php HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\n\r\n");
+    await vi.waitFor(() => expect(visitor.received()).toContain("first"), { timeout: 10_000 });
+    expect(visitor.received()).not.toContain("last");
+    await vi.waitFor(() => expect(visitor.received()).toContain("last"), { timeout: 10_000 });
+  });
+
+  test("can call itself while it is being called", { timeout: 180_000 }, async () => {
+    const call = "wp_remote_get(home_url('/?rest_route=/', 'http'), ['timeout' => 60])";
+    await put(
+      "self.php",
+      `<?php require 'wp-load.php'; $r = ${call}; echo is_wp_error($r) ? $r->get_error_message() : $r['response']['code'];`,
+    );
+    expect((await get("/self.php")).body).toBe("200");
+  });
+});
+
+test("a network of subdirectories has its shared files below each of its sites", async () => {
+  await installation.addSite(edge.port, "net", { title: "Net", multisite: "subdirectory" });
+  const host = `net.localhost:${edge.port}`;
+  expect((await ask(edge, "/", { host })).body).toContain("<title>Net</title>");
+  expect((await ask(edge, "/blog/wp-admin", { host })).headers.location).toBe("/blog/wp-admin/");
+  expect((await ask(edge, "/blog/wp-admin/css/login.min.css", { host })).headers["content-type"]).toBe(
+    "text/css; charset=utf-8",
+  );
+  expect((await ask(edge, "/wp-login.php", { host })).status).toBe(200);
+});
+
+test("a network of subdomains answers at every name below its own", async () => {
+  await installation.addSite(edge.port, "sub", { title: "Sub", multisite: "subdomain" });
+  expect((await ask(edge, "/", { host: `sub.localhost:${edge.port}` })).body).toContain("<title>Sub</title>");
+  expect((await ask(edge, "/wp-admin/css/login.min.css", { host: `blog.sub.localhost:${edge.port}` })).status).toBe(
+    200,
+  );
+});
+
+test("a site that is dropped is unknown at once, and its worker is gone", async () => {
+  const dropped = await installation.addSite(edge.port, "gone", { title: "Gone" });
+  const host = `gone.localhost:${edge.port}`;
+  expect((await ask(edge, "/", { host })).status).toBe(200);
+  await installation.dropSite(dropped.id);
+  expect((await ask(edge, "/", { host })).status).toBe(404);
+  const { workers } = await installation.status();
+  expect(JSON.stringify(workers)).not.toContain(dropped.id);
+});
