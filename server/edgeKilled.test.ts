@@ -1,8 +1,9 @@
 /** The edge process ends, in every way there is, and comes back. */
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
 
 async function open(settings: NodeJS.ProcessEnv = {}): Promise<EdgeInstallation> {
@@ -32,8 +33,7 @@ async function openWithSite() {
   return { installation, edge, host, workers };
 }
 
-const gone = (pids: readonly number[]) =>
-  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 10_000 });
+const gone = (pids: readonly number[]) => eventually(() => expect(pids.filter(isAlive)).toEqual([]));
 
 test("a killed edge leaves no worker behind, and the next one serves from the file, told by nobody", async () => {
   const { installation, edge, host, workers } = await openWithSite();

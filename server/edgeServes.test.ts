@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { EdgeEnvironment } from "@sitewright/edge/table.ts";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask, openRaw, type Sending, sendRaw, statusOf } from "@sitewright/edge/testing/http.ts";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EdgeChild, type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
 
 let installation: EdgeInstallation;
@@ -140,12 +141,12 @@ describe("a site", () => {
   });
 
   test("is read by its visitor while PHP is still at work", async () => {
-    await put("slow.php", "<?php echo str_repeat('first ', 2000); flush(); sleep(1); echo 'last';");
+    await put("slow.php", "<?php echo str_repeat('first ', 2000); flush(); sleep(3); echo 'last';");
     const visitor = openRaw(edge);
     visitor.socket.write("GET /slow.php HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\n\r\n");
-    await vi.waitFor(() => expect(visitor.received()).toContain("first"), { timeout: 10_000 });
+    await eventually(() => expect(visitor.received()).toContain("first"));
     expect(visitor.received()).not.toContain("last");
-    await vi.waitFor(() => expect(visitor.received()).toContain("last"), { timeout: 10_000 });
+    await eventually(() => expect(visitor.received()).toContain("last"));
   });
 
   test("can call itself while it is being called", { timeout: 180_000 }, async () => {
