@@ -5,7 +5,7 @@
  * Only this process owns PostgreSQL. A second one that used a server that the first started would lose it
  * for good when the first is killed.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/config.ts";
 import { baseUrl } from "./addresses.ts";
@@ -126,6 +126,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       await parts.postgres?.stop();
       if (lock !== null) {
         removeRun(config.data);
+        removeRunFolder(config.run);
         lock.release();
       }
     },
@@ -163,6 +164,17 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     );
   }
   return { controlPort, edgePort };
+}
+
+/** Only what is known to be ours: the person may have named a folder that holds more. */
+function removeRunFolder(run: string): void {
+  rmSync(join(run, "postgres"), { recursive: true, force: true });
+  rmSync(join(run, "edge.sock"), { force: true });
+  try {
+    rmdirSync(run);
+  } catch {
+    // It holds more.
+  }
 }
 
 /** Both children are told the same, concretely. */

@@ -67,11 +67,15 @@ function install() {
   const seconds = () => Math.round((Date.now() - started) / 1000);
   const timer = setInterval(() => say(`  still installing, ${seconds()} s`), 10000);
   return new Promise((resolve) => {
-    const npm = childProcess.spawn("npm", ["ci", "--include=dev", "--include=optional", "--loglevel=error"], {
-      cwd: root,
-      env: Object.assign({}, process.env, { PATH: systemPath() }),
-      stdio: ["ignore", 2, 2],
-    });
+    const npm = childProcess.spawn(
+      "npm",
+      ["ci", "--prefer-offline", "--include=dev", "--include=optional", "--loglevel=error"],
+      {
+        cwd: root,
+        env: Object.assign({}, process.env, { PATH: systemPath() }),
+        stdio: ["ignore", 2, 2],
+      },
+    );
     npm.on("error", () => fail("npm was not found. Install Node.js with npm (https://nodejs.org), then try again."));
     npm.on("exit", (code, signal) => {
       clearInterval(timer);

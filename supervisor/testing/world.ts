@@ -18,6 +18,7 @@ export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}):
   const env = {
     ...process.env,
     SITEWRIGHT_DATA: data,
+    SITEWRIGHT_RUN: join(data, "..", "run"),
     SITEWRIGHT_CONTROL_PORT: "0",
     SITEWRIGHT_EDGE_PORT: "0",
     ...settings,
