@@ -4,7 +4,7 @@
  * Between finding a file and opening it, a site's own PHP can put a symbolic link in the place of a folder on the
  * way, and try so a thousand times a second until it wins. So it is the open file that is asked where it is.
  */
-import { closeSync, constants, openSync, readlinkSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readlinkSync } from "node:fs";
 
 export interface OpenFile extends Disposable {
   readonly descriptor: number;
@@ -14,8 +14,8 @@ export interface OpenFile extends Disposable {
 
 // A pipe in the place of the file would otherwise wait for a writer.
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** Other systems can't say where an open file is; there the check before must do. */
-const knowsOpenFiles = process.platform === "linux";
+/** Linux can say where an open file is. Elsewhere the check before must do. */
+const knowsOpenFiles = existsSync("/proc/self/fd");
 
 /** `file` is absolute and free of symbolic links. Null where it is gone, can't be read, or is no longer there. */
 export function openFile(file: string): OpenFile | null {
