@@ -34,7 +34,7 @@ export interface Context extends App {
   readonly caller: Caller;
   readonly actor: Actor;
   readonly whenBusy: "fail" | "queue";
-  /** Aborted when the client goes away. */
+  /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
   /** Runs in the request's transaction where it has one (`Idempotency-Key`), else in one of its own. */
   readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;

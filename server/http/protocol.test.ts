@@ -209,4 +209,21 @@ describe("a waiting request", () => {
     if (given && !given.aborted) await once(given, "abort");
     expect(given?.aborted).toBe(true);
   });
+
+  it("is answered at once when the server stops", async () => {
+    await using server = await startTestServer();
+    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const listening = await server.listen();
+    const path = `/v2/operations/${body.operation_id}?wait=30`;
+    const headers = { authorization: `Bearer ${server.company.api_key}` };
+    const outgoing = request({ host: "127.0.0.1", port: listening, path, headers }).end();
+    const answered = once(outgoing, "response");
+    await once(server.server.server, "request");
+    const start = performance.now();
+    await server.server.close();
+    const [answer] = await answered;
+    answer.resume();
+    expect(answer.statusCode).toBe(202);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
 });

@@ -23,6 +23,8 @@ describe("readQuery", () => {
     [{ flag: "1" }, { flag: true }],
     [{ flag: "false" }, { flag: false }],
     [{ flag: "0" }, { flag: false }],
+    [{ flag: "" }, { flag: null }],
+    [{ flag: "null" }, { flag: null }],
     [{ order_by: '{"field":"name","depth":1}' }, { order_by: { field: "name", depth: 1 } }],
     [{ "order_by[field]": "name", "order_by[depth]": "1" }, { order_by: { field: "name", depth: 1 } }],
     [{ unknown: "x", "text[x]": "y" }, {}],

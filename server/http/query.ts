@@ -36,6 +36,7 @@ function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> {
 
 function fromText(schema: TSchema, text: string): unknown {
   if (hasType(schema, "string")) return text;
+  if (hasType(schema, "null") && (text === "" || text === "null")) return null;
   if (hasType(schema, "boolean") && (text === "true" || text === "1")) return true;
   if (hasType(schema, "boolean") && (text === "false" || text === "0")) return false;
   if ((hasType(schema, "number") || hasType(schema, "integer")) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);

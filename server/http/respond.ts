@@ -30,7 +30,7 @@ const byName: Readonly<Record<string, AnyHandler>> = Object.fromEntries(
 );
 
 /** Makes the Fastify handler of one endpoint. */
-export function makeResponder(app: App, route: Route) {
+export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
   const handler = byName[route.name];
   if (!handler) throw new Error(`No handler for ${route.name}`);
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
@@ -38,7 +38,7 @@ export function makeResponder(app: App, route: Route) {
     if (!identified) throw new Error("A request got past the gate without a caller");
     const run = async (transaction: RequestTransaction | null): Promise<FinishedAnswer> => {
       const input = readAllowed(route, request, identified);
-      const context = contextOf(app, identified, { request, reply, transaction });
+      const context = contextOf(app, identified, { request, reply, transaction, stopping });
       return finish(reply, await handler.handle(context, input));
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
@@ -106,24 +106,33 @@ interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly transaction: RequestTransaction | null;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
 }
 
-function contextOf(app: App, { caller }: Identified, { request, reply, transaction }: Exchange): Context {
-  const gone = new AbortController();
-  // The request closes when it has been read; the response when it was sent or nobody is there to read it.
-  reply.raw.once("close", () => gone.abort());
+function contextOf(app: App, { caller }: Identified, exchange: Exchange): Context {
+  const { request, reply, transaction, stopping } = exchange;
   return {
     ...app,
     caller,
-    // Only what is written to the activity log asks for it.
+    // Few rules ask for the next two, and neither costs nothing.
     get actor() {
       return describeActor(caller, request.ip, request.headers["user-agent"]);
     },
+    get signal() {
+      return AbortSignal.any([stopping, goneSignal(reply)]);
+    },
     whenBusy: whenBusyOf(request),
-    signal: gone.signal,
     database: transaction ?? app.database,
     inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),
   };
+}
+
+/** The request closes when it has been read; the response when it was sent, or nobody is there to read it. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 function whenBusyOf(request: FastifyRequest): "fail" | "queue" {

@@ -1,6 +1,5 @@
 /** The HTTP interface as a Fastify server: every endpoint of the contract's table, and nothing besides. */
 import { randomUUID } from "node:crypto";
-import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
 import { openApiDocument } from "@sitewright/contract/openapi.ts";
@@ -53,22 +52,37 @@ export function buildServer({ app, limits, log }: ServerOptions): FastifyInstanc
   server.addHook("onRequest", makeGate(app, makeRateLimits(limits)));
   server.setErrorHandler(answerError);
   answerUnknownPaths(server);
-  for (const [name, row] of Object.entries(endpoints)) addEndpoint(server, app, name, row);
+  const stopping = stopPromptly(server);
+  for (const [name, row] of Object.entries(endpoints)) {
+    const route: Route = { name, row, reader: makeInputReader(row) };
+    addEndpoint(server, route, makeResponder(app, route, stopping));
+  }
   const document = JSON.stringify(openApiDocument());
   server.get(`${basePath}/openapi.json`, (_, reply) => reply.type("application/json; charset=utf-8").send(document));
   serveHome(server);
   return server;
 }
 
-function addEndpoint(server: FastifyInstance, app: App, name: string, row: Endpoint): void {
-  const route: Route = { name, row, reader: makeInputReader(row) };
+/** Aborted when the server begins to stop: whoever waits is answered then. */
+function stopPromptly(server: FastifyInstance): AbortSignal {
+  const stopping = new AbortController();
+  server.addHook("preClose", async () => stopping.abort());
+  // A connection that is kept open after the last answer would keep the server from stopping.
+  server.addHook("onSend", async (_, reply) => {
+    if (stopping.signal.aborted) reply.header("connection", "close");
+  });
+  return stopping.signal;
+}
+
+function addEndpoint(server: FastifyInstance, route: Route, handler: ReturnType<typeof makeResponder>): void {
+  const { row } = route;
   const success = Object.entries(row.responses).map(([status, { body }]) => [status, body]);
   server.route({
     method: row.method,
     url: basePath + row.path.replace(/\{(\w+)\}/g, ":$1"),
     config: { route },
     schema: { response: { "4xx": ErrorBody, "5xx": ErrorBody, ...Object.fromEntries(success) } },
-    handler: makeResponder(app, route),
+    handler,
   });
 }
 

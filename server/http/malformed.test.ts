@@ -1,0 +1,103 @@
+/** Thousands of requests that nobody would send on purpose: none is a fault of ours, and none changes anything. */
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { describe, expect, it } from "vitest";
+import { siteWish, useTestServer } from "./testing/server.ts";
+
+const test = useTestServer();
+const rows = Object.values<Endpoint>(endpoints);
+
+/** The same numbers in every run (mulberry32), so that a failure can be seen again. */
+function makeRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const strange: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  2 ** 53,
+  "",
+  " ",
+  "\0",
+  "\ud800",
+  "'; DROP TABLE sites; --",
+  `"><script>alert(1)</script>`,
+  "%s%n%00",
+  "x".repeat(10_000),
+  "\u202e🦄",
+  [],
+  [[[]]],
+  {},
+  { $ne: null },
+  { toString: 1, __proto__: 1 },
+];
+const strangeTexts = [
+  "",
+  "%",
+  "%00",
+  "%ff",
+  "..%2f",
+  "a%20b",
+  "🦄",
+  "[]",
+  "{}",
+  "-1",
+  "1e9",
+  "null",
+  "x".repeat(500),
+  "%F0%9F%A6%84",
+];
+
+const requests = 2_000;
+
+describe("malformed requests", () => {
+  it("are refused one by one, with nothing changed", async () => {
+    const { call, company, database, server } = test.current;
+    const random = makeRandom(20_261_120);
+    const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
+    const statuses = new Map<number, number>();
+    for (let number = 0; number < requests; number += 1) {
+      const row = pick(rows);
+      const path = String(row?.path).replace(/\{(\w+)\}/g, () =>
+        random() < 0.5 ? company.company_id : encodeURI(String(pick(strangeTexts))),
+      );
+      const query =
+        random() < 0.5
+          ? ""
+          : `?${pick(["limit", "wait", "company", "language", "a[b]", "__proto__"])}=${encodeURI(String(pick(strangeTexts)))}`;
+      // One field of a right body is spoiled, so that no request is a right one by chance.
+      const field = String(pick(Object.keys(siteWish(company.company_id)).filter((name) => name !== "install_mode")));
+      const value = pick(strange.filter((one) => typeof one !== "string" || one.trim() === "" || one.includes("\0")));
+      const body = random() < 0.7 ? { ...siteWish(company.company_id), [field]: value, name: 1 } : pick(strange);
+      const answer = await server.inject({
+        method: pick(["GET", "POST", "PUT", "DELETE", "PATCH"] as const) ?? "GET",
+        url: `/v2${path}${query}`,
+        headers: {
+          authorization: `Bearer ${company.api_key}`,
+          "content-type": pick(["application/json", "application/json;charset=x", "text/plain", "*/*"]) ?? "",
+          ...(random() < 0.1 && { "idempotency-key": String(pick(["", "a", "b", "x".repeat(300)])) }),
+          ...(random() < 0.1 && { "when-busy": "now" }),
+          ...(random() < 0.1 && { "user-agent": "(".repeat(3_000) }),
+        },
+        payload: random() < 0.1 ? "{" : JSON.stringify(body),
+      });
+      statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1);
+      expect(answer.statusCode, `${answer.body} after ${path}${query} ${JSON.stringify(body)}`).toBeLessThan(500);
+      if (answer.statusCode >= 400) expect(JSON.parse(answer.body)).toMatchObject({ status: answer.statusCode });
+    }
+    expect([...statuses.keys()].sort()).toEqual(expect.arrayContaining([400, 404, 405, 415]));
+    expect(await database.selectFrom("sites").select("id").execute()).toEqual([]);
+    expect(await database.selectFrom("operations").select("id").execute()).toEqual([]);
+    expect(await database.selectFrom("activity").select("id").execute()).toEqual([]);
+    expect((await call("GET", "/v2/validate")).status).toBe(200);
+  });
+});
