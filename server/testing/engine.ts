@@ -7,7 +7,7 @@ import type { AnyDefinition } from "../operations/operation.ts";
 import { makeWaitForOperation, type WaitForOperation } from "../operations/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
 import type { Actor } from "../store/activity.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
 
@@ -108,7 +108,7 @@ function requestOf(companyId: string): OperationRequest {
   };
 }
 
-export async function insertTestCompany(database: Database): Promise<string> {
+export async function insertTestCompany(database: Database | DatabaseTransaction): Promise<string> {
   const id = randomUUID();
   await database.insertInto("companies").values({ id, name: "Test" }).execute();
   return id;

@@ -1,0 +1,70 @@
+import { createServer, type RequestListener } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { StepFailure } from "./operation.ts";
+import { makeProbe } from "./probe.ts";
+
+async function listen(answer: RequestListener): Promise<number> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+const page = "<!doctype html><html><body>Hello</body></html>\n";
+const signal = new AbortController().signal;
+
+async function failure(answer: RequestListener): Promise<StepFailure> {
+  const port = await listen(answer);
+  const error: unknown = await makeProbe(port)("http://demo.localhost:8081", signal).catch((reason: unknown) => reason);
+  if (!(error instanceof StepFailure)) throw new Error("The probe did not fail as a step does");
+  return error;
+}
+
+describe("the probe", () => {
+  test("opens the front page as a visitor would, by the name and port of its address", async () => {
+    const seen: (string | undefined)[] = [];
+    const port = await listen((request, response) => {
+      seen.push(request.url, request.headers.host);
+      response.end(page);
+    });
+    await makeProbe(port)("http://demo.localhost:8081", signal);
+    expect(seen).toEqual(["/", "demo.localhost:8081"]);
+  });
+
+  test.each([
+    [500, false],
+    [404, false],
+    [302, false],
+    [503, true],
+  ])("says that the site answered %i", async (status, isTransient) => {
+    const error = await failure((_, response) => response.writeHead(status).end(page));
+    expect(error.message).toBe(`The new site answered with status ${status} when it was opened.`);
+    expect(error.isTransient).toBe(isTransient);
+  });
+
+  test("a page that breaks off is none", async () => {
+    expect((await failure((_, response) => response.end("<html><body>Hel"))).message).toContain("broke off");
+    const cut = await failure((_, response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write("<html>");
+      setImmediate(() => response.destroy());
+    });
+    expect(cut.isTransient).toBe(true);
+  });
+
+  test("nobody there is tried again", async () => {
+    const port = await listen(() => undefined);
+    const gone = makeProbe(port === 1 ? 2 : 1)("http://demo.localhost", signal);
+    await expect(gone).rejects.toMatchObject({ isTransient: true, message: "The new site could not be reached." });
+  });
+
+  test("its signal ends it", async () => {
+    const port = await listen(() => undefined);
+    const time = AbortSignal.timeout(50);
+    await expect(makeProbe(port)("http://demo.localhost", time)).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+});

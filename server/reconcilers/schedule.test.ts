@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { readOperation } from "../store/operations.ts";
+import { useTestDatabase } from "../testing/database.ts";
+import { silentLog, testOperations } from "../testing/engine.ts";
+import { expire } from "./expire.ts";
+import { startReconcilers } from "./schedule.ts";
+
+const own = useTestDatabase();
+
+describe("the schedule", () => {
+  test("runs each at once and again, one run at a time, and goes on after a failure", async () => {
+    let runs = 0;
+    let running = 0;
+    const run = async () => {
+      expect(++running).toBe(1);
+      await delay(2);
+      running--;
+      if (++runs === 2) throw new Error("once");
+    };
+    const schedule = startReconcilers([{ name: "test", everySeconds: 0.001, retrySeconds: 0.001, run }], silentLog);
+    await expect.poll(() => runs).toBeGreaterThan(4);
+    await schedule.stop();
+    const after = runs;
+    await delay(20);
+    expect(runs).toBe(after);
+  });
+
+  test("stopping waits for the run that is under way", async () => {
+    const go = Promise.withResolvers<void>();
+    let ended = false;
+    const run = async () => {
+      await go.promise;
+      ended = true;
+    };
+    const schedule = startReconcilers([{ name: "test", everySeconds: 1, retrySeconds: 1, run }], silentLog);
+    const stopping = schedule.stop();
+    go.resolve();
+    await stopping;
+    expect(ended).toBe(true);
+  });
+});
+
+describe("expire", () => {
+  test("removes what ended long ago with its journal, and nothing else", async () => {
+    const definition = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
+    await using operations = await testOperations({ ...own, addSite: definition });
+    const [old, recent, running] = [await operations.submit(), await operations.submit(), await operations.submit()];
+    const end = (id: string, days: number) =>
+      own.database
+        .updateTable("operations")
+        .set({ state: "succeeded", finished_at: new Date(Date.now() - days * 86_400_000) })
+        .where("id", "=", id)
+        .execute();
+    await end(old, 31);
+    await end(recent, 8);
+    const journals: string[] = [];
+    const deleteJournals = async (ids: readonly string[]) => void journals.push(...ids);
+    await expire({ database: own.database, deleteJournals });
+    expect(journals).toEqual([old]);
+    expect(await readOperation(own.database, old)).toBeNull();
+    expect(await readOperation(own.database, recent)).not.toBeNull();
+    expect(await readOperation(own.database, running)).not.toBeNull();
+  });
+
+  test("removes answers kept for repeated requests after a day", async () => {
+    const companyId = randomUUID();
+    const userId = randomUUID();
+    const keyId = randomUUID();
+    const user = { email: `${userId}@example.com`, full_name: "A", first_name: "A", password_hash: "" };
+    await own.database.insertInto("companies").values({ id: companyId, name: "Test" }).execute();
+    await own.database
+      .insertInto("users")
+      .values({ ...user, id: userId, company_id: companyId, role: "owner" })
+      .execute();
+    await own.database
+      .insertInto("api_keys")
+      .values({
+        id: keyId,
+        company_id: companyId,
+        user_id: userId,
+        name: "k",
+        secret_hash: Buffer.alloc(32),
+        scopes: null,
+      })
+      .execute();
+    const row = { api_key_id: keyId, request_hash: Buffer.alloc(32), status: 202, body: "{}" };
+    const hours = (count: number) => new Date(Date.now() - count * 3_600_000);
+    await own.database
+      .insertInto("idempotency_keys")
+      .values([
+        { ...row, key: "old", created_at: hours(25) },
+        { ...row, key: "new", created_at: hours(23) },
+      ])
+      .execute();
+    await expire({ database: own.database, deleteJournals: async () => undefined });
+    const left = await own.database.selectFrom("idempotency_keys").select("key").execute();
+    expect(left).toEqual([{ key: "new" }]);
+  });
+});
