@@ -1,4 +1,4 @@
-import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -55,6 +55,13 @@ test("a socket that was left behind is no obstacle", async () => {
   await writeFiles(folder, { "edge.sock": "left behind" });
   const { edge } = await startEmptyEdge({ adminSocket: path.join(folder, "edge.sock") });
   expect(await status(edge)).toMatchObject({ generation: 0 });
+});
+
+test("a folder that others may use is not one to be told things in, and stays as it is", async () => {
+  const folder = await makeFolder();
+  await chmod(folder, 0o755);
+  await expect(startEmptyEdge({ adminSocket: path.join(folder, "edge.sock") })).rejects.toThrow("is open to others");
+  expect((await stat(folder)).mode & 0o777).toBe(0o755);
 });
 
 test("a folder of sockets that is not ours is not used", async () => {

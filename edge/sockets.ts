@@ -8,8 +8,8 @@ export type SocketAudience = "owner" | "everybody";
 
 /**
  * Listens on a Unix socket, in a folder that is made if it isn't there. A socket file that an edge left behind when
- * it was killed is in the way and of no use, and goes. Rejects where the folder is somebody else's: names below the
- * system's temporary folder can be taken by anybody.
+ * it was killed is in the way and of no use, and goes. Rejects where the folder is somebody else's or open to more
+ * than `audience`: names below the system's temporary folder can be taken by anybody.
  */
 export async function listenOnSocket(server: Server, socket: string, audience: SocketAudience): Promise<void> {
   const isPublic = audience === "everybody";
@@ -32,8 +32,14 @@ export function listen(server: Server, where: Parameters<Server["listen"]>[0]): 
 async function ownFolder(folder: string, mode: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode });
   const facts = await lstat(folder);
+  const found = facts.mode & 0o777;
   if (!facts.isDirectory() || (process.getuid !== undefined && facts.uid !== process.getuid())) {
     throw new Error(`${folder} belongs to somebody else, so it can't be trusted. Remove it, or name another folder.`);
   }
-  if ((facts.mode & 0o777) !== mode) await chmod(folder, mode);
+  if ((found & ~mode) !== 0) {
+    throw new Error(
+      `${folder} is open to others, so it can't be trusted. Close it (chmod ${mode.toString(8)}), or name another.`,
+    );
+  }
+  if (found !== mode) await chmod(folder, mode);
 }

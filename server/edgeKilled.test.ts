@@ -1,5 +1,6 @@
 /** The edge process ends, in every way there is, and comes back. */
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
@@ -49,10 +50,11 @@ test("a killed edge leaves no worker behind, and the next one serves from the fi
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("on %s it ends with 0, and its workers with it", async (signal) => {
-  const { edge, workers } = await openWithSite();
+  const { installation, edge, workers } = await openWithSite();
   edge.child.kill(signal);
   expect((await once(edge.child, "exit"))[0]).toBe(0);
   await gone(workers);
+  expect((await readdir(installation.data)).filter((name) => name.endsWith("-php"))).toEqual([]);
 });
 
 test("it ends with its parent", async () => {

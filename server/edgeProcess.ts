@@ -4,6 +4,7 @@
  * It begins with the table in its file and needs neither the control process nor the database, so sites go on
  * answering while those are away, and come back by themselves when this process was killed.
  */
+import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
@@ -97,6 +98,8 @@ export async function runEdge(): Promise<void> {
     await tell({ type: "ready", port: edge.port });
     await asked.promise;
     await edge.close(graceMilliseconds);
+    // Fails where it holds something that isn't ours.
+    await rmdir(phpFolder(config)).catch(() => undefined);
     process.exit(0);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
