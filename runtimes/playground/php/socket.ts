@@ -56,13 +56,11 @@ class GuardedSocket extends EventEmitter {
     super();
     const target = new URL(url).searchParams;
     const port = Number(target.get("port"));
-    // Emscripten listens for errors only after the constructor; without a listener an error would end the process.
-    this.on("error", () => undefined);
     decide(target.get("host") ?? "", port, rules)
       .then((decision) => open(decision, port, rules))
       .then(
         (socket) => this.#opened(socket),
-        (error: unknown) => this.#failed(error),
+        () => this.#refused(),
       );
   }
 
@@ -74,15 +72,20 @@ class GuardedSocket extends EventEmitter {
     this.#socket = socket;
     this.readyState = this.OPEN;
     socket.on("data", (data: Buffer) => this.emit("message", data, true));
-    socket.on("error", (error) => this.#failed(error));
+    socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#closed());
     this.emit("open");
   }
 
-  #failed(error: unknown): void {
-    if (this.readyState >= this.CLOSING) return;
-    this.emit("error", error);
-    this.#closed();
+  /**
+   * Emscripten has told PHP already that the connection stands, and removes a socket that fails before it was
+   * open so thoroughly that curl waits for it for ever. So a refused connection opens, and closes without a word.
+   */
+  #refused(): void {
+    if (this.readyState !== this.CONNECTING) return;
+    this.readyState = this.OPEN;
+    this.emit("open");
+    setTimeout(() => this.#closed());
   }
 
   #closed(): void {
@@ -114,11 +117,10 @@ class GuardedSocket extends EventEmitter {
   }
 }
 
-/** A PHP script that wants to be a server is told that it can't. */
-class NoServer {
-  constructor() {
-    throw new Error("PHP may not listen on this host");
-  }
+/** In the place of a server: a script that wants to be one may wait for ever for nobody, and takes no port. */
+class NoServer extends EventEmitter {
+  readonly clients = new Set();
+  close(): void {}
 }
 
 /** What of the Emscripten module is used here. */

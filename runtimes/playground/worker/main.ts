@@ -5,11 +5,12 @@
  * A spare has booted PHP and answered pages of our own pristine template, so that the opcode cache is full,
  * before it knows its environment. It becomes the environment's user before it touches a file of it.
  */
-import { closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { Socket } from "node:net";
+import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { bootPhp } from "../php/boot.ts";
-import { mountSite, type SiteFolders } from "../php/site.ts";
+import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
@@ -33,30 +34,40 @@ async function boot(order: BootOrder): Promise<PHP> {
   return php;
 }
 
+/** A path to the folder that needs no permission on the folders above it, as long as this process lives. */
+function descriptorPath(folder: string): string {
+  const descriptor = openSync(folder, "r");
+  const reached = `/proc/self/fd/${descriptor}`;
+  if (existsSync(reached)) return reached;
+  closeSync(descriptor);
+  return folder;
+}
+
 /**
- * Becomes the environment's user. The environment lies below folders that only root may read: the working
- * directory and an open descriptor lead past them.
+ * Becomes the environment's user. The environment, the shared code and the edge's socket lie below folders
+ * that only root may read: the working directory and open descriptors lead past them.
  */
-function dropPrivileges(owner: number, core: string): string {
-  const descriptor = openSync(core, "r");
+function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
+  const core = descriptorPath(order.folders.core);
+  const { edgeSocket } = order.network;
+  const run = descriptorPath(path.dirname(edgeSocket));
+  // Whoever may open the folder may connect; nobody else sees the socket at all.
+  if (existsSync(edgeSocket)) chmodSync(edgeSocket, 0o666);
   process.setgroups?.([]);
   process.setgid?.(owner);
   process.setuid?.(owner);
-  const reached = `/proc/self/fd/${descriptor}`;
-  try {
-    closeSync(openSync(`${reached}/wp-includes/version.php`, "r"));
-    return reached;
-  } catch {
-    return core;
-  }
+  return {
+    ...order,
+    folders: { ...order.folders, core },
+    network: { ...order.network, edgeSocket: `${run}/${path.basename(edgeSocket)}` },
+  };
 }
 
 async function assign(php: PHP, order: AssignOrder): Promise<void> {
   process.chdir(order.environment);
-  const core = order.owner === null ? order.folders.core : dropPrivileges(order.owner, order.folders.core);
-  const folders: SiteFolders = { ...order.folders, core };
-  network = order.network;
-  await mountSite(php, folders);
+  const reachable = order.owner === null ? order : dropPrivileges(order, order.owner);
+  network = reachable.network;
+  await mountSite(php, reachable.folders);
   await forgetFiles(php);
 }
 

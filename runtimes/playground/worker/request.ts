@@ -34,7 +34,8 @@ function variablesFor(head: RequestHead, host: string): Record<string, string> {
     SERVER_PORT: port || standardPort,
     SERVER_PROTOCOL: "HTTP/1.1",
     REQUEST_SCHEME: head.https ? "https" : "http",
-    HTTPS: head.https ? "on" : "off",
+    // The library makes "on" of any text here, "off" included.
+    ...(head.https ? { HTTPS: "on" } : {}),
   };
 }
 

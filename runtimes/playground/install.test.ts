@@ -1,0 +1,177 @@
+import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleSpec } from "../conformance.ts";
+import { passwordDigest } from "../password.ts";
+import { RuntimeFailure } from "../runtime.ts";
+import { placesOf } from "./templates/places.ts";
+import { databaseFile } from "./templates/template.ts";
+import { type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+let world: Playground;
+beforeAll(async () => {
+  world = await openPlayground({ maxWorkers: 1, spareWorkers: 1 });
+}, 120_000);
+afterAll(() => world.close());
+
+const kinds = [
+  { locale: "en_US", multisite: null },
+  { locale: "de_DE", multisite: null },
+  { locale: "en_US", multisite: "subdirectory" },
+  { locale: "de_DE", multisite: "subdirectory" },
+  { locale: "en_US", multisite: "subdomain" },
+] as const;
+
+/** A copy of the site's database, so that reading it disturbs nobody. */
+async function withDatabase<T>(site: Site, read: (database: DatabaseSync) => T): Promise<T> {
+  const folder = await mkdtemp(path.join(tmpdir(), "database-"));
+  const copy = path.join(folder, databaseFile);
+  await copyFile(path.join(site.documentRoot, "../database", databaseFile), copy);
+  const database = new DatabaseSync(copy);
+  try {
+    return read(database);
+  } finally {
+    database.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+describe.each(kinds)("WordPress in $locale, network: $multisite", ({ locale, multisite }) => {
+  let site: Site;
+  const password = "correct horse";
+  beforeAll(async () => {
+    site = await world.site({
+      locale,
+      multisite,
+      adminUser: "Jane.Doe",
+      adminPasswordDigest: passwordDigest(password),
+    });
+  }, 120_000);
+
+  test("has a sound database without a trace of the template", async () => {
+    await withDatabase(site, (database) => {
+      expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+      expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "delete" });
+      expect(placesOf(database)).toEqual([]);
+      expect(database.prepare("SELECT * FROM wp_users").get()).toMatchObject({
+        user_login: "Jane.Doe",
+        user_nicename: "jane-doe",
+        display_name: "Jane.Doe",
+        user_email: site.wordpress.adminEmail,
+        user_url: site.wordpress.address,
+        user_pass: expect.stringMatching(/^\$wp\$2y\$10\$.{53}$/),
+      });
+      const option = database.prepare("SELECT option_value AS value FROM wp_options WHERE option_name = ?");
+      expect(option.get("siteurl")).toEqual({ value: site.wordpress.address });
+      expect(option.get("blogname")).toEqual({ value: site.wordpress.title });
+      const dates = database.prepare("SELECT unixepoch('now') - unixepoch(post_date_gmt) AS age FROM wp_posts");
+      for (const { age } of dates.all()) expect(Math.abs(Number(age))).toBeLessThan(600);
+    });
+  });
+
+  test("shows its front page in its language", async () => {
+    const page = await visitorOf(world.serving, site).get("/");
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(locale === "de_DE" ? '<html lang="de"' : '<html lang="en-US"');
+    expect(page.text).toContain(`<title>${site.wordpress.title}`);
+    expect(page.text).toContain("</html>");
+    expect(page.text).not.toContain("placeholder.invalid");
+    expect(page.text).toContain(site.wordpress.address);
+    expect(page.text).not.toContain(site.wordpress.address.replace("http:", "https:"));
+  }, 60_000);
+
+  test("lets its administrator into the dashboard, and nobody with another password", async () => {
+    expect(await visitorOf(world.serving, site).logIn("Jane.Doe", "wrong")).toBe(false);
+    const visitor = visitorOf(world.serving, site);
+    expect(await visitor.logIn("Jane.Doe", password)).toBe(true);
+    if (multisite !== null) {
+      const network = await visitor.get("/wp-admin/network/");
+      expect(network.status).toBe(200);
+      expect(network.text).toContain("network-admin");
+    }
+  }, 60_000);
+
+  test("has no file of the web server's, of the template or of another language", async () => {
+    const names = await readdir(site.documentRoot, { recursive: true });
+    expect(names.filter((name) => /\.sqlite|\.lock$|release\.json/.test(name))).toEqual([]);
+    const languages = names.filter((name) => name.startsWith("wp-content/languages/") && name.endsWith(".l10n.php"));
+    expect(languages.filter((name) => !name.includes(locale))).toEqual([]);
+    expect(languages.length > 0).toBe(locale !== "en_US");
+  });
+});
+
+test("the sub-sites of a sub-domain network get cookies that a browser takes", async () => {
+  const site = await world.site({ multisite: "subdomain" });
+  const page = await visitorOf(world.serving, site).get("/wp-login.php");
+  const { hostname } = new URL(site.wordpress.address);
+  expect(page.headers["set-cookie"]).toContain(`domain=.${hostname};`);
+}, 60_000);
+
+describe("a title is shown exactly as it was typed", () => {
+  const titles: readonly (readonly [title: string, html: string])[] = [
+    [`"><script>alert(1)</script>`, "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"],
+    ["Fish &amp; Chips & Co", "Fish &amp;amp; Chips &amp; Co"],
+    [`It's "quoted"`, "It&#039;s &quot;quoted&quot;"],
+    ["'; DROP TABLE wp_options; --", "&#039;; DROP TABLE wp_options;"],
+    ["Garten 🦄 مرحبا \u202eabc", "Garten 🦄 مرحبا \u202eabc"],
+    ["Placeholdertitle placeholderuser placeholder.invalid", "Placeholdertitle placeholderuser placeholder.invalid"],
+    ['$1 $& \\0 %s a:1:{s:1:"x";}', "$1 $&amp; \\0 %s a:1:{s:1:&quot;x&quot;;}"],
+  ];
+
+  test.each(titles)(
+    "%s",
+    async (title, html) => {
+      const site = await world.site({ title });
+      const page = await visitorOf(world.serving, site).get("/");
+      expect(page.text).toContain(`<title>${html}`);
+      expect(page.text).not.toContain("<script>alert");
+    },
+    60_000,
+  );
+});
+
+describe("a password logs in whatever it is made of", () => {
+  test.each([
+    "it's",
+    `a"b"`,
+    "back\\slash\\",
+    "$dollar $1 $" + "{x}",
+    "emoji 🦄",
+    "  blanks at the ends  ",
+    "ünïcödé",
+    "x".repeat(200),
+  ])(
+    "%s",
+    async (password) => {
+      const site = await world.site({ adminPasswordDigest: passwordDigest(password) });
+      expect(await visitorOf(world.serving, site).logIn("admin", password)).toBe(true);
+    },
+    60_000,
+  );
+});
+
+test.each(["8.1", "8.2", "8.4", "8.5"])(
+  "PHP %s serves the front page",
+  async (phpVersion) => {
+    const site = await world.site();
+    const layout = await world.runtime.layout(site.environment);
+    if (layout === null) throw new Error("no layout");
+    await world.serving.setEnvironments([{ ...site.environment, ...layout, phpVersion }]);
+    const page = await visitorOf(world.serving, site).get("/");
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(site.wordpress.title);
+  },
+  60_000,
+);
+
+test.each(["", "two  spaces", " x", "a'b", "ö", "x".repeat(61), "<b>"])(
+  "an administrator can't be called %j",
+  async (adminUser) => {
+    const spec = exampleSpec({ adminUser });
+    await expect(world.runtime.provision(spec)).rejects.toThrow(RuntimeFailure);
+    expect(await readdir(world.environments)).not.toContain(spec.environment.id);
+  },
+);
