@@ -1,0 +1,74 @@
+import { NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
+import { describe, expect, it } from "vitest";
+import { answerToRequestFault, errorAnswer, HttpFailure, Malformed } from "./faults.ts";
+import { methodsOf } from "./paths.ts";
+
+const http = (statusCode: number) => Object.assign(new Error("secret detail"), { statusCode });
+
+describe("a failure", () => {
+  it.each<[string, unknown, number, unknown]>([
+    [
+      "of form",
+      new Malformed([{ path: "/a", message: "is required" }]),
+      400,
+      { errors: [{ path: "/a", message: "is required" }] },
+    ],
+    ["of a rule", new Refused("unknown_region", "No.", { region: "x" }), 400, { code: "unknown_region", region: "x" }],
+    ["to find", new NotFound(), 404, null],
+    ["to be allowed", new NotAllowed("write"), 403, { code: "scope_missing", needs: "write" }],
+    ["of HTTP", new HttpFailure(429), 429, null],
+    ["of Fastify: too large", http(413), 413, null],
+    ["of Fastify: another type", http(415), 415, null],
+    [
+      "of Fastify: anything else",
+      http(431),
+      400,
+      { errors: [{ path: "", message: "could not be read as an HTTP request" }] },
+    ],
+  ])("%s has its status and data", (_, error, status, data) => {
+    const answer = answerToRequestFault(error);
+    expect(answer?.status).toBe(status);
+    expect(answer?.body).toEqual({ message: expect.any(String), status, data });
+    expect(JSON.stringify(answer)).not.toContain("secret detail");
+  });
+
+  it.each([new Error("x"), http(500), http(503), "text", null, undefined, { statusCode: 400 }])(
+    "of ours is none of the request's: %#",
+    (error) => {
+      expect(answerToRequestFault(error)).toBeNull();
+    },
+  );
+
+  it("of a rule says so in its own words; the others in those of the contract", () => {
+    expect(answerToRequestFault(new Refused("unknown_region", "No such region."))?.body.message).toBe(
+      "No such region.",
+    );
+    expect(errorAnswer(404).body.message).toBe(
+      "Could not find data or the user does not have permissions to retrieve it",
+    );
+  });
+
+  it("of HTTP brings its headers", () => {
+    expect(answerToRequestFault(new HttpFailure(401, { "www-authenticate": "Bearer" }))?.headers).toEqual({
+      "www-authenticate": "Bearer",
+    });
+  });
+});
+
+describe("a path", () => {
+  it.each([
+    ["/v2/sites", ["GET", "HEAD", "POST"]],
+    ["/v2/sites/", ["GET", "HEAD", "POST"]],
+    ["/v2/sites/x", ["GET", "HEAD", "DELETE"]],
+    ["/v2/sites/x/environments", ["GET", "HEAD"]],
+    ["/v2/company/x/api-keys/y", ["DELETE"]],
+    ["/", ["GET", "HEAD"]],
+    ["/v2/openapi.json", ["GET", "HEAD"]],
+    ["/v2/openapi", []],
+    ["/v2/sitesx", []],
+    ["/sites", []],
+    ["/v2/sites/x/y", []],
+  ])("%s answers to %j", (path, methods) => {
+    expect(methodsOf(path)).toEqual(methods);
+  });
+});

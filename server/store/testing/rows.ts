@@ -1,0 +1,61 @@
+/** Rows for tests of the store, made as the rules make them. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { insertApiKey, type NewApiKey } from "../apiKeys.ts";
+import { insertCompany } from "../companies.ts";
+import type { Database } from "../database.ts";
+import { insertEnvironment, insertPrimaryDomain } from "../environments.ts";
+import { insertSite, type NewSite } from "../sites.ts";
+import { insertUser } from "../users.ts";
+
+/** A company with an owner; both ids. */
+export async function addCompany(database: Database): Promise<{ companyId: string; userId: string }> {
+  const [companyId, userId] = [randomUUID(), randomUUID()];
+  await database.transaction().execute(async (transaction) => {
+    await insertCompany(transaction, { id: companyId, name: "Test" });
+    const email = `${userId}@example.com`;
+    const names = { fullName: "Ada Lovelace", firstName: "Ada" };
+    await insertUser(transaction, { id: userId, companyId, email, ...names, role: "owner", passwordHash: "" });
+  });
+  return { companyId, userId };
+}
+
+/** A key of that user that never expires, unless told otherwise. */
+export async function addApiKey(
+  database: Database,
+  owner: { readonly companyId: string; readonly userId: string },
+  more: Partial<NewApiKey> = {},
+): Promise<NewApiKey> {
+  const key = {
+    id: randomUUID(),
+    name: "Key",
+    secretHash: randomBytes(32),
+    scopes: null,
+    expiresAt: null,
+    ...owner,
+    ...more,
+  };
+  await database.transaction().execute((transaction) => insertApiKey(transaction, key));
+  return key;
+}
+
+export function siteOf(companyId: string, more: Partial<NewSite> = {}): NewSite {
+  const name = `s-${randomUUID().slice(0, 8)}`;
+  return { id: randomUUID(), companyId, name, displayName: name, region: "europe-west3", ...more };
+}
+
+/** A live site with one environment and its domain; all ids. */
+export async function addSite(database: Database, companyId: string, more: Partial<NewSite> = {}) {
+  const site = siteOf(companyId, more);
+  const environmentId = randomUUID();
+  await database.transaction().execute(async (transaction) => {
+    await insertSite(transaction, site);
+    const ids = { siteId: site.id, companyId };
+    const names = { name: "live", displayName: "Live", phpVersion: "8.3" };
+    await insertEnvironment(transaction, { id: environmentId, ...ids, ...names, containerId: randomUUID() });
+    const domain = { id: randomUUID(), environmentId, ...ids, name: `${site.name}.localhost`, isWildcard: false };
+    await insertPrimaryDomain(transaction, domain);
+    await transaction.updateTable("sites").set({ state: "live" }).where("id", "=", site.id).execute();
+    await transaction.updateTable("environments").set({ state: "serving" }).where("id", "=", environmentId).execute();
+  });
+  return { ...site, environmentId };
+}
