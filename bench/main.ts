@@ -1,0 +1,99 @@
+/**
+ * `npm run bench`: starts an installation from a clean clone, measures it from outside, and prints every figure
+ * beside its target and its reference. Ends with 1 where a target was missed.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cloneRepository, type Installation, start } from "@sitewright/e2e/installation.ts";
+import { createSite } from "@sitewright/e2e/sites.ts";
+import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
+import { measurePage } from "./page.ts";
+import { atMost, duration, type Figure, table } from "./report.ts";
+import { median, percentile, timed } from "./statistics.ts";
+
+const sites = 20;
+const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+
+async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
+  say("first start of a clean clone …");
+  const first = await timed(() => start(folder, settings));
+  await first.value.stop();
+  say("second start …");
+  const second = await timed(() => start(folder, settings));
+  return [
+    [
+      atMost("first npm start of a clean clone, packages in npm's cache", first.milliseconds, 60_000),
+      atMost("later npm start", second.milliseconds, 3_000),
+    ],
+    second.value,
+  ];
+}
+
+async function createInTurn(installation: Installation, name: string, ready: () => Promise<void>): Promise<Creation[]> {
+  const creations: Creation[] = [];
+  for (let index = 1; index <= sites; index += 1) {
+    await ready();
+    creations.push(await measureCreation(installation, `${name} ${index}`));
+  }
+  return creations;
+}
+
+function creationFigures(when: string, creations: readonly Creation[]): Figure[] {
+  const accepted = creations.map(({ acceptedMilliseconds }) => acceptedMilliseconds);
+  const pages = creations.map(({ firstPageMilliseconds }) => firstPageMilliseconds);
+  return [
+    atMost(`POST /sites → 202, p50 of ${sites}, ${when}`, median(accepted), 30),
+    atMost(`POST /sites → front page, p50, ${when}`, median(pages), 500),
+    atMost(`POST /sites → front page, p95, ${when}`, percentile(pages, 0.95), 1_500),
+  ];
+}
+
+async function measureTenAtOnce(installation: Installation): Promise<Figure> {
+  const names = Array.from({ length: 10 }, (_, index) => `Crowd ${index + 1}`);
+  const { milliseconds, value } = await timed(() =>
+    Promise.allSettled(names.map((name) => measureCreation(installation, name))),
+  );
+  const whole = value.filter(({ status }) => status === "fulfilled").length;
+  return {
+    name: "ten sites at once: front pages that come",
+    measured: `${whole} of ${names.length} in ${duration(milliseconds)}`,
+    target: `${names.length}`,
+    isMet: whole === names.length,
+  };
+}
+
+async function measureUncachedPage(installation: Installation): Promise<Figure> {
+  const site = await createSite(installation, { display_name: "Page", site_title: "Page" });
+  const { edgeMilliseconds, directMilliseconds } = await measurePage(installation, site);
+  const ratio = (edgeMilliseconds / directMilliseconds) * 100;
+  return {
+    name: "front page again, through the edge, against the worker",
+    measured: `${ratio.toFixed(0)} % (${duration(edgeMilliseconds)})`,
+    target: "≤ 130 %",
+    isMet: ratio <= 130,
+    reference: `worker called directly: ${duration(directMilliseconds)}`,
+  };
+}
+
+const clone = await cloneRepository();
+const run = await mkdtemp(join(tmpdir(), "sw-run-"));
+const [figures, installation] = await measureStarts(clone.folder, { SITEWRIGHT_RUN: run });
+try {
+  const adminSocket = join(run, "edge.sock");
+  say(`${sites} sites, one after the other, each when a spare worker is warm …`);
+  const spaced = await createInTurn(installation, "Spaced", () => untilSparesAreWarm(adminSocket, 1));
+  figures.push(...creationFigures("a spare worker warm", spaced));
+  say(`${sites} sites, one after the other without a pause …`);
+  figures.push(...creationFigures("without a pause", await createInTurn(installation, "Rapid", async () => undefined)));
+  say("ten at once …");
+  figures.push(await measureTenAtOnce(installation));
+  say("the front page again …");
+  figures.push(await measureUncachedPage(installation));
+} finally {
+  await installation.stop();
+  await clone.remove();
+  await rm(run, { recursive: true, force: true });
+}
+process.stdout.write(`${table(figures)}\n`);
+process.exitCode = figures.every(({ isMet }) => isMet) ? 0 : 1;

@@ -1,0 +1,80 @@
+/**
+ * What the edge adds to an uncached page: the same environment's front page through the edge over HTTP, and from
+ * a worker of this process called directly, in turns, so that the machine's mood is the same for both.
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Installation } from "@sitewright/e2e/installation.ts";
+import type { CreatedSite } from "@sitewright/e2e/sites.ts";
+import type { EdgeTable } from "@sitewright/edge/table.ts";
+import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
+import type { Serving } from "@sitewright/runtimes/runtime.ts";
+import { median, timed } from "./statistics.ts";
+
+const rounds = 40;
+const warmUp = 5;
+
+export interface PageCost {
+  readonly edgeMilliseconds: number;
+  readonly directMilliseconds: number;
+}
+
+/** Medians over the rounds after the first few, which warm both workers. */
+export async function measurePage(installation: Installation, site: CreatedSite): Promise<PageCost> {
+  const folder = await mkdtemp(join(tmpdir(), "sitewright-bench-"));
+  const serving = await serveDirectly(installation, site, folder);
+  const edge: number[] = [];
+  const direct: number[] = [];
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const through = await timed(() => installation.visit(`${site.address}/`));
+      if (through.value.status !== 200) throw new Error(`${site.address} answered ${through.value.status}`);
+      const called = await timed(() => callWorker(serving, site));
+      if (round < warmUp) continue;
+      edge.push(through.milliseconds);
+      direct.push(called.milliseconds);
+    }
+  } finally {
+    await serving.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { edgeMilliseconds: median(edge), directMilliseconds: median(direct) };
+}
+
+async function serveDirectly(installation: Installation, site: CreatedSite, run: string): Promise<Serving> {
+  const table: EdgeTable = JSON.parse(await readFile(join(installation.data, "edge", "table.json"), "utf8"));
+  const environment = table.environments.find(({ id }) => id === site.environmentId);
+  if (environment === undefined) throw new Error(`The edge does not serve ${site.environmentId}`);
+  const serving = createPlaygroundServing({
+    assets: join(installation.data, "assets"),
+    environments: join(installation.data, "environments"),
+    run,
+    edgePort: () => Number(new URL(installation.firstRun.sites_url).port),
+    siteSuffix: "localhost",
+    spareWorkers: 0,
+    maxWorkers: 2,
+    requestDeadlineSeconds: 60,
+    idleSeconds: 300,
+  });
+  await serving.setEnvironments([environment]);
+  return serving;
+}
+
+async function callWorker(serving: Serving, site: CreatedSite): Promise<void> {
+  const answer = await serving.handle(site.environmentId, {
+    method: "GET",
+    url: "/",
+    script: "/index.php",
+    pathInfo: "",
+    headers: { host: new URL(site.address).host },
+    body: null,
+    remoteAddress: "127.0.0.1",
+    https: false,
+    fromPhp: false,
+    signal: new AbortController().signal,
+  });
+  await text(answer.body);
+  if (answer.status !== 200) throw new Error(`The worker answered ${answer.status}`);
+}
