@@ -2,18 +2,16 @@
  * A Node process of ours as a part: it says `{ type: "ready" }` over IPC once it listens, ends on SIGTERM, and
  * ends when the IPC channel closes, which is how it learns that the supervisor was killed.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogFile } from "./logFile.ts";
 import { type Ended, EndedEarly, howItEnded, lastWords, type Part, type Run } from "./part.ts";
+import { killGroup, type NodeProgram, spawnNode } from "./spawnNode.ts";
 
-export interface ChildProgram {
+export interface ChildProgram extends NodeProgram {
   readonly name: string;
-  /** File and arguments for Node. */
-  readonly parameters: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
   readonly log: LogFile;
   /** Called with every line of output. */
   readonly line: (line: string) => void;
@@ -30,12 +28,7 @@ export function childPart(program: ChildProgram): Part {
 
 async function startChild(program: ChildProgram): Promise<Run> {
   const patience = program.patience ?? usualPatience;
-  const child = spawn(process.execPath, [...program.parameters], {
-    env: program.env,
-    // A group of its own: Ctrl-C in the terminal is ours to pass on, in order, and no stray outlives its parent.
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+  const child = spawnNode(program);
   const exited = watchEnd(child, program);
   const late = delay(patience.ready, "late" as const, { ref: false });
   const first = await Promise.race([readyMessage(child), exited, late]);
@@ -77,6 +70,7 @@ function watchEnd(child: ChildProcess, program: ChildProgram): Promise<Ended> {
   return new Promise((resolve) => {
     child.on("error", (error) => resolve({ code: null, signal: null, lastWords: [error.message] }));
     child.on("exit", (code, signal) => {
+      // Whatever it started ends with it.
       killGroup(child);
       // The last lines may still be on their way; a stray that holds the stream open must not keep us waiting.
       const drained = Promise.race([new Promise((closed) => child.on("close", closed)), delay(500)]);
@@ -91,16 +85,5 @@ async function stopChild(child: ChildProcess, exited: Promise<Ended>, patience: 
   if (first === "late") {
     killGroup(child);
     await exited;
-  }
-}
-
-/** Whatever it started ends with it. */
-function killGroup(child: ChildProcess): void {
-  try {
-    if (child.pid !== undefined) {
-      process.kill(-child.pid, "SIGKILL");
-    }
-  } catch {
-    // The group is empty.
   }
 }

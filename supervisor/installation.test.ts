@@ -239,6 +239,21 @@ describe("kill -9", () => {
     expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
     expect(await select((await pids(data)).database, "select * from kept")).toEqual([]);
   });
+
+  test("of the supervisor ends also a child that hears nothing any more, and its port is waited for", async () => {
+    const data = dataIn(testFolder());
+    const first = await startedSupervisor(data);
+    const before = await pids(data);
+    const ports = chosenPorts(data);
+    await ask(ports.edgePort, "/spin");
+    first.child.kill("SIGKILL");
+    await first.exit;
+    await startedSupervisor(data, {
+      SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
+      SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
+    });
+    expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
+  });
 });
 
 describe("a child", () => {

@@ -19,7 +19,7 @@ import type { Part } from "./part.ts";
 import { findPorts } from "./ports.ts";
 import { postgresPart } from "./postgresPart.ts";
 import { prepareInProcess } from "./preparation.ts";
-import { readChosen, readFirstRun, removeRun, writeChosen, writeRun } from "./records.ts";
+import { readChosen, readFirstRun, readRun, removeRun, writeChosen, writeRun } from "./records.ts";
 import type { Terminal } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
 
@@ -144,17 +144,22 @@ interface Ports {
   readonly edgePort: number;
 }
 
+/** How long the children of a supervisor that was killed may take to end. */
+const leftoversMs = 5_000;
+
 async function choosePorts(config: Config, report: (sentence: string) => void): Promise<Ports> {
   const chosen = readChosen(config.data);
-  const [controlPort = 0, edgePort = 0] = await findPorts(config.host, [
-    {
-      port: config.controlPort,
-      preferred: chosen?.controlPort,
-      purpose: "the API",
-      setting: "SITEWRIGHT_CONTROL_PORT",
-    },
-    { port: config.edgePort, preferred: chosen?.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" },
-  ]);
+  const api = { port: config.controlPort, purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
+  const sites = { port: config.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
+  const [controlPort = 0, edgePort = 0] = await findPorts(
+    config.host,
+    [
+      { ...api, preferred: chosen?.controlPort },
+      { ...sites, preferred: chosen?.edgePort },
+    ],
+    // An orderly stop removes the record.
+    readRun(config.data) === null ? 0 : leftoversMs,
+  );
   if (chosen === null) {
     writeChosen(config.data, { controlPort, edgePort, siteSuffix: config.siteSuffix });
   } else if (chosen.edgePort !== edgePort) {

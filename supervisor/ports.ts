@@ -1,6 +1,7 @@
 /** The ports to listen on, checked before anything is started that would need them. */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 export interface WantedPort {
   /** 0: any free one. */
@@ -12,17 +13,20 @@ export interface WantedPort {
 
 /**
  * Resolves to a concrete free port for each, in order. Throws one sentence per port that can't be had.
+ * `patience` is how long to wait for a port to become free, in milliseconds.
  * `preferred` is taken for a port of 0 where it is free: addresses of sites hold the port.
  */
 export async function findPorts(
   host: string,
   wanted: readonly (WantedPort & { readonly preferred?: number | undefined })[],
+  patience = 0,
 ): Promise<number[]> {
+  const giveUp = Date.now() + patience;
   const found: number[] = [];
   const problems: string[] = [];
   for (const one of wanted) {
     const choices = one.port === 0 ? [one.preferred ?? [], anyPorts()].flat() : [one.port];
-    const tried = await firstFree(host, choices, found);
+    const tried = await firstFree(host, choices, found, giveUp);
     if (typeof tried === "number") {
       found.push(tried);
     } else {
@@ -43,16 +47,29 @@ function anyPorts(): number[] {
   return Array.from({ length: 50 }, () => randomInt(20_000, 32_000));
 }
 
-async function firstFree(host: string, choices: readonly number[], taken: readonly number[]): Promise<number | Error> {
+async function firstFree(
+  host: string,
+  choices: readonly number[],
+  taken: readonly number[],
+  giveUp: number,
+): Promise<number | Error> {
   let last: number | Error = new Error("No port to try");
   for (const choice of choices) {
-    last = taken.includes(choice) ? Object.assign(new Error(), { code: "EADDRINUSE" }) : await tryPort(host, choice);
+    last = taken.includes(choice) ? inUse() : await tryPort(host, choice);
+    while (isInUse(last) && !taken.includes(choice) && Date.now() < giveUp) {
+      await delay(50);
+      last = await tryPort(host, choice);
+    }
     if (typeof last === "number") {
       return last;
     }
   }
   return last;
 }
+
+const inUse = () => Object.assign(new Error(), { code: "EADDRINUSE" });
+const isInUse = (result: number | Error) =>
+  typeof result !== "number" && "code" in result && result.code === "EADDRINUSE";
 
 /** Listens for a moment. Resolves to the port, or to the error that stood in the way. */
 function tryPort(host: string, port: number): Promise<number | Error> {
@@ -65,7 +82,7 @@ function tryPort(host: string, port: number): Promise<number | Error> {
 
 function explain(error: Error, host: string, { port, purpose, setting }: WantedPort): string {
   const code = "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE") {
+  if (isInUse(error)) {
     return `Port ${port} (${purpose}) is in use by another program. End that one, or set ${setting} to another port.`;
   }
   if (code === "EACCES") {

@@ -1,9 +1,9 @@
 /** Runs the program that prepares the runtime, to its end. */
-import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import type { Progress } from "@sitewright/runtimes/runtime.ts";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
+import { killGroup, type NodeProgram, spawnNode } from "./spawnNode.ts";
 
 const progressMessage = Type.Object({
   type: Type.Literal("progress"),
@@ -12,30 +12,27 @@ const progressMessage = Type.Object({
   total: Type.Union([Type.Number(), Type.Null()]),
 });
 
-export interface PreparationProgram {
-  /** File and arguments for Node. */
-  readonly parameters: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
+export interface PreparationProgram extends NodeProgram {
   readonly signal: AbortSignal;
 }
 
 /** Resolves when everything is there. Rejects with what the program wrote as its reason. */
 export async function prepareInProcess(program: PreparationProgram, progress: Progress): Promise<void> {
-  const child = spawn(process.execPath, [...program.parameters], {
-    env: program.env,
-    detached: true,
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-    signal: program.signal,
-    killSignal: "SIGKILL",
-  });
+  program.signal.throwIfAborted();
+  const child = spawnNode(program);
+  program.signal.addEventListener("abort", () => killGroup(child), { once: true });
   child.on("message", (message) => {
     if (Value.Check(progressMessage, message)) {
       progress(message);
     }
   });
+  child.stdout?.resume();
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", resolve);
+    child.on("exit", (code) => {
+      killGroup(child);
+      resolve(code);
+    });
   });
   const [code, complaint] = await Promise.all([ended, child.stderr === null ? "" : text(child.stderr)]);
   if (code !== 0) {

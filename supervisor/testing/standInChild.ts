@@ -1,6 +1,6 @@
 /**
  * Stands in for control, edge and what prepares the runtime: node standInChild.ts <name>. It listens on its port, says that it is ready, and
- * writes what happens to it to `<data>/<name>.events`. Requests make it misbehave: `/die`, `/hang`, `/warn`.
+ * writes what happens to it to `<data>/<name>.events`. Requests make it misbehave: `/die`, `/hang`, `/spin`, `/warn`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -44,6 +44,14 @@ const server = createServer((request, response) => {
   }
   if (request.url === "/warn") {
     console.log(JSON.stringify({ level: 40, msg: "something is odd" }));
+  }
+  if (request.url === "/spin") {
+    response.end("{}", () => {
+      for (;;) {
+        // Neither signals nor channels are heard.
+      }
+    });
+    return;
   }
   hangs ||= request.url === "/hang";
   response.end(JSON.stringify({ pid: process.pid, database: process.env.DATABASE_URL ?? null }));
