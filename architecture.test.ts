@@ -25,7 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
   server: ["runtimes"],
   supervisor: ["server", "runtimes"],
   e2e: [],
-  bench: ["server", "runtimes", "edge", "supervisor", "e2e"],
+  bench: ["server", "runtimes", "runtimes/playground", "edge", "supervisor", "e2e"],
   tools: [],
 };
 
