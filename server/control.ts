@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import { ensureFirstCompany } from "./app/companies.ts";
+import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
@@ -15,7 +15,7 @@ import { operationDefinitions } from "./operations/definitions.ts";
 import { deleteJournals, type Engine, startEngine } from "./operations/engine.ts";
 import { makeProbe } from "./operations/probe.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
-import { runPart } from "./part.ts";
+import { CannotStart, runPart } from "./part.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
@@ -124,24 +124,27 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
     const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
     if (!isTaken) throw cause;
     const message = `Port ${config.controlPort} is in use. Choose another with SITEWRIGHT_CONTROL_PORT.`;
-    throw new Error(message, { cause });
+    throw new CannotStart(message, { cause });
   }
 }
 
 /** The facts are on disk before the company is committed: nobody is left with a company that has no known key. */
 async function prepareFirstRun({ database }: OpenDatabase, config: Config): Promise<FirstRun | null> {
   const addresses = addressesOf(config);
-  const company = await ensureFirstCompany(database, config.firstApiKey, (facts) =>
-    writeFirstRun(config.data, { ...addresses, ...facts }),
-  );
+  const keepFacts = (facts: NewCompany) => writeFirstRun(config.data, { ...addresses, ...facts });
+  const company = await ensureFirstCompany(database, config.firstApiKey, keepFacts).catch((cause: unknown) => {
+    throw cause instanceof UnusableCompany ? new CannotStart(cause.message, { cause }) : cause;
+  });
   if (company) return { ...addresses, ...company };
   await refreshFirstRun(config.data, addresses);
   return null;
 }
 
 /** The process itself: reads the settings, runs until it is told to stop, ends. */
-export async function runControl(makeRuntime: (config: Config) => Promise<Runtime> | Runtime): Promise<void> {
-  const config = loadConfig(process.env);
-  const log = pino({ level: config.logLevel, base: undefined });
-  await runPart(log, async () => startControl({ config, runtime: await makeRuntime(config), log }));
+export async function runControl(makeRuntime: (config: Config) => Runtime): Promise<void> {
+  await runPart(async () => {
+    const config = loadConfig(process.env);
+    const log = pino({ level: config.logLevel, base: undefined });
+    return startControl({ config, runtime: makeRuntime(config), log });
+  });
 }

@@ -1,5 +1,5 @@
 /** A process that the supervisor started: says when it is ready, and ends when it is told to or left alone. */
-import type { Logger } from "pino";
+import { ConfigError } from "./config.ts";
 
 export interface RunningPart {
   /** Resolves when the process can't go on. */
@@ -7,12 +7,17 @@ export interface RunningPart {
   stop(): Promise<void>;
 }
 
+/** A start that the person can mend; the message says how. */
+export class CannotStart extends Error {
+  override readonly name = "CannotStart";
+}
+
 /**
  * Runs `start`, tells the supervisor `{ type: "ready" }`, and stops on SIGTERM, on SIGINT and when the IPC channel
  * closes, which is how it learns that the supervisor was killed. Ends the process: 0 after a clean stop, 1 where
- * the start failed or the part was lost.
+ * the start failed or the part was lost, with the reason on standard error.
  */
-export async function runPart(log: Logger, start: () => Promise<RunningPart>): Promise<void> {
+export async function runPart(start: () => Promise<RunningPart>): Promise<void> {
   const asked = Promise.withResolvers<"asked">();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => asked.resolve("asked"));
   process.on("disconnect", () => asked.resolve("asked"));
@@ -20,14 +25,23 @@ export async function runPart(log: Logger, start: () => Promise<RunningPart>): P
     const part = await start();
     process.send?.({ type: "ready" });
     const end = await Promise.race([asked.promise, part.lost ?? asked.promise]);
-    if (end !== "asked") {
-      log.error({ err: end }, "This process can't go on; another one takes over");
-      process.exit(1);
-    }
+    if (end !== "asked") fail(new Error("This process can't go on; another one takes over", { cause: end }));
     await part.stop();
     process.exit(0);
-  } catch (err) {
-    log.fatal({ err }, "This process failed");
-    process.exit(1);
+  } catch (error) {
+    fail(error);
   }
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exit(1);
+}
+
+/** Only the sentence where it is meant for the person; otherwise all there is. */
+function explain(error: unknown): string {
+  if (error instanceof CannotStart || error instanceof ConfigError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\nCaused by: ${explain(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
 }

@@ -31,17 +31,9 @@ export interface Subject {
   cleanSlate(world: World, request: OperationRequest): Promise<string[]>;
 }
 
-/** Another runtime than the fake: a module, its factory, and what the factory is given. */
-export interface RuntimeParameter {
-  readonly module: string;
-  readonly factory: string;
-  readonly options: unknown;
-}
-
 export interface HarnessOptions {
   /** Worlds, used side by side; each run of the operation happens in one. */
   readonly worlds: readonly World[];
-  readonly runtime?: RuntimeParameter;
   /** Kills in the middle of work come up to so long after its beginning. */
   readonly longestWorkMilliseconds?: number;
 }
@@ -134,7 +126,7 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
   const left = [...cases];
   const lane = async (world: World): Promise<string[]> => {
     await using table = await openTable(world);
-    let child = await startChild(world, options);
+    let child = await startChild(world);
     const wrong: string[] = [];
     try {
       for (let next = left.shift(); next; next = left.shift()) {
@@ -146,7 +138,7 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
         if (signal !== "SIGKILL") wrong.push(`${next.name}: the process ended by itself`);
         // What failed before the kill fails again after it, and dies no more.
         const { killAt: _, killAtEnd: __, ...survivors } = next.fault;
-        child = await startChild(world, options, survivors);
+        child = await startChild(world, survivors);
         wrong.push(...(await judge(subject, world, next, request, await ended)));
       }
     } finally {
@@ -196,16 +188,8 @@ export async function openTable({ facts, own, services }: World): Promise<Table>
 }
 
 /** A process that runs operations in the world; ready when this resolves. */
-export async function startChild(
-  world: World,
-  { runtime }: Pick<HarnessOptions, "runtime">,
-  fault: ToChild["fault"] = {},
-): Promise<ChildProcess> {
-  const { module, factory, options } = runtime ?? {
-    module: "@sitewright/runtimes/fake/runtime.ts",
-    factory: "createFakeRuntime",
-    options: { folder: join(world.facts.dataFolder, "fake") },
-  };
+export async function startChild(world: World, fault: ToChild["fault"] = {}): Promise<ChildProcess> {
+  const { module, factory, options } = world.runtime;
   const child = spawn(process.execPath, [join(import.meta.dirname, "../testing/operationsChild.ts")], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: {

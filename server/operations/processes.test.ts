@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 async function fill(): Promise<Place> {
-  const place: Place = { child: await startChild(world, {}), restarts: 0, isKept: true };
+  const place: Place = { child: await startChild(world), restarts: 0, isKept: true };
   places.push(place);
   void keep(place);
   return place;
@@ -46,7 +46,7 @@ async function keep(place: Place): Promise<void> {
   for (;;) {
     await once(place.child, "exit");
     if (!place.isKept) return;
-    place.child = await startChild(world, {});
+    place.child = await startChild(world);
     place.restarts++;
   }
 }

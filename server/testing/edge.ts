@@ -4,7 +4,8 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
-import { createFakeServing, type FakeAnswer } from "@sitewright/runtimes/fake/serving.ts";
+import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
+import type { Serving } from "@sitewright/runtimes/runtime.ts";
 import { tableFile } from "../reconcilers/publishRoutes.ts";
 import { silentLog } from "./engine.ts";
 
@@ -15,18 +16,27 @@ export interface TestEdge extends AsyncDisposable {
 
 const limits = { uploadBytes: 100_000, headSeconds: 15, requestSeconds: 60, silenceSeconds: 60 };
 
-export async function startTestEdge(dataFolder: string, answer?: FakeAnswer): Promise<TestEdge> {
+/** What answers requests that need PHP; given the folder of the edge's sockets and what tells the edge's port. */
+export type MakeServing = (phpFolder: string, edgePort: () => number) => Serving;
+
+export async function startTestEdge(
+  dataFolder: string,
+  makeServing: MakeServing = () => createFakeServing(),
+): Promise<TestEdge> {
   const runFolder = await mkdtemp(join(tmpdir(), "swrun-"));
+  const phpFolder = join(runFolder, "php");
+  let port = 0;
   const edge = await startEdge({
-    upstream: createFakeServing(answer ? { answer } : {}),
+    upstream: makeServing(phpFolder, () => port),
     host: "127.0.0.1",
     port: 0,
     adminSocket: join(runFolder, "edge.sock"),
-    loopbackSocket: join(runFolder, "public", "loopback.sock"),
+    loopbackSocket: join(phpFolder, "edge-loopback.sock"),
     tableFile: tableFile(dataFolder),
     limits,
     log: silentLog,
   });
+  port = edge.port;
   return {
     edge,
     runFolder,

@@ -13,7 +13,7 @@ import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
-import { startTestEdge } from "./edge.ts";
+import { type MakeServing, startTestEdge } from "./edge.ts";
 import { silentLog } from "./engine.ts";
 
 export interface WorldFacts {
@@ -27,11 +27,28 @@ export interface World extends AsyncDisposable {
   readonly facts: WorldFacts;
   readonly own: TestDatabase;
   readonly services: Services;
+  readonly runtime: RuntimeParameter;
+}
+
+/** A runtime as another process can make it too: the module, its factory, and what the factory is given. */
+export interface RuntimeParameter {
+  readonly module: string;
+  readonly factory: string;
+  readonly options: unknown;
+}
+
+/** Which runtime a world has, in both of its faces. */
+export interface WorldRuntime {
+  readonly runtime: Runtime;
+  readonly parameter: RuntimeParameter;
+  readonly makeServing?: MakeServing;
 }
 
 /** The fake, with its state in the world's data folder. */
-export function fakeRuntimeOf({ dataFolder }: WorldFacts): Runtime {
-  return createFakeRuntime({ folder: join(dataFolder, "fake") });
+function fakeRuntime(dataFolder: string): WorldRuntime {
+  const options = { folder: join(dataFolder, "fake") };
+  const parameter = { module: "@sitewright/runtimes/fake/runtime.ts", factory: "createFakeRuntime", options };
+  return { runtime: createFakeRuntime(options), parameter };
 }
 
 export function servicesOf(facts: WorldFacts, database: Database, runtime: Runtime): Services {
@@ -44,20 +61,21 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
   };
 }
 
-/** A new, empty world. */
-export async function makeWorld(): Promise<World> {
+/** A new, empty world, of the fake runtime unless told otherwise. */
+export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime = fakeRuntime): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const dataFolder = await mkdtemp(join(tmpdir(), "swworld-"));
   stack.defer(() => rm(dataFolder, { recursive: true, force: true }));
   const own = stack.use(await createTestDatabase());
-  const edge = stack.use(await startTestEdge(dataFolder));
+  const { runtime, parameter, makeServing } = runtimeIn(dataFolder);
+  const edge = stack.use(await startTestEdge(dataFolder, makeServing));
   const facts = {
     databaseUrl: own.url,
     dataFolder,
     edgeSocket: join(edge.runFolder, "edge.sock"),
     edgePort: edge.edge.port,
   };
-  const services = servicesOf(facts, own.database, fakeRuntimeOf(facts));
+  const services = servicesOf(facts, own.database, runtime);
   const owned = stack.move();
-  return { facts, own, services, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { facts, own, services, runtime: parameter, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
