@@ -49,7 +49,8 @@ const hour = 3_600;
 /** Resolves when the API answers and operations run. */
 export async function startControl({ config, runtime, log }: ControlOptions): Promise<Control> {
   const url = config.databaseUrl;
-  if (url === null) throw new Error("DATABASE_URL must be set: the control process does not start PostgreSQL itself");
+  if (url === null)
+    throw new CannotStart("DATABASE_URL must be set: the control process does not start PostgreSQL itself");
   await using started = new AsyncDisposableStack();
   const onConnectionLost = (err: Error) => log.warn({ err }, "A connection to the database was lost");
   const opened = openDatabase(url, { onConnectionLost });

@@ -1,0 +1,99 @@
+/** The control process as the supervisor sees it: a child that says when it is ready and ends when it should. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
+import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { useTestDatabase } from "./testing/database.ts";
+
+const own = useTestDatabase();
+let data: string;
+
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), "swmain-"));
+  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments: join(data, "environments") });
+  await runtime.prepare(() => undefined);
+});
+afterAll(async () => {
+  await rm(data, { recursive: true });
+});
+
+function start(part: string, settings: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [join(import.meta.dirname, "main.ts"), part], {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    env: {
+      PATH: process.env.PATH,
+      SITEWRIGHT_DATA: data,
+      SITEWRIGHT_ASSETS: sharedAssets,
+      SITEWRIGHT_RUN: join(data, "run"),
+      SITEWRIGHT_CONTROL_PORT: "0",
+      SITEWRIGHT_EDGE_PORT: "8081",
+      SITEWRIGHT_LOG_LEVEL: "silent",
+      DATABASE_URL: own.url,
+      ...settings,
+    },
+  });
+}
+
+async function startReady(): Promise<ChildProcess> {
+  const child = start("control");
+  const [message] = await once(child, "message");
+  expect(message).toMatchObject({ type: "ready" });
+  return child;
+}
+
+async function endOf(child: ChildProcess): Promise<{ code: number | null; words: string }> {
+  const words = child.stderr ? text(child.stderr) : "";
+  const [code] = await once(child, "exit");
+  return { code, words: await words };
+}
+
+describe("the control process", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)("ends cleanly on %s", async (signal) => {
+    const child = await startReady();
+    const ended = endOf(child);
+    child.kill(signal);
+    expect(await ended).toEqual({ code: 0, words: "" });
+  });
+
+  test("ends when its supervisor is gone", async () => {
+    const child = await startReady();
+    const ended = endOf(child);
+    child.disconnect();
+    expect((await ended).code).toBe(0);
+  });
+
+  test("ends with an error when PostgreSQL throws it out, so that a new one takes over", async () => {
+    const child = await startReady();
+    const ended = endOf(child);
+    await own.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    const { code, words } = await ended;
+    expect(code).toBe(1);
+    expect(words).toContain("another one takes over");
+    const next = await startReady();
+    next.kill();
+    expect((await endOf(next)).code).toBe(0);
+  });
+
+  test.each([
+    [{ SITEWRIGHT_CONTROL_PORT: "eighty" }, "SITEWRIGHT_CONTROL_PORT"],
+    [{ SITEWRIGHT_FIRST_API_KEY: "short" }, "SITEWRIGHT_FIRST_API_KEY"],
+    [{ DATABASE_URL: "" }, "DATABASE_URL must be set"],
+  ])("refuses to start with %o, and says so", async (settings, words) => {
+    const ended = await endOf(start("control", settings));
+    expect(ended.code).toBe(1);
+    expect(ended.words).toContain(words);
+    expect(ended.words).not.toContain("    at ");
+  });
+});
+
+test("a part that does not exist is answered with those that do", async () => {
+  expect(await endOf(start("kontrol"))).toEqual({ code: 2, words: "Usage: node server/main.ts control|edge\n" });
+});
