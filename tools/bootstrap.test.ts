@@ -1,0 +1,180 @@
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+
+const lockfile = {
+  packages: {
+    "": { name: "example" },
+    "node_modules/here": { version: "1.0.0", integrity: "sha512-a" },
+    "node_modules/elsewhere": { version: "2.0.0", integrity: "sha512-b", optional: true },
+    "node_modules/@room/one": { link: true, resolved: "one" },
+    one: { version: "0.1.0" },
+  },
+};
+
+let root = "";
+let program = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "sw-bootstrap-"));
+  for (const folder of ["tools", "bin"]) {
+    mkdirSync(join(root, folder));
+  }
+  copyFileSync(join(import.meta.dirname, "bootstrap.cjs"), join(root, "tools", "bootstrap.cjs"));
+  writeFileSync(join(root, "package-lock.json"), JSON.stringify(lockfile));
+  program = join(root, "program.ts");
+  fakeNpm(`mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node &&
+    cp package-lock.json node_modules/.package-lock.json && echo "added 3 packages"`);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Stands in for npm: notes how it was called, then does what the lines say. */
+function fakeNpm(lines: string): void {
+  writeFileSync(join(root, "bin", "npm"), `#!/bin/sh\necho "npm $*" >> "${root}/calls"\n${lines}\n`);
+  chmodSync(join(root, "bin", "npm"), 0o755);
+}
+
+/** As after an installation; what was found may differ from the lockfile. */
+function installed(packages: object = lockfile.packages): void {
+  mkdirSync(join(root, "node_modules", ".bin"), { recursive: true });
+  symlinkSync(process.execPath, join(root, "node_modules", ".bin", "node"));
+  writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
+}
+
+function bootstrap(given: readonly string[] = [], isOldNode = false) {
+  const env = { PATH: `${join(root, "bin")}:/usr/bin:/bin` };
+  // Before version 22 a program can't replace itself by another.
+  writeFileSync(join(root, "old.cjs"), "delete process.execve;");
+  const options = isOldNode ? ["--require", join(root, "old.cjs")] : [];
+  const parameters = [...options, join(root, "tools", "bootstrap.cjs"), "program.ts", ...given];
+  const child = spawn(process.execPath, parameters, { env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let [output, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const ended = new Promise<{ code: number | null; signal: string | null; output: string; errors: string }>(
+    (resolve) => {
+      child.on("close", (code, signal) => resolve({ code, signal, output, errors }));
+    },
+  );
+  const says = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => output.includes(text) && resolve();
+      child.stdout.on("data", look);
+      look();
+    });
+  return { child, ended, says };
+}
+
+const calls = () => (existsSync(join(root, "calls")) ? readFileSync(join(root, "calls"), "utf8") : "");
+describe("a fresh clone", () => {
+  test("gets exactly the packages of the lockfile, and says so where the program's output is not", async () => {
+    writeFileSync(program, "console.log(JSON.stringify({ given: process.argv.slice(2) }))");
+    const { code, output, errors } = await bootstrap(["a", "b c"]).ended;
+    expect({ code, output }).toEqual({ code: 0, output: '{"given":["a","b c"]}\n' });
+    expect(calls()).toMatch(/^npm ci .*--include=dev/);
+    expect(errors).toContain("Installing the packages that Sitewright needs");
+    expect(errors).toContain("added 3 packages");
+  });
+
+  test("where npm fails ends with what to do next, and starts nothing", async () => {
+    fakeNpm('echo "npm error network" >&2; exit 1');
+    writeFileSync(program, 'console.log("started")');
+    const { code, output, errors } = await bootstrap().ended;
+    expect({ code, output }).toEqual({ code: 1, output: "" });
+    expect(errors).toContain("npm error network");
+    expect(errors).toContain("npm ci ended with code 1; the lines above say why.");
+    expect(errors).toContain("Then run the same command again");
+  });
+
+  test("where npm skipped the script that fetches Node is told how to get it", async () => {
+    fakeNpm("mkdir -p node_modules && cp package-lock.json node_modules/.package-lock.json");
+    const { code, errors } = await bootstrap().ended;
+    expect(code).toBe(1);
+    expect(errors).toContain("npm rebuild node");
+  });
+
+  test("without npm is told what to install", async () => {
+    rmSync(join(root, "bin", "npm"));
+    const env = { PATH: join(root, "bin") };
+    const run = () =>
+      execFileSync(process.execPath, [join(root, "tools", "bootstrap.cjs"), "program.ts"], { env, stdio: "pipe" });
+    expect(run).toThrow(/npm was not found\. Install Node\.js with npm/);
+  });
+
+  test("with a damaged lockfile is told how to get it back", async () => {
+    writeFileSync(join(root, "package-lock.json"), "<<<<<<<");
+    const { code, errors } = await bootstrap().ended;
+    expect(code).toBe(1);
+    expect(errors).toContain("git checkout package-lock.json");
+  });
+});
+
+describe("installed packages", () => {
+  test("that match the lockfile are left alone, also without those for other platforms", async () => {
+    const { "node_modules/elsewhere": _, ...rest } = lockfile.packages;
+    installed(rest);
+    writeFileSync(program, 'console.log("started")');
+    expect(await bootstrap().ended).toMatchObject({ code: 0, output: "started\n", errors: "" });
+    expect(calls()).toBe("");
+  });
+
+  test.each([
+    ["of another version", { ...lockfile.packages, "node_modules/here": { version: "0.9.0", integrity: "sha512-z" } }],
+    ["of which one is missing", { ...lockfile.packages, "node_modules/here": undefined }],
+  ])("%s are installed anew", async (_, packages) => {
+    installed(packages);
+    writeFileSync(program, "");
+    expect(await bootstrap().ended).toMatchObject({ code: 0 });
+    expect(calls()).toMatch(/^npm ci /);
+  });
+});
+
+describe.each([
+  ["a Node that can replace itself", false],
+  ["an older Node", true],
+])("under %s, the program", (_, isOldNode) => {
+  test("has its exit code passed on", async () => {
+    installed();
+    writeFileSync(program, "process.exit(7)");
+    expect(await bootstrap([], isOldNode).ended).toMatchObject({ code: 7 });
+  });
+
+  test("has the signal that ended it passed on", async () => {
+    installed();
+    writeFileSync(program, 'process.kill(process.pid, "SIGKILL"); setInterval(() => 0, 1000);');
+    expect(await bootstrap([], isOldNode).ended).toMatchObject({ signal: "SIGKILL" });
+  });
+
+  test("gets a signal that bootstrap gets, once", async () => {
+    installed();
+    writeFileSync(
+      program,
+      `process.on("SIGINT", () => console.log("interrupted"));
+       process.on("SIGTERM", () => process.exit(0));
+       setInterval(() => 0, 1000);
+       console.log("waits");`,
+    );
+    const { child, ended, says } = bootstrap([], isOldNode);
+    await says("waits");
+    child.kill("SIGINT");
+    await says("interrupted");
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, output: "waits\ninterrupted\n" });
+  });
+});
