@@ -7,6 +7,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Script } from "@sitewright/runtimes/fake/script.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { OperationRow } from "../store/operations.ts";
+import type { Fault } from "../testing/faults.ts";
 import { creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { openTable, type Subject, startChild } from "./crashHarness.ts";
@@ -20,6 +21,7 @@ interface Place {
   child: ChildProcess;
   restarts: number;
   isKept: boolean;
+  readonly fault: Fault;
 }
 
 beforeEach(async () => {
@@ -35,8 +37,8 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-async function fill(): Promise<Place> {
-  const place: Place = { child: await startChild(world), restarts: 0, isKept: true };
+async function fill(fault: Fault = {}): Promise<Place> {
+  const place: Place = { child: await startChild(world, fault), restarts: 0, isKept: true, fault };
   places.push(place);
   void keep(place);
   return place;
@@ -46,7 +48,7 @@ async function keep(place: Place): Promise<void> {
   for (;;) {
     await once(place.child, "exit");
     if (!place.isKept) return;
-    place.child = await startChild(world);
+    place.child = await startChild(world, place.fault);
     place.restarts++;
   }
 }
@@ -110,4 +112,17 @@ test("a process that loses its connections makes way for another, which goes on"
   );
   expectAllWell(await rows);
   expect(place.restarts).toBe(1);
+});
+
+test("a step that no process survives is given up and undone", async () => {
+  const place = await fill({ killAt: "run publish:after" });
+  await using table = await openTable(world);
+  const request = await creatingSite.prepare(world);
+  const row = await table.submit(request);
+  expect(row).toMatchObject({
+    state: "failed",
+    public_error: "The server stopped each time this was tried, so it was given up.",
+  });
+  expect(await creatingSite.cleanSlate(world, request)).toEqual([]);
+  expect(place.restarts).toBe(3);
 });

@@ -11,8 +11,15 @@
 import type { Logger } from "pino";
 import type { Sealer } from "../sealing.ts";
 import type { Database, DatabaseTransaction, Json } from "../store/database.ts";
-import { beginStep, endOperation, type OperationEnd, type OperationRow, readOperation } from "../store/operations.ts";
-import { attempt, insist, type Pace, pause } from "./attempt.ts";
+import {
+  beginStep,
+  endOperation,
+  type OperationEnd,
+  type OperationRow,
+  readOperation,
+  uncountBeginning,
+} from "../store/operations.ts";
+import { attempt, insist, type Pace, pause, Stopping } from "./attempt.ts";
 import { CrashLoop, publicReason } from "./failures.ts";
 import type { AnyDefinition, EndContext, Step, StepContext } from "./operation.ts";
 
@@ -90,7 +97,9 @@ class Run {
     const attempts = await this.#begin(step.name, stepsDone);
     if (attempts === null) return "ended";
     if (attempts > this.#services.mostAttempts) return this.#giveUp(step.name, new CrashLoop());
-    const error = await this.#attempt(step.deadlineSeconds, (signal) => step.run(this.#context(signal)));
+    const error = await this.#uncountedWhenStopping(step.name, () =>
+      this.#attempt(step.deadlineSeconds, (signal) => step.run(this.#context(signal))),
+    );
     return error ? this.#giveUp(step.name, error) : "done";
   }
 
@@ -102,11 +111,22 @@ class Run {
     // Each process that tried this died of it, or so it seems: not at once again.
     if (attempts > mostAttempts) await pause(attempts - mostAttempts, patientPace, stop);
     await this.#letLeftOverEnd(step.deadlineSeconds);
-    await this.#insist(name, async () => {
+    const tryOnce = async () => {
       const error = await this.#attempt(step.deadlineSeconds, (signal) => step.run(this.#context(signal)));
       if (error) throw error;
-    });
+    };
+    await this.#uncountedWhenStopping(name, () => this.#insist(name, tryOnce));
     return "done";
+  }
+
+  /** Only a process that died of a step counts against it, not one that was told to end. */
+  async #uncountedWhenStopping<T>(name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Stopping) await uncountBeginning(this.#services.database, this.#row.id, name);
+      throw error;
+    }
   }
 
   async #unwind(begun: readonly Step<Json>[], reason: string): Promise<void> {

@@ -98,6 +98,17 @@ export async function beginStep(
   return row?.attempts ?? null;
 }
 
+/** Takes one beginning back: the process that ends in an orderly way did not die of the step. */
+export async function uncountBeginning(database: Database, operationId: string, step: string): Promise<void> {
+  await database
+    .updateTable("operations")
+    .set((eb) => ({ attempts: eb("attempts", "-", 1) }))
+    .where("id", "=", operationId)
+    .where("step", "=", step)
+    .where("attempts", ">", 0)
+    .execute();
+}
+
 export type OperationEnd =
   | { readonly state: "succeeded"; readonly result: Json }
   | { readonly state: "failed"; readonly publicError: string };

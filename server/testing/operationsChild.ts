@@ -44,6 +44,7 @@ const engine = await startEngine({
   log: silentLog,
   paces: testPaces,
   sweepMilliseconds: 100,
+  mostAttempts: 3,
 });
 engine.lost.then(() => process.exit(1));
 process.send?.("ready");
