@@ -8,7 +8,8 @@ export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sw-sup-"));
   onTestFinished(({ task }) => {
     if (task.result?.state !== "fail") {
-      rmSync(folder, { recursive: true, force: true });
+      // What a test killed may still be writing its last words.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
     }
   });
   return folder;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { until } from "./until.ts";
 
@@ -13,7 +14,7 @@ export interface SupervisorUnderTest {
   readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts one; it is killed after the test where the test did not end it. */
+/** Starts one; it is stopped after the test where the test did not end it. */
 export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}): SupervisorUnderTest {
   const env = {
     ...process.env,
@@ -35,6 +36,8 @@ export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}):
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await Promise.race([exit, delay(20_000, undefined, { ref: false })]);
     child.kill("SIGKILL");
     await exit;
   });
