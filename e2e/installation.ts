@@ -31,8 +31,8 @@ export interface Installation {
   api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   /** Asks for a page of a site as a visitor: connects to this machine and names the site in the Host header. */
   visit(url: string): Promise<Answer>;
-  /** Ctrl-C; gives the exit code. */
-  stop(): Promise<number | null>;
+  /** Ctrl-C, and waits for the end. */
+  stop(): Promise<void>;
 }
 
 const run = promisify(execFile);
@@ -88,10 +88,27 @@ export async function start(folder: string, settings: Readonly<Record<string, st
   };
 }
 
-/** Sends what Ctrl-C in a terminal sends: SIGINT to the whole foreground group. */
-async function interrupt(supervisor: ChildProcess): Promise<number | null> {
-  if (supervisor.exitCode !== null) return supervisor.exitCode;
-  const ended = new Promise<number | null>((resolve) => supervisor.once("exit", resolve));
-  if (supervisor.pid !== undefined) process.kill(-supervisor.pid, "SIGINT");
-  return ended;
+/** Sends what Ctrl-C in a terminal sends: SIGINT to the whole foreground group, npm included. */
+async function interrupt(supervisor: ChildProcess): Promise<void> {
+  if (supervisor.exitCode !== null || supervisor.signalCode !== null || supervisor.pid === undefined) return;
+  const group = supervisor.pid;
+  const ended = new Promise<void>((resolve) => supervisor.once("exit", () => resolve()));
+  process.kill(-group, "SIGINT");
+  await ended;
+  // npm may end before what it started.
+  await until(
+    async () => {
+      if (isGroupAlive(group)) throw new Error("Processes of npm start are still running");
+    },
+    { deadlineSeconds: 30, intervalMilliseconds: 20 },
+  );
+}
+
+function isGroupAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

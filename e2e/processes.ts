@@ -37,7 +37,7 @@ export async function descendants(root: number): Promise<ProcessInfo[]> {
 }
 
 const roles = {
-  supervisor: /supervisor\/main\.ts/,
+  supervisor: /\/supervisor\/main\.ts/,
   control: /server\/main\.ts control/,
   edge: /server\/main\.ts edge/,
   postgres: /postgres.* -D /,
