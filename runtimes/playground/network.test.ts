@@ -84,6 +84,15 @@ describe("a port of this host", () => {
     expect(touched).toBe(0);
   });
 
+  test("and a refusal is quick, over TLS too", async () => {
+    const began = performance.now();
+    const code = `$c = curl_init('https://127.0.0.1:${controlPort}/'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
+      var_dump(curl_exec($c), @file_get_contents('https://127.0.0.1:${controlPort}/'));`;
+    expect(await php(code)).toBe("bool(false)\nbool(false)\n");
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect(touched).toBe(0);
+  });
+
   test("nor by this host's own addresses", async () => {
     const addresses = Object.values(networkInterfaces()).flatMap((found) => found?.map((one) => one.address) ?? []);
     for (const address of addresses) {

@@ -6,6 +6,7 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 
 export interface GuardRules {
   /** Port of this installation's edge: what PHP sends there is handed to the edge itself, marked as PHP's. */
@@ -26,8 +27,27 @@ export interface GuardWorld {
   ownAddresses(): readonly string[];
 }
 
+const resolveMilliseconds = 2000;
+const unknownMilliseconds = 30_000;
+/** Names that could not be resolved, and until when they are not asked for again. */
+const unknownNames = new Map<string, number>();
+
+/**
+ * On a machine without the internet a resolver may take many seconds to give up, and WordPress's dashboard asks
+ * for several names one after the other. So the answer is awaited briefly, and a failure remembered for a while.
+ */
+async function resolveName(name: string): Promise<readonly string[]> {
+  if ((unknownNames.get(name) ?? 0) > performance.now()) return [];
+  const timer = new AbortController();
+  const tooLate = delay(resolveMilliseconds, [], { signal: timer.signal }).catch(() => []);
+  const found = await Promise.race([lookup(name, { all: true }).catch(() => []), tooLate]);
+  timer.abort();
+  if (found.length === 0) unknownNames.set(name, performance.now() + unknownMilliseconds);
+  return found.map(({ address }) => address);
+}
+
 export const realWorld: GuardWorld = {
-  resolve: async (name) => (await lookup(name, { all: true })).map((found) => found.address),
+  resolve: resolveName,
   ownAddresses: () =>
     Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((address) => address.address)),
 };

@@ -12,7 +12,12 @@ export interface NetworkRules extends GuardRules {
   readonly edgeSocket: string;
 }
 
-const connectMilliseconds = 20_000;
+const connectMilliseconds = 10_000;
+/** After which a refused connection closes, if PHP says nothing on it. */
+const refusalMilliseconds = 1000;
+const tlsHandshake = 0x16;
+/** A record with the fatal alert "access denied". */
+const tlsAlert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x31]);
 
 function connectTo(target: string, port: number): Promise<Socket> {
   const isPath = target.startsWith("/");
@@ -51,6 +56,7 @@ class GuardedSocket extends EventEmitter {
   readyState = 0;
   binaryType = "arraybuffer";
   #socket: Socket | null = null;
+  #isRefused = false;
 
   constructor(url: string, rules: NetworkRules) {
     super();
@@ -79,12 +85,19 @@ class GuardedSocket extends EventEmitter {
 
   /**
    * Emscripten has told PHP already that the connection stands, and removes a socket that fails before it was
-   * open so thoroughly that curl waits for it for ever. So a refused connection opens, and closes without a word.
+   * open so thoroughly that curl waits for it for ever. So a refused connection opens, and closes at the first
+   * word. To a TLS greeting it says so first: OpenSSL takes a closed socket for one to be tried again.
    */
   #refused(): void {
     if (this.readyState !== this.CONNECTING) return;
     this.readyState = this.OPEN;
+    this.#isRefused = true;
     this.emit("open");
+    setTimeout(() => this.#closed(), refusalMilliseconds);
+  }
+
+  #dismiss(firstByte: number | undefined): void {
+    if (firstByte === tlsHandshake) this.emit("message", tlsAlert, true);
     setTimeout(() => this.#closed());
   }
 
@@ -95,7 +108,9 @@ class GuardedSocket extends EventEmitter {
   }
 
   send(data: ArrayBuffer | Uint8Array): void {
-    this.#socket?.write(Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data));
+    const bytes = Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
+    if (this.#isRefused) this.#dismiss(bytes[0]);
+    else this.#socket?.write(bytes);
   }
 
   /** Wanted by Emscripten for keep-alive and no-delay, neither of which matters here. */

@@ -35,7 +35,8 @@ export function visitorOf(serving: Serving, site: Site): Visitor {
   async function send(url: string, changes: Partial<PhpRequest>): Promise<Page> {
     const request = exampleRequest(site.wordpress.address, { url, script: scriptFor(url), ...changes });
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const headers = { ...request.headers, ...(cookie === "" ? {} : { cookie }), ...changes.headers };
+    const { host } = new URL(site.wordpress.address);
+    const headers = { host, ...(cookie === "" ? {} : { cookie }), ...changes.headers };
     const answer = await serving.handle(site.environment.id, { ...request, headers });
     for (const [name, value] of answer.headers) {
       const [, key, content] = /^([^=]+)=([^;]*)/.exec(value) ?? [];
