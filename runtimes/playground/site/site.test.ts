@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { belongsToLocale } from "../templates/template.ts";
+import { isDiskFull } from "./copy.ts";
+import { hashNow, hashPassword } from "./passwordHash.ts";
+import { escapeTitle, nicename } from "./rewrite.ts";
+import { changeText } from "./serialized.ts";
+import { phpString, wpConfig } from "./wpConfig.ts";
+
+describe("serialised values keep their lengths", () => {
+  const change = (text: string) => text.replaceAll("old", "nëw 🦄");
+  test.each([
+    ["plain old text", "plain nëw 🦄 text"],
+    ['a:1:{i:0;s:3:"old";}', 'a:1:{i:0;s:9:"nëw 🦄";}'],
+    ['a:2:{s:3:"old";i:1;s:5:"s:3:\\"";b:1;}', 'a:2:{s:9:"nëw 🦄";i:1;s:5:"s:3:\\"";b:1;}'],
+    ['s:6:"älold";', 's:12:"älnëw 🦄";'],
+    ["a:0:{}", "a:0:{}"],
+  ])("%s", (before, after) => {
+    expect(changeText(before, change)).toBe(after);
+  });
+});
+
+test.each([
+  ["&amp;", "&amp;amp;"],
+  [`<"'>`, "&lt;&quot;&#039;&gt;"],
+  ["🦄 مرحبا", "🦄 مرحبا"],
+])("the title %s is stored as %s", (title, stored) => {
+  expect(escapeTitle(title)).toBe(stored);
+});
+
+test.each([
+  ["admin", "admin"],
+  ["Jane.Doe", "jane-doe"],
+  ["jane doe@example.com", "jane-doeexample-com"],
+  ["-_-", "_"],
+  ["@@", "administrator"],
+  ["x".repeat(60), "x".repeat(50)],
+])("the author's address of %s is %s", (login, slug) => {
+  expect(nicename(login)).toBe(slug);
+});
+
+test("a PHP string is closed by nothing in it", () => {
+  expect(phpString("it's \\ ok")).toBe("'it\\'s \\\\ ok'");
+});
+
+test("every configuration has salts of its own and the journal mode that keeps rows", () => {
+  const options = { address: "http://a.localhost:8081", multisite: null } as const;
+  expect(wpConfig(options)).not.toBe(wpConfig(options));
+  expect(wpConfig(options)).toContain("define( 'SQLITE_JOURNAL_MODE', 'DELETE' );");
+  expect(wpConfig(options)).not.toContain("MULTISITE");
+});
+
+test("a network knows its host with its port, and cookies know it without", () => {
+  const config = wpConfig({ address: "http://a.localhost:8081", multisite: "subdomain" });
+  expect(config).toContain("define( 'DOMAIN_CURRENT_SITE', 'a.localhost:8081' );");
+  expect(config).toContain("define( 'COOKIE_DOMAIN', '.a.localhost' );");
+});
+
+test("passwords are hashed in a thread, several at once", async () => {
+  const hashes = await Promise.all(["a", "b"].map(hashPassword));
+  for (const hash of [...hashes, hashNow("c")]) expect(hash).toMatch(/^\$wp\$2y\$10\$[./A-Za-z0-9]{53}$/);
+  expect(hashes[0]).not.toBe(hashes[1]);
+});
+
+test.each([
+  ["zh_CN.l10n.php", "zh_CN", true],
+  ["admin-de_DE.l10n.php", "de_DE", true],
+  ["ja-0eebe503220d4a00341eb011b92769b4.json", "ja", true],
+  ["admin-ja.l10n.php", "ja", true],
+  ["uk.l10n.php", "uk", true],
+  ["uk_UA.l10n.php", "uk", false],
+  ["vi.l10n.php", "fr_FR", false],
+])("%s belongs to %s: %s", (name, locale, belongs) => {
+  expect(belongsToLocale(name, locale)).toBe(belongs);
+});
+
+test("a full disk is recognised, whoever met it", () => {
+  const withCode = (fields: object) => Object.assign(new Error("x"), fields);
+  expect(isDiskFull(withCode({ code: "ENOSPC" }))).toBe(true);
+  expect(isDiskFull(withCode({ errcode: 13 }))).toBe(true);
+  expect(isDiskFull(new Error("cp: error writing 'x': No space left on device"))).toBe(true);
+  expect(isDiskFull(withCode({ code: "EACCES" }))).toBe(false);
+});
