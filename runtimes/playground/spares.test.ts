@@ -1,0 +1,101 @@
+import { chmod, copyFile, mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAssetStore } from "./assets/store.ts";
+import { createTemplateStore } from "./templates/template.ts";
+import { leaveScript, runPhp, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
+
+let world: Playground;
+
+async function untilSpares(count: number): Promise<void> {
+  for (let tries = 0; world.serving.status().spares < count; tries += 1) {
+    if (tries > 3000) throw new Error("The spare never came.");
+    await delay(10);
+  }
+}
+
+beforeAll(async () => {
+  world = await openPlayground({ spareWorkers: 1, maxWorkers: 2 });
+}, 120_000);
+afterAll(() => world.close());
+
+describe("a warm spare", () => {
+  test("serves its environment and nothing of the template that warmed it", async () => {
+    await untilSpares(1);
+    const site = await world.site({ title: "Own title" });
+    const page = await visitorOf(world.serving, site).get("/");
+    expect(page.text).toContain("<title>Own title");
+    expect(page.text).not.toMatch(/placeholder/i);
+    const cached = await runPhp(
+      world.serving,
+      site,
+      "echo json_encode(array_keys(opcache_get_status()['scripts'])); echo count(opcache_get_status()['scripts']);",
+    );
+    expect(cached).not.toContain("wp-config.php");
+    expect(Number(/\d+$/.exec(cached)?.[0])).toBeGreaterThan(300);
+    const places = "echo json_encode([glob('/database/*'), glob('/sessions/*'), file_exists('/site/wp-config.php')]);";
+    expect(JSON.parse(await runPhp(world.serving, site, places))).toEqual([
+      ["/database/index.php", "/database/wordpress.sqlite"],
+      [],
+      true,
+    ]);
+  }, 60_000);
+
+  test("runs the environment's own files where they differ from the template's", async () => {
+    await untilSpares(1);
+    const site = await world.site();
+    const theme = path.join(site.documentRoot, "wp-content/themes/twentytwentyfive/functions.php");
+    await chmod(theme, 0o666);
+    await writeFile(theme, "<?php add_action( 'wp_head', function () { echo '<!-- changed theme -->'; } );");
+    const config = path.join(site.documentRoot, "wp-config.php");
+    const template = await createTemplateStore(createAssetStore({ folder: sharedAssets })).get({
+      locale: "en_US",
+      multisite: null,
+    });
+    const { mtime } = await stat(path.join(template.folder, "public/wp-config.php"));
+    await utimes(config, mtime, mtime);
+    const page = await visitorOf(world.serving, site).get("/");
+    expect(page.text).toContain("<!-- changed theme -->");
+    expect(page.text).toContain(site.wordpress.title);
+    const salt = "require '/site/wp-config.php'; echo AUTH_KEY;";
+    const own = await runPhp(world.serving, site, salt);
+    const others = await readFile(path.join(template.folder, "public/wp-config.php"), "utf8");
+    expect(own).toHaveLength(64);
+    expect(others).not.toContain(own);
+  }, 60_000);
+
+  test("knows no file that only the template has, and every file that only the environment has", async () => {
+    await untilSpares(1);
+    const site = await world.site();
+    const plugin = path.join(site.documentRoot, "wp-content/mu-plugins");
+    await mkdir(plugin, { recursive: true });
+    await writeFile(
+      path.join(plugin, "own.php"),
+      "<?php add_action( 'wp_head', function () { echo '<!-- own plugin -->'; } );",
+    );
+    await copyFile(path.join(site.documentRoot, "license.txt"), path.join(site.documentRoot, "new.txt"));
+    expect((await visitorOf(world.serving, site).get("/")).text).toContain("<!-- own plugin -->");
+    expect(await runPhp(world.serving, site, "var_dump(file_exists('/site/new.txt'));")).toBe("bool(true)\n");
+  }, 60_000);
+
+  test("is replaced after it was taken", async () => {
+    await untilSpares(1);
+    const site = await world.site();
+    await leaveScript(site, "a.php", "echo 1;");
+    await visitorOf(world.serving, site).get("/a.php");
+    expect(world.serving.status().spares).toBe(0);
+    await untilSpares(1);
+  }, 60_000);
+
+  test("is not used for another version of PHP", async () => {
+    await untilSpares(1);
+    const site = await world.site();
+    const layout = await world.runtime.layout(site.environment);
+    if (layout === null) throw new Error("no layout");
+    await world.serving.setEnvironments([{ ...site.environment, ...layout, phpVersion: "8.4" }]);
+    expect(await runPhp(world.serving, site, "echo PHP_VERSION;")).toMatch(/^8\.4\./);
+    expect(world.serving.status().spares).toBe(1);
+  }, 60_000);
+});
