@@ -26,7 +26,7 @@ import type { Notifications } from "../store/notifications.ts";
 import { openPool } from "../store/open.ts";
 import { acceptedChannel } from "../store/operations.ts";
 import { patientPace, quickPace, Stopping } from "./attempt.ts";
-import { type ExecutorLock, holdExecutorLock } from "./executor.ts";
+import { holdExecutorLock } from "./executor.ts";
 import type { AnyDefinition } from "./operation.ts";
 import { type Outcome, type RunServices, runOperation } from "./runOperation.ts";
 import { startSweeper } from "./sweeper.ts";
@@ -99,61 +99,60 @@ function never(): Promise<never> {
 /** Starts to run operations, those that earlier processes left included. One engine per process. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   if (running) throw new Error("This process has an engine already");
-  const { log, database } = options;
+  const { log } = options;
   const executorId = randomUUID();
   const stop = new AbortController();
-  running = {
-    active: new Set(),
-    services: {
-      database,
-      sealer: options.sealer,
-      definitions: new Map(options.definitions.map((definition) => [definition.kind, definition])),
-      log,
-      stop: stop.signal,
-      quickPace: options.paces?.quickPace ?? quickPace,
-      patientPace: options.paces?.patientPace ?? patientPace,
-      mostAttempts: options.mostAttempts ?? 5,
-    },
-  };
-  const active = running.active;
+  const active = new Set<Promise<unknown>>();
+  // What was started is stopped in reverse: the executor's lock goes last, since then others take over.
+  await using started = new AsyncDisposableStack();
+  running = { active, services: servicesOf(options, stop.signal) };
+  started.defer(() => {
+    running = undefined;
+  });
   const lock = await holdExecutorLock(options.url, executorId);
-  const pool = openPool(options.url, {
-    types: pg.types,
-    onConnectionLost: (err) => log.warn({ err }, "The engine lost a connection to the database"),
-  });
+  started.defer(() => lock.release());
+  const onConnectionLost = (err: Error) => log.warn({ err }, "The engine lost a connection to the database");
+  const pool = openPool(options.url, { types: pg.types, onConnectionLost });
+  started.defer(() => pool.end());
+  started.defer(() => DBOS.shutdown());
   await launch(options, executorId, pool);
-  const sweeper = startSweeper({
-    pool,
-    executorId,
-    log,
-    milliseconds: options.sweepMilliseconds ?? 1_000,
-    start: async (operationId) => {
-      await DBOS.startWorkflow(workflow, { workflowID: operationId })(operationId);
-    },
-    resume: async (operationIds) => {
-      await DBOS.resumeWorkflows([...operationIds]);
-    },
-    startOver: async (operationId) => {
-      await DBOS.rewindWorkflow(operationId);
-    },
+  started.defer(async () => {
+    stop.abort();
+    await waitAtMost(Promise.allSettled(active), breakOffMilliseconds);
   });
-  const unsubscribe = [
-    options.notifications.on(acceptedChannel, (id) => sweeper.start(id)),
-    options.notifications.onGap(() => void sweeper.sweep()),
-  ];
+  const sweeper = startSweeper({ ...sweeps, pool, executorId, log, milliseconds: options.sweepMilliseconds ?? 1_000 });
+  started.defer(() => sweeper.stop());
+  started.defer(options.notifications.on(acceptedChannel, (id) => sweeper.start(id)));
+  started.defer(options.notifications.onGap(() => void sweeper.sweep()));
   await sweeper.sweep();
+  const owned = started.move();
+  return { lost: lock.lost, sweep: sweeper.sweep, stop: () => owned.disposeAsync() };
+}
 
+/** How DBOS does what a sweep finds to be done. */
+const sweeps = {
+  start: async (operationId: string) => {
+    await DBOS.startWorkflow(workflow, { workflowID: operationId })(operationId);
+  },
+  resume: async (operationIds: readonly string[]) => {
+    await DBOS.resumeWorkflows([...operationIds]);
+  },
+  startOver: async (operationId: string) => {
+    await DBOS.rewindWorkflow(operationId);
+  },
+};
+
+function servicesOf(options: EngineOptions, stop: AbortSignal): RunServices {
+  const { database, sealer, log } = options;
   return {
-    lost: lock.lost,
-    sweep: sweeper.sweep,
-    stop: async () => {
-      for (const end of unsubscribe) end();
-      await sweeper.stop();
-      stop.abort();
-      await waitAtMost(Promise.allSettled(active), breakOffMilliseconds);
-      await shutDown(lock, pool);
-      running = undefined;
-    },
+    database,
+    sealer,
+    definitions: new Map(options.definitions.map((definition) => [definition.kind, definition])),
+    log,
+    stop,
+    quickPace: options.paces?.quickPace ?? quickPace,
+    patientPace: options.paces?.patientPace ?? patientPace,
+    mostAttempts: options.mostAttempts ?? 5,
   };
 }
 
@@ -183,8 +182,8 @@ async function launch(options: EngineOptions, executorId: string, pool: pg.Pool)
     while (!(await tryLock(client))) await delay(schemaLockMilliseconds);
     await DBOS.launch();
   } finally {
-    await client.query("select pg_advisory_unlock($1)", [schemaLock]);
-    client.release();
+    // Ending the connection gives the lock up, whatever state it is in.
+    client.release(true);
   }
 }
 
@@ -192,13 +191,6 @@ async function tryLock(client: pg.PoolClient): Promise<boolean> {
   const query = "select pg_try_advisory_lock($1) as taken";
   const { rows } = await client.query<{ taken: boolean }>(query, [schemaLock]);
   return rows[0]?.taken === true;
-}
-
-async function shutDown(lock: ExecutorLock, pool: pg.Pool): Promise<void> {
-  await DBOS.shutdown();
-  await pool.end();
-  // Last: from here on others take our operations over.
-  await lock.release();
 }
 
 async function waitAtMost(work: Promise<unknown>, milliseconds: number): Promise<void> {

@@ -20,14 +20,20 @@ function lockKey(executorId: string): string {
 /** Takes the lock of this process. `executorId` is used by no other. */
 export async function holdExecutorLock(url: string, executorId: string): Promise<ExecutorLock> {
   const lost = Promise.withResolvers<Error>();
+  let isReleased = false;
   const client = new pg.Client({ connectionString: url, application_name: "sitewright", keepAlive: true });
   client.on("error", lost.resolve);
-  client.on("end", () => lost.resolve(new Error("The connection that holds the executor's lock ended")));
+  client.on("end", () => {
+    if (!isReleased) lost.resolve(new Error("The connection that holds the executor's lock ended"));
+  });
   await client.connect();
   await client.query("select pg_advisory_lock($1)", [lockKey(executorId)]);
   return {
     lost: lost.promise,
-    release: () => client.end(),
+    release: async () => {
+      isReleased = true;
+      await client.end();
+    },
   };
 }
 
