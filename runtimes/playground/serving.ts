@@ -43,6 +43,8 @@ export interface PlaygroundServing extends Serving {
   status(): { readonly workers: readonly WorkerStatus[]; readonly spares: number };
 }
 
+const startTries = 3;
+
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
@@ -98,16 +100,24 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     return member.worker.handle(headOf(request), body, () => pool.release(member));
   }
 
+  /** A worker that died unnoticed is found out by the next request, which then goes to another one. */
+  async function runSomewhere(environmentId: string, request: PhpRequest, body: SpooledBody | null) {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await run(environmentId, request, body);
+      } catch (error) {
+        if (!(error instanceof NeverBegun)) throw error;
+        if (tried === startTries) {
+          throw new NoAnswer("crashed", "The workers of this site don't start.", { cause: error });
+        }
+      }
+    }
+  }
+
   async function handle(environmentId: string, request: PhpRequest): Promise<PhpResponse> {
     const body = request.body === null ? null : await readBody(request.body, options.run);
     try {
-      return await run(environmentId, request, body).catch((error: unknown) => {
-        if (error instanceof NeverBegun) return run(environmentId, request, body);
-        throw error;
-      });
-    } catch (error) {
-      if (!(error instanceof NeverBegun)) throw error;
-      throw new NoAnswer("crashed", "The workers of this site don't start.", { cause: error });
+      return await runSomewhere(environmentId, request, body);
     } finally {
       await body?.close();
     }

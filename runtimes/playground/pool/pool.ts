@@ -67,14 +67,12 @@ export function createPool(options: PoolOptions): Pool {
     member.worker.kill("unavailable");
   }
 
-  /** Makes room for one more worker, if need be at the cost of an idle one; false where there is none. */
+  /** Makes room for one more worker, if need be at the cost of idle ones; false where there is none. */
   function makeRoom(allowed: number): boolean {
-    if (members.length < allowed) return true;
-    const [oldest] = members
-      .filter((member) => !member.isBusy)
-      .toSorted((a, b) => a.worker.lastUsed - b.worker.lastUsed);
-    if (oldest === undefined) return false;
-    end(oldest);
+    const idlest = members.filter((member) => !member.isBusy).toSorted((a, b) => a.worker.lastUsed - b.worker.lastUsed);
+    const surplus = members.length + 1 - allowed;
+    if (surplus > idlest.length) return false;
+    for (const member of idlest.slice(0, Math.max(0, surplus))) end(member);
     return true;
   }
 
@@ -156,7 +154,8 @@ export function createPool(options: PoolOptions): Pool {
 
   function release(member: Member): void {
     member.isBusy = false;
-    if (isWornOut(member.worker) || !current(member)) end(member);
+    const isSurplus = members.length > options.maxWorkers;
+    if (isSurplus || isWornOut(member.worker) || !current(member)) end(member);
     serveWaiting();
   }
 

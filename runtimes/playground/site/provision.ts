@@ -5,7 +5,7 @@ import { environmentFolders, removeTree } from "../../folders.ts";
 import { type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { syncFolder } from "../assets/unpack.ts";
-import { databaseFile, type TemplateStore } from "../templates/template.ts";
+import { databaseFile, type Template, type TemplateStore } from "../templates/template.ts";
 import { copyFolders, giveTo, isDiskFull } from "./copy.ts";
 import { hashPassword } from "./passwordHash.ts";
 import { ownerOf, type ReleaseRecord, readRelease, recordFile, releaseFolder } from "./release.ts";
@@ -31,29 +31,37 @@ async function check(wordpress: WordPressInstall, assets: AssetStore): Promise<v
   }
 }
 
-async function build(spec: ProvisionSpec, beside: string, places: Places): Promise<void> {
+/** Everything but what is in the database. */
+async function layOut(spec: ProvisionSpec, template: Template, beside: string): Promise<void> {
+  const release = releaseFolder(beside, 1);
+  await mkdir(release, { recursive: true });
+  await Promise.all([chmod(beside, 0o700), mkdir(path.join(beside, "sessions"))]);
+  await copyFolders([path.join(template.folder, "public"), path.join(template.folder, "database")], release);
+  const config = path.join(release, "public", "wp-config.php");
+  await rm(config);
+  await writeFile(config, wpConfig(spec.wordpress), { mode: 0o600, flush: true });
+  if (process.getuid?.() === 0) await giveTo(ownerOf(spec.environment.number), beside);
+  await symlink(path.join("releases", "1"), path.join(beside, "current"));
+}
+
+async function build(spec: ProvisionSpec, beside: string, places: Places): Promise<ReleaseRecord> {
   const { wordpress } = spec;
   const template = await places.templates.get(wordpress);
   const files = await places.assets.files();
   const release = releaseFolder(beside, 1);
-  await mkdir(release, { recursive: true });
-  await Promise.all([chmod(beside, 0o700), mkdir(path.join(beside, "sessions"))]);
-  const [passwordHash] = await Promise.all([
-    hashPassword(wordpress.adminPasswordDigest),
-    copyFolders([path.join(template.folder, "public"), path.join(template.folder, "database")], release),
-  ]);
+  const laidOut = layOut(spec, template, beside);
+  const [passwordHash] = await Promise.all([hashPassword(wordpress.adminPasswordDigest), laidOut]).finally(() =>
+    // Nobody may still be copying when the folder is removed again.
+    laidOut.catch(() => undefined),
+  );
   rewriteDatabase(path.join(release, "database", databaseFile), template.places, wordpress, passwordHash);
-  const config = path.join(release, "public", "wp-config.php");
-  await rm(config);
-  await writeFile(config, wpConfig(wordpress), { mode: 0o600, flush: true });
-  if (process.getuid?.() === 0) await giveTo(ownerOf(spec.environment.number), beside);
   const record: ReleaseRecord = {
     wordpressVersion: template.wordpressVersion,
     multisite: wordpress.multisite,
     core: path.relative(places.assets.folder, files.core),
   };
   await writeFile(recordFile(release), JSON.stringify(record), { mode: 0o600, flush: true });
-  await symlink(path.join("releases", "1"), path.join(beside, "current"));
+  return record;
 }
 
 /** Idempotent: an environment that is there is left as it is. */
@@ -65,15 +73,13 @@ export async function provision(spec: ProvisionSpec, places: Places): Promise<{ 
   try {
     await mkdir(places.environments, { recursive: true });
     await removeTree(beside);
-    await build(spec, beside, places);
+    const { wordpressVersion } = await build(spec, beside, places);
     await rename(beside, live);
     await syncFolder(places.environments);
+    return { wordpressVersion };
   } catch (error) {
     await removeTree(beside);
     if (isDiskFull(error)) throw new RuntimeFailure("There is not enough room on the server's disk.", { cause: error });
     throw error;
   }
-  const made = await readRelease(live);
-  if (made === null) throw new Error("The environment vanished while it was made.");
-  return { wordpressVersion: made.record.wordpressVersion };
 }
