@@ -28,6 +28,8 @@ export interface PlaygroundServingOptions {
   readonly idleSeconds: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
+  /** Told why a spare worker could not be made; sites are served without spares meanwhile, more slowly. */
+  readonly onSpareFailure?: (error: unknown) => void;
 }
 
 export interface WorkerStatus {
@@ -56,7 +58,12 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     return { type: "boot", phpVersion: templatePhpVersion, warmUp: { template, core } };
   }
 
-  const spares = createSpares({ wanted: options.spareWorkers, order: warmBoot, deadlineSeconds });
+  const spares = createSpares({
+    wanted: options.spareWorkers,
+    order: warmBoot,
+    deadlineSeconds,
+    onFailure: options.onSpareFailure ?? (() => undefined),
+  });
 
   function assignment(environment: ServedEnvironment): AssignOrder {
     const folder = path.resolve(options.environments, environment.id);

@@ -3,6 +3,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAssetStore } from "./assets/store.ts";
+import { createPlaygroundServing } from "./serving.ts";
 import { createTemplateStore } from "./templates/template.ts";
 import { leaveScript, runPhp, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
@@ -99,3 +100,31 @@ describe("a warm spare", () => {
     expect(world.serving.status().spares).toBe(1);
   }, 60_000);
 });
+
+test("spares that can't be made are reported, tried again, and missed by nobody but the clock", async () => {
+  const failures: unknown[] = [];
+  const empty = path.join(world.folder, "no-assets");
+  const broken = createPlaygroundServing({
+    assets: empty,
+    environments: world.environments,
+    run: world.run,
+    edgePort: () => 8081,
+    siteSuffix: "localhost",
+    spareWorkers: 1,
+    maxWorkers: 1,
+    requestDeadlineSeconds: 30,
+    idleSeconds: 60,
+    onSpareFailure: (error) => failures.push(error),
+  });
+  try {
+    for (let tries = 0; failures.length === 0 && tries < 500; tries += 1) await delay(10);
+    expect(String(failures[0])).toContain("not been unpacked");
+    const site = await world.site();
+    const layout = await world.runtime.layout(site.environment);
+    if (layout === null) throw new Error("no layout");
+    await broken.setEnvironments([{ ...site.environment, ...layout, phpVersion: "8.3" }]);
+    expect(await runPhp(broken, site, "echo 'served';")).toBe("served");
+  } finally {
+    await broken.close();
+  }
+}, 60_000);

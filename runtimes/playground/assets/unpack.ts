@@ -1,7 +1,7 @@
 /** From a verified tarball to folders of the asset store. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Parser } from "tar";
@@ -36,7 +36,7 @@ export function timeOf(content: Buffer): Date {
 
 async function place(file: string, content: Buffer): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, content, { mode: 0o444, flush: true });
+  await writeFile(file, content, { flush: true });
   const time = timeOf(content);
   await utimes(file, time, time);
 }
@@ -75,6 +75,15 @@ export async function unpack(
   parser.end();
   await ended;
   await Promise.all(placed);
+  await openToAll(folder);
+}
+
+/** Workers run as other users than the one who unpacks, whose own mask must not shut them out. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o444);
+  }
 }
 
 /** Makes a folder's list of names durable. */

@@ -18,6 +18,8 @@ export function createSpares(options: {
   readonly wanted: number;
   readonly order: () => Promise<BootOrder>;
   readonly deadlineSeconds: number;
+  /** Told why a spare could not be made. */
+  readonly onFailure: (error: unknown) => void;
 }): Spares {
   const ready: WorkerProcess[] = [];
   const booting: WorkerProcess[] = [];
@@ -51,8 +53,12 @@ export function createSpares(options: {
   /** One after the other: two at once would only be ready later, both of them. */
   async function fill(): Promise<void> {
     while (!isClosed && ready.length + booting.length < options.wanted) {
-      await boot().catch(() => undefined);
-      if (ready.length === 0 && booting.length === 0) break;
+      try {
+        await boot();
+      } catch (error) {
+        if (!isClosed) options.onFailure(error);
+        return;
+      }
     }
   }
 
