@@ -93,6 +93,13 @@ describe("a site that is asked while its worker is busy", () => {
     expect(workersOf(site)).toHaveLength(2);
   }, 30_000);
 
+  test("keeps to one worker while that one is at its first page", async () => {
+    const fresh = await world.site();
+    await leaveScript(fresh, "first.php", "usleep(600000); echo 'done';");
+    await Promise.all([1, 2].map(() => visitorOf(world.serving, fresh).get("/first.php")));
+    expect(workersOf(fresh)).toHaveLength(1);
+  }, 30_000);
+
   test("gets another worker at once for a request of its own PHP, above the maximum too, but not without end", async () => {
     await leaveScript(site, "slow.php", "sleep(2); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));

@@ -8,7 +8,11 @@ export const workersPerEnvironment = 4;
 /** Workers above the maximum that only requests made by PHP may start: their caller holds one and waits. */
 export const reserveForPhp = 2;
 /** A busy worker is mostly free again sooner than another one would have booted. */
-export const patienceMilliseconds = 250;
+const patienceMilliseconds = 250;
+/** Its first page takes longer, and a second worker beside it would only make both slower. */
+const firstPagePatienceMilliseconds = 2000;
+/** How often those who wait are looked at again, besides whenever a worker becomes free. */
+export const lookAgainMilliseconds = 125;
 export const queueLength = 100;
 
 const maximumRequests = 1000;
@@ -17,4 +21,12 @@ const maximumRssBytes = 600e6;
 /** PHP under WebAssembly never gives memory back, and a trap never heals. */
 export function isWornOut(worker: WorkerProcess): boolean {
   return worker.isBroken || worker.requests >= maximumRequests || worker.rssBytes > maximumRssBytes;
+}
+
+/** Whether a request that has waited for so long should go on waiting for these workers, all of them busy. */
+export function isWorthWaiting(workers: readonly WorkerProcess[], waitedMilliseconds: number): boolean {
+  const now = performance.now();
+  const isNew = (worker: WorkerProcess) =>
+    worker.requests <= 1 && (worker.firstBegan === null || now - worker.firstBegan < firstPagePatienceMilliseconds);
+  return workers.length > 0 && (waitedMilliseconds < patienceMilliseconds || workers.some(isNew));
 }

@@ -10,7 +10,8 @@ import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import {
   isWornOut,
-  patienceMilliseconds,
+  isWorthWaiting,
+  lookAgainMilliseconds,
   queueLength,
   reserveForPhp,
   visitorWorkers,
@@ -87,7 +88,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** A member for this request now, or null. */
-  function find(environment: ServedEnvironment, fromPhp: boolean, isPatient: boolean): Member | null {
+  function find(environment: ServedEnvironment, fromPhp: boolean, waitedMilliseconds: number): Member | null {
     const mine = usable(environment.id);
     const free = mine.find(idle);
     if (free !== undefined) {
@@ -95,7 +96,9 @@ export function createPool(options: PoolOptions): Pool {
       return free;
     }
     const most = fromPhp ? workersPerEnvironment : visitorWorkers;
-    if (mine.length >= most || (mine.length > 0 && isPatient)) return null;
+    if (mine.length >= most) return null;
+    const workers = mine.map((member) => member.worker);
+    if (!fromPhp && isWorthWaiting(workers, waitedMilliseconds)) return null;
     return makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0)) ? start(environment) : null;
   }
 
@@ -104,7 +107,7 @@ export function createPool(options: PoolOptions): Pool {
     for (const waiter of waiters) {
       const environment = environments.get(waiter.environmentId);
       if (environment === undefined) continue;
-      const member = find(environment, false, now - waiter.since < patienceMilliseconds);
+      const member = find(environment, false, now - waiter.since);
       if (member !== null) waiter.resolve(member);
     }
   }
@@ -113,7 +116,7 @@ export function createPool(options: PoolOptions): Pool {
     return new Promise((resolve, reject) => {
       const leave = () => {
         waiters = waiters.filter((other) => other !== waiter);
-        clearTimeout(patience);
+        clearInterval(lookAgain);
         clearTimeout(deadline);
         signal.removeEventListener("abort", abort);
       };
@@ -130,7 +133,7 @@ export function createPool(options: PoolOptions): Pool {
         },
       };
       const abort = () => waiter.reject(new NoAnswer("unavailable", "The visitor went away."));
-      const patience = setTimeout(serveWaiting, patienceMilliseconds + 1);
+      const lookAgain = setInterval(serveWaiting, lookAgainMilliseconds);
       const deadline = setTimeout(
         () => waiter.reject(new NoAnswer("busy", "Every worker was busy for too long.")),
         options.waitSeconds * 1000,
@@ -144,7 +147,7 @@ export function createPool(options: PoolOptions): Pool {
     const environment = environments.get(environmentId);
     if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
     const isFirst = !waiters.some((waiter) => waiter.environmentId === environmentId);
-    const found = fromPhp || isFirst ? find(environment, fromPhp, !fromPhp) : null;
+    const found = fromPhp || isFirst ? find(environment, fromPhp, 0) : null;
     if (found !== null) return found;
     if (fromPhp) throw new NoAnswer("busy", "No worker is free for a request that PHP made.");
     const ahead = waiters.filter((waiter) => waiter.environmentId === environmentId).length;

@@ -54,6 +54,8 @@ export class WorkerProcess {
   requests = 0;
   rssBytes = 0;
   isBroken = false;
+  /** When PHP got the first request, or null where it is still booting. */
+  firstBegan: number | null = null;
   lastUsed = performance.now();
   readonly #child: ChildProcess;
   readonly #channel: Duplex;
@@ -159,6 +161,7 @@ export class WorkerProcess {
     const exchange = this.#exchange;
     if (exchange === null) return;
     exchange.hasBegun = true;
+    this.firstBegan ??= performance.now();
     if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
