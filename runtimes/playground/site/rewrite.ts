@@ -67,18 +67,36 @@ const dates: Readonly<Record<string, readonly string[]>> = {
   wp_users: ["user_registered"],
 };
 
+/** Where WordPress keeps until when what it has remembered is good: in seconds, under names of their own. */
+const expiries = [
+  { table: "wp_options", name: "option_name", value: "option_value" },
+  { table: "wp_sitemeta", name: "meta_key", value: "meta_value" },
+];
+
 /** Moves every date from the day of the template to now, local ones and those of Greenwich alike. */
 function moveDates(database: DatabaseSync): void {
   const made = database.prepare("SELECT unixepoch('now') - unixepoch(user_registered) AS age FROM wp_users").get();
-  const shift = `+${Number(made?.age ?? 0)} seconds`;
+  const age = Number(made?.age ?? 0);
   for (const [table, columns] of Object.entries(dates)) {
-    if (!database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)) continue;
+    if (!hasTable(database, table)) continue;
     for (const column of columns) {
       database
         .prepare(`UPDATE ${table} SET ${column} = datetime(${column}, ?) WHERE ${column} > '0000-00-00 00:00:00'`)
-        .run(shift);
+        .run(`+${age} seconds`);
     }
   }
+  for (const { table, name, value } of expiries) {
+    if (!hasTable(database, table)) continue;
+    database
+      .prepare(
+        `UPDATE ${table} SET ${value} = CAST(${value} AS INTEGER) + ? WHERE ${name} GLOB '*_transient_timeout_*'`,
+      )
+      .run(age);
+  }
+}
+
+function hasTable(database: DatabaseSync, table: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
 }
 
 /** `passwordHash` is what stands in `user_pass`: `$wp$2y$10$…`. */

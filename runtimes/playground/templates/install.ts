@@ -5,6 +5,7 @@
 import type { PHP } from "@php-wasm/universal";
 import type { MultisiteKind } from "../../runtime.ts";
 import { bootPhp, siteFolder } from "../php/boot.ts";
+import { visitFirstPages } from "../php/firstPages.ts";
 import { mountSite, type SiteFolders, serverVariables } from "../php/site.ts";
 import { placeholders } from "./placeholders.ts";
 
@@ -81,6 +82,7 @@ async function install(job: InstallJob): Promise<void> {
   const php = await bootPhp({ version: job.phpVersion, network: () => null });
   await mountSite(php, job.folders);
   await run(php, installCode(job.locale));
+  await visitFirstPages(php);
   if (job.multisite !== null) await run(php, networkCode(job.multisite));
 }
 

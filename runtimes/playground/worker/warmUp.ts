@@ -6,27 +6,11 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { databaseFolder, sessionFolder, siteFolder } from "../php/boot.ts";
+import { visitFirstPages } from "../php/firstPages.ts";
 import { mountFolder } from "../php/mounts.ts";
-import { serverVariables, sharedFolders } from "../php/site.ts";
-import { placeholders } from "../templates/placeholders.ts";
+import { sharedFolders } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
 import type { WarmUp } from "./messages.ts";
-
-const pages = [
-  { url: "/", script: "/index.php" },
-  { url: "/wp-login.php", script: "/wp-login.php" },
-];
-
-async function visit(php: PHP, page: { readonly url: string; readonly script: string }): Promise<void> {
-  const response = await php.runStream({
-    scriptPath: `${siteFolder}${page.script}`,
-    relativeUri: page.url,
-    headers: { host: placeholders.host },
-    $_SERVER: { ...serverVariables(page.script, ""), REMOTE_ADDR: "127.0.0.1", SERVER_PROTOCOL: "HTTP/1.1" },
-  });
-  const [status, text] = await Promise.all([response.httpStatusCode, response.stdoutText]);
-  if (status !== 200 || !text.includes("</html>")) throw new Error(`Warming up with ${page.url} gave ${status}.`);
-}
 
 /** Afterwards nothing of the template is mounted any more. */
 export async function warmUp(php: PHP, { template, core }: WarmUp): Promise<void> {
@@ -38,7 +22,7 @@ export async function warmUp(php: PHP, { template, core }: WarmUp): Promise<void
   php.mkdir(sessionFolder);
   const database = `${databaseFolder}/${databaseFile}`;
   php.writeFile(database, readFileSync(path.join(template, "database", databaseFile)));
-  for (const page of pages) await visit(php, page);
+  await visitFirstPages(php);
   for (const unmount of mounts.toReversed()) await unmount();
   for (const name of php.listFiles(databaseFolder)) php.unlink(`${databaseFolder}/${name}`);
 }
