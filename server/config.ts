@@ -1,8 +1,8 @@
 /**
  * The settings: environment variables, checked against one schema, read once into one frozen value.
  *
- * `settings` is the whole list. A name that begins like ours and is not in it is an error, because a
- * mistyped setting that is silently ignored costs more than one that stops the start.
+ * `settings` is the whole list. A name that is nearly one of them is an error, because a mistyped setting that is
+ * silently ignored costs more than one that stops the start. Others may be for the tools beside us.
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
@@ -53,6 +53,9 @@ type Settings = Static<typeof settings>;
 
 /** Values of variables for tests and tools of this repository; never settings. */
 const testPrefix = "SITEWRIGHT_TEST_";
+/** One letter in so many may be wrong in what is taken for an attempt at a setting; one always may. */
+const lettersPerMistake = 4;
+const ourPrefix = "SITEWRIGHT_";
 const megabyte = 1_048_576;
 const memoryPerWorker = 400 * megabyte;
 
@@ -67,7 +70,8 @@ function defaults(data: string): Settings {
     SITEWRIGHT_FIRST_API_KEY: null,
     SITEWRIGHT_ASSETS: join(data, "assets"),
     SITEWRIGHT_RUN: shortFolder(data),
-    SITEWRIGHT_SPARE_WORKERS: 2,
+    // Each is a site that begins at once, for an eighth of the memory at most.
+    SITEWRIGHT_SPARE_WORKERS: Math.min(8, Math.max(1, Math.floor(totalmem() / 8 / memoryPerWorker))),
     // Half of the memory is left to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
@@ -123,7 +127,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     ...defaults(resolve(given.SITEWRIGHT_DATA ?? "data")),
     ...Object.fromEntries(known.map(([name, value]) => [name, readable(name, value)])),
   };
-  const problems = [...unknownNames(given), ...wrongValues(values)];
+  const problems = [...mistypedNames(given), ...wrongValues(values)];
   if (problems.length > 0 || !Value.Check(settings, values)) {
     throw new ConfigError(problems);
   }
@@ -156,15 +160,17 @@ function accepted(schema: TSchema): string {
   return "description" in schema ? String(schema.description) : "";
 }
 
-function unknownNames(given: Record<string, unknown>): string[] {
+function mistypedNames(given: Record<string, unknown>): string[] {
   const names = Object.keys(settings.properties);
   return Object.keys(given)
-    .filter((name) => name.startsWith("SITEWRIGHT_") && !name.startsWith(testPrefix) && !names.includes(name))
-    .map((name) => {
-      const near = closest(name, names);
-      const hint = distance(name, near) <= 5 ? `Did you mean ${near}?` : `The settings are: ${names.join(", ")}.`;
-      return `${name} is not a setting. ${hint}`;
-    });
+    .filter((name) => name.startsWith(ourPrefix) && !name.startsWith(testPrefix) && !names.includes(name))
+    .map((name) => ({ name, near: closest(name, names) }))
+    .filter(({ name, near }) => distance(name, near) <= mistakesAllowed(name))
+    .map(({ name, near }) => `${name} is not a setting. Did you mean ${near}?`);
+}
+
+function mistakesAllowed(name: string): number {
+  return Math.max(1, Math.floor((name.length - ourPrefix.length) / lettersPerMistake));
 }
 
 function freeze(values: Settings): Config {

@@ -3,7 +3,7 @@ import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 
 /** A spare is made a moment after one was taken, so that the page for which it was taken comes first. */
-const refillMilliseconds = 250;
+const refillMilliseconds = 600;
 const failurePauseMilliseconds = 5000;
 
 export interface Spares {
