@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cloneRepository, type Installation, start } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
+import { loadConfig } from "@sitewright/server/config.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measurePage } from "./page.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
@@ -81,12 +82,20 @@ const run = await mkdtemp(join(tmpdir(), "sw-run-"));
 const [figures, installation] = await measureStarts(clone.folder, { SITEWRIGHT_RUN: run });
 try {
   const adminSocket = join(run, "edge.sock");
-  say(`${sites} sites, one after the other, each when a spare worker is warm …`);
-  const spaced = await createInTurn(installation, "Spaced", () => untilSparesAreWarm(adminSocket, 1));
-  figures.push(...creationFigures("a spare worker warm", spaced));
+  const { spareWorkers } = loadConfig({});
+  const untilQuiet = () => untilSparesAreWarm(adminSocket, spareWorkers);
+  say(`${sites} sites, each when the machine is quiet again …`);
+  figures.push(...creationFigures("quiet machine", await createInTurn(installation, "Spaced", untilQuiet)));
   say(`${sites} sites, one after the other without a pause …`);
-  figures.push(...creationFigures("without a pause", await createInTurn(installation, "Rapid", async () => undefined)));
+  await untilQuiet();
+  figures.push(
+    ...creationFigures(
+      `no pause, ${spareWorkers} spares`,
+      await createInTurn(installation, "Rapid", async () => undefined),
+    ),
+  );
   say("ten at once …");
+  await untilQuiet();
   figures.push(await measureTenAtOnce(installation));
   say("the front page again …");
   figures.push(await measureUncachedPage(installation));

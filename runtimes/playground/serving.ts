@@ -1,9 +1,10 @@
 /** The playground runtime, its serving side: the workers that run PHP, as children of this process. */
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { NoAnswer, type PhpRequest, type PhpResponse, type ServedEnvironment, type Serving } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
-import { createPool } from "./pool/pool.ts";
+import { createPool, type Member } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
 import { ownerOf } from "./site/release.ts";
@@ -47,6 +48,11 @@ export interface PlaygroundServing extends Serving {
 
 const startTries = 3;
 
+/** Which takes all of a processor, and much of a second one, for the compilers. */
+function isAtFirstPage({ isBusy, worker }: Member): boolean {
+  return isBusy && worker.requests <= 1;
+}
+
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
@@ -62,6 +68,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     wanted: options.spareWorkers,
     order: warmBoot,
     deadlineSeconds,
+    isCrowded: () => pool.members().filter(isAtFirstPage).length >= availableParallelism(),
     onFailure: options.onSpareFailure ?? (() => undefined),
   });
 

@@ -18,6 +18,8 @@ export function createSpares(options: {
   readonly wanted: number;
   readonly order: () => Promise<BootOrder>;
   readonly deadlineSeconds: number;
+  /** Whether so many wait for their first page already that a spare would only take the processor from them. */
+  readonly isCrowded: () => boolean;
   /** Told why a spare could not be made. */
   readonly onFailure: (error: unknown) => void;
 }): Spares {
@@ -66,6 +68,7 @@ export function createSpares(options: {
     if (isClosed || timer !== null || isFilling) return;
     timer = setTimeout(() => {
       timer = null;
+      if (options.isCrowded()) return refill(refillMilliseconds);
       isFilling = true;
       void fill().finally(() => {
         isFilling = false;
