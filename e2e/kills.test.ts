@@ -93,10 +93,7 @@ describe("kill -9", () => {
   test("of the supervisor: its processes end with it, and the next start has everything still there", async () => {
     const before = await descendants(root());
     await kill(root(), "supervisor");
-    await vi.waitFor(async () => {
-      const alive = await Promise.all(before.map(({ id }) => isAlive(id)));
-      expect(before.filter((_, index) => alive[index])).toEqual([]);
-    }, recovery);
+    await untilEnded(before);
 
     const { firstRun } = installation;
     installation = await start(clone.folder, {
@@ -114,7 +111,13 @@ describe("Ctrl-C", () => {
     expect(before.length).toBeGreaterThan(3);
     await installation.stop();
     expect(installation.output()).toMatch(/Stopping/);
-    const alive = await Promise.all(before.map(({ id }) => isAlive(id)));
-    expect(before.filter((_, index) => alive[index])).toEqual([]);
+    await untilEnded(before);
   });
 });
+
+async function untilEnded(processes: readonly { readonly id: number }[]): Promise<void> {
+  await vi.waitFor(async () => {
+    const alive = await Promise.all(processes.map(({ id }) => isAlive(id)));
+    expect(processes.filter((_, index) => alive[index])).toEqual([]);
+  }, recovery);
+}
