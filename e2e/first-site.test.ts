@@ -1,6 +1,6 @@
 /** The promise of the product, kept from outside: a clone, one command, one request, a WordPress site. */
 import { existsSync } from "node:fs";
-import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -82,6 +82,14 @@ describe("a site", () => {
     const visitor = await installation.visit(`${site.address}/`);
     expect(visitor.status).toBe(200);
     expect(visitor.text).toContain("Soup of the day");
+  });
+
+  test("reaches itself from PHP, as WordPress does to check its own health", async () => {
+    const root = join(installation.data, "environments", site.environmentId, "current", "public");
+    const script = "<?php echo substr_count(file_get_contents('http://' . $_SERVER['HTTP_HOST'] . '/'), '</html>');";
+    await writeFile(join(root, "reach.php"), script);
+    const answer = await installation.visit(`${site.address}/reach.php`);
+    expect({ status: answer.status, text: answer.text }).toEqual({ status: 200, text: "1" });
   });
 
   test("is gone after it was deleted: its page, its files, its worker", async () => {

@@ -2,6 +2,8 @@
  * PHP itself, with the settings that WordPress under WebAssembly needs. One runtime belongs to one environment
  * until its process ends: a script can rewrite what PHP runs before every other script.
  */
+import { createRequire } from "node:module";
+import path from "node:path";
 import { getCACertificates } from "node:tls";
 import { loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
@@ -72,12 +74,23 @@ const noPrograms = createSpawnHandler(async (_command, program) => {
   program.exit(127);
 });
 
+/**
+ * PHP's build loads its socket library when PHP first connects to something. By then this process may be a user to
+ * whom our folders are closed: what is loaded before, from the same folder, is not looked for again.
+ */
+function loadSocketLibrary(version: string): void {
+  const library = createRequire(createRequire(import.meta.url).resolve("@php-wasm/node"));
+  const build = path.dirname(library.resolve(`@php-wasm/node-${version.replace(".", "-")}/package.json`));
+  createRequire(path.join(build, "jspi", "php.js"))("ws");
+}
+
 /** `processId` must be unique among all PHP runtimes of the host: the process's own id is. */
 export async function bootPhp(options: {
   readonly version: string;
   readonly network: () => NetworkRules | null;
 }): Promise<PHP> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
+  loadSocketLibrary(options.version);
   const emscriptenOptions = { processId: process.pid };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.guard(options.network);
