@@ -22,6 +22,8 @@ describe("readQuery", () => {
     [{ flag: "true" }, { flag: true }],
     [{ flag: "1" }, { flag: true }],
     [{ flag: "false" }, { flag: false }],
+    [{ flag: "True" }, { flag: true }],
+    [{ flag: "False" }, { flag: false }],
     [{ flag: "0" }, { flag: false }],
     [{ flag: "" }, { flag: null }],
     [{ flag: "null" }, { flag: null }],

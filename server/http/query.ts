@@ -37,8 +37,9 @@ function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> {
 function fromText(schema: TSchema, text: string): unknown {
   if (hasType(schema, "string")) return text;
   if (hasType(schema, "null") && (text === "" || text === "null")) return null;
-  if (hasType(schema, "boolean") && (text === "true" || text === "1")) return true;
-  if (hasType(schema, "boolean") && (text === "false" || text === "0")) return false;
+  // Python writes its booleans with a capital.
+  if (hasType(schema, "boolean") && /^(true|1)$/i.test(text)) return true;
+  if (hasType(schema, "boolean") && /^(false|0)$/i.test(text)) return false;
   if ((hasType(schema, "number") || hasType(schema, "integer")) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (hasType(schema, "object") || hasType(schema, "array")) return fromJson(text);
   return text;
