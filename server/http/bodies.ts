@@ -15,12 +15,23 @@ export interface ReadBody {
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
-  const options = { parseAs: "string", bodyLimit } as const;
-  server.addContentTypeParser("application/json", options, async (_: unknown, text: string) => read(text));
-  server.addContentTypeParser("*", options, async (_: unknown, text: string) => {
-    if (text !== "") throw new HttpFailure(415);
+  const options = { parseAs: "buffer", bodyLimit } as const;
+  server.addContentTypeParser("application/json", options, async (_: unknown, bytes: Buffer) => read(decode(bytes)));
+  server.addContentTypeParser("*", options, async (_: unknown, bytes: Buffer) => {
+    if (bytes.length > 0) throw new HttpFailure(415);
     return undefined;
   });
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Bytes that are no characters are refused: replaced by others, they would end up in a title that nobody typed. */
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Malformed([{ path: "", message: "is not valid UTF-8" }]);
+  }
 }
 
 function read(text: string): ReadBody | undefined {

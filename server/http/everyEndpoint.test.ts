@@ -283,7 +283,7 @@ describe("bodies", () => {
     const { call } = test.current;
     const known = JSON.stringify(bodyOf(row)).slice(1);
     const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
-    const body = `{"unknown":[1,{"x":null}],"__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"deep":${deep},${known}`;
+    const body = `{"unknown":[1,{"x":null}],"nul":"\\u0000","__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"deep":${deep},${known}`;
     expect((await call(row.method, pathOf(row), { body })).status).toBeLessThan(300);
   });
 
@@ -320,5 +320,20 @@ describe("paths", () => {
     "/v2/Sites",
   ])("that do not exist are 404 in the shape of errors: %s", async (path) => {
     expectError(await test.current.call("GET", path), 404, message404);
+  });
+
+  const bodies = [
+    ["text", "text/plain", "hello"],
+    ["broken JSON", "application/json", "{"],
+    ["more than 1 MiB", "application/json", JSON.stringify("x".repeat(1_048_576))],
+  ] as const;
+
+  it.each(bodies)("and methods that do not exist are told so whatever was sent: %s", async (_, type, body) => {
+    const { call } = test.current;
+    const headers = { "content-type": type };
+    expectError(await call("POST", "/v2/nothing", { body, headers }), 404, message404);
+    const answer = await call("PUT", "/v2/sites", { body, headers });
+    expectError(answer, 405, "This path does not answer to that method");
+    expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 });

@@ -32,11 +32,15 @@ export function tokenOf(request: FastifyRequest): string {
 export function makeGate(app: App, count: CountRequest) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { route } = request.routeOptions.config;
-    request.identified = route ? await identify(app.pool, tokenOf(request), pathTarget(route, request)) : null;
-    const who = request.identified?.caller.keyId ?? request.ip;
-    const usage = await count(route?.row, who);
+    const [found] = await Promise.allSettled([
+      route ? identify(app.pool, tokenOf(request), pathTarget(route, request)) : null,
+    ]);
+    request.identified = found.status === "fulfilled" ? found.value : null;
+    // Counted even where the database does not answer: every response says what is left of the budget.
+    const usage = await count(route?.row, request.identified?.caller.keyId ?? request.ip);
     reply.headers(usage.headers);
     if (usage.isExceeded) throw new HttpFailure(429);
+    if (found.status === "rejected") throw found.reason;
     if (route && !request.identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
   };
 }

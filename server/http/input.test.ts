@@ -78,6 +78,10 @@ describe("a body", () => {
     expect(faults(reader, body)).toEqual(expected);
   });
 
+  it("leaves out what nobody knows, even where it could not be stored", () => {
+    expect(read(reader, { name: "abc", other: "nul\0", more: ["\ud800"] }).body).toEqual({ name: "abc", kind: "a" });
+  });
+
   it("names each place once, and a hundred places at most", () => {
     const many = { name: "ab", items: Array.from({ length: 300 }, () => ({ "a/b~c": "x" })) };
     expect(faults(reader, many)).toHaveLength(100);
@@ -105,6 +109,7 @@ describe("a GET", () => {
 
   it("ignores names of a body that it does not know", () => {
     expect(read(reader, { nonsense: [] }).query).toEqual({ limit: 10 });
+    expect(read(reader, { nonsense: "\0" }).query).toEqual({ limit: 10 });
   });
 });
 

@@ -44,12 +44,12 @@ export function makeInputReader(row: Endpoint): InputReader {
     input(raw) {
       const path = raw.params;
       // A body that the row does not ask for is ignored, except that a GET may carry its query as one.
-      const isBodyRead = row.body !== undefined || (row.method === "GET" && row.query !== undefined);
-      const sent = isBodyRead ? objectOf(raw.body) : {};
+      const asked = row.method === "GET" ? row.query : row.body;
+      const sent = asked ? only(asked, objectOf(raw.body)) : {};
       const query = readQuery(row.query ?? nothing, raw.query);
       refuseUnusable(sent, query);
       return row.method === "GET"
-        ? { params: path, query: check(checkQuery, { ...only(row.query ?? nothing, sent), ...query }), body: {} }
+        ? { params: path, query: check(checkQuery, { ...sent, ...query }), body: {} }
         : { params: path, query: check(checkQuery, query), body: check(checkBody, sent) };
     },
   };

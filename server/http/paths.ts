@@ -2,7 +2,7 @@
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import type { FastifyInstance } from "fastify";
-import { errorAnswer } from "./faults.ts";
+import { HttpFailure } from "./faults.ts";
 
 const rows: readonly Endpoint[] = Object.values(endpoints);
 
@@ -19,11 +19,11 @@ export function methodsOf(path: string): readonly string[] {
   return [...patterns, ...fixed].find(({ pattern }) => pattern.test(path))?.methods ?? [];
 }
 
-export function answerUnknownPaths(server: FastifyInstance): void {
-  server.setNotFoundHandler((request, reply) => {
+/** Before a body is read: what was sent to a path that does not exist does not matter. Add it after the gate. */
+export function refuseUnknownPaths(server: FastifyInstance): void {
+  server.addHook("onRequest", async (request) => {
+    if (!request.is404) return;
     const methods = methodsOf(request.url.split("?", 1)[0] ?? "");
-    const { status, body } = errorAnswer(methods.length > 0 ? 405 : 404);
-    if (methods.length > 0) reply.header("allow", methods.join(", "));
-    return reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
+    throw methods.length > 0 ? new HttpFailure(405, { allow: methods.join(", ") }) : new HttpFailure(404);
   });
 }

@@ -112,22 +112,14 @@ describe("a body", () => {
       expect(answer.statusCode).toBe(400);
     }
   });
-});
 
-describe("what is not HTTP", () => {
-  it.each([
-    ["nonsense", "nonsense\r\n\r\n"],
-    ["a bad method", "FROBNICATE /v2/sites HTTP/1.1\r\nHost: x\r\n\r\n"],
-    ["a header without end", `GET /v2/sites HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
-    ["two lengths", "POST /v2/sites HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
-  ])("is answered in the shape of errors: %s", async (_, bytes) => {
-    const answer = await sendRaw(bytes);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ message: "Bad request format", status: 400 });
-  });
-
-  it("does not disturb anybody else", async () => {
-    expect((await send({ path: "/v2/validate" })).status).toBe(200);
+  it("with a character of another encoding is refused, and not stored as something else", async () => {
+    const { server, company } = test.current;
+    const payload = Buffer.from(JSON.stringify(siteWish(company.company_id, { site_title: "Café" })), "latin1");
+    const headers = { authorization: `Bearer ${company.api_key}`, "content-type": "application/json" };
+    const answer = await server.inject({ method: "POST", url: "/v2/sites", headers, payload });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().data.errors).toEqual([{ path: "", message: "is not valid UTF-8" }]);
   });
 });
 
@@ -150,6 +142,18 @@ describe("a fault of ours", () => {
       expect(entry.err.stack).toContain(".ts:");
     } finally {
       await database.schema.alterTable("sites_away").renameTo("sites").execute();
+    }
+  });
+
+  it("tells what is left of the budget, even where the database can't say whose the key is", async () => {
+    const { call, database } = test.current;
+    await database.schema.alterTable("api_keys").renameTo("api_keys_away").execute();
+    const answer = await call("GET", "/v2/validate").finally(() =>
+      database.schema.alterTable("api_keys_away").renameTo("api_keys").execute(),
+    );
+    expect(answer.status).toBe(500);
+    for (const name of ["limit", "remaining", "reset"]) {
+      expect(String(answer.headers[`x-ratelimit-${name}`])).toMatch(/^\d+$/);
     }
   });
 

@@ -17,10 +17,10 @@ import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts
 import { serveHome } from "./home.ts";
 import { makeGate, type Route } from "./identity.ts";
 import { makeInputReader } from "./input.ts";
-import { answerUnknownPaths } from "./paths.ts";
+import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { makeResponder } from "./respond.ts";
-import { answerBrokenRequest } from "./sockets.ts";
+import { answerBrokenRequests } from "./sockets.ts";
 
 export const basePath = "/v2";
 
@@ -33,6 +33,7 @@ export interface ServerOptions {
 
 /** The server, not listening yet: `await server.listen({ host, port })`, `await server.close()`. */
 export function buildServer({ app, limits, log }: ServerOptions): FastifyInstance {
+  const count = makeRateLimits(limits);
   const server = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -42,16 +43,18 @@ export function buildServer({ app, limits, log }: ServerOptions): FastifyInstanc
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     forceCloseConnections: "idle",
-    clientErrorHandler: answerBrokenRequest,
+    // Fastify's own 503 has another shape. Who still gets through while we stop is answered, and let go.
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequests(count),
   });
   readJsonBodies(server);
   server.decorateRequest("identified", null);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
-  server.addHook("onRequest", makeGate(app, makeRateLimits(limits)));
+  server.addHook("onRequest", makeGate(app, count));
+  refuseUnknownPaths(server);
   server.setErrorHandler(answerError);
-  answerUnknownPaths(server);
   const stopping = stopPromptly(server);
   for (const [name, row] of Object.entries(endpoints)) {
     const route: Route = { name, row, reader: makeInputReader(row) };

@@ -1,6 +1,9 @@
 /** Requests that are not even HTTP: the socket is answered directly, in the same shape of error. */
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { errorAnswer } from "./faults.ts";
+import { type ErrorAnswer, errorAnswer } from "./faults.ts";
+import type { CountRequest } from "./rateLimits.ts";
 
 interface ConnectionError extends Error {
   readonly code?: string;
@@ -11,19 +14,29 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "The request took too long to arrive",
 };
 
-/** Node's `clientError`: there is no request yet, and so no route, key or rate limit. */
-export function answerBrokenRequest(error: ConnectionError, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const message = reasons[error.code ?? ""] ?? "could not be read as an HTTP request";
-  const body = JSON.stringify(errorAnswer(400, { errors: [{ path: "", message }] }).body);
-  const head = [
-    "HTTP/1.1 400 Bad Request",
-    "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+/** Makes the listener of Node's `clientError`: there is no request yet, so it is counted by its address. */
+export function answerBrokenRequests(count: CountRequest) {
+  return async (error: ConnectionError, socket: Socket): Promise<void> => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const { headers, isExceeded } = await count(undefined, socket.remoteAddress ?? "");
+    const message = reasons[error.code ?? ""] ?? "could not be read as an HTTP request";
+    const answer = isExceeded ? errorAnswer(429) : errorAnswer(400, { errors: [{ path: "", message }] });
+    socket.end(asBytes(answer, headers));
+  };
+}
+
+function asBytes({ status, body }: ErrorAnswer, headers: Readonly<Record<string, string>>): string {
+  const text = JSON.stringify(body);
+  const all = {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(text)),
+    connection: "close",
+    "x-request-id": randomUUID(),
+    ...headers,
+  };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", text].join("\r\n");
 }

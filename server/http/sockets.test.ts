@@ -1,0 +1,64 @@
+/** Connections themselves: what is no request at all, and what still comes while the server stops. */
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { startTestServer, useTestServer } from "./testing/server.ts";
+
+const test = useTestServer();
+let port: number;
+
+beforeAll(async () => {
+  port = await test.current.listen();
+});
+
+/** Writes bytes to a socket and gives what comes back until the server closes it. */
+async function sendRaw(bytes: string, to = port): Promise<string> {
+  const socket = connect(to, "127.0.0.1");
+  socket.write(bytes);
+  return text(socket);
+}
+
+describe("what is not HTTP", () => {
+  it.each([
+    ["nonsense", "nonsense\r\n\r\n"],
+    ["a bad method", "FROBNICATE /v2/sites HTTP/1.1\r\nHost: x\r\n\r\n"],
+    ["a header without end", `GET /v2/sites HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
+    ["two lengths", "POST /v2/sites HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  ])("is answered in the shape of errors: %s", async (_, bytes) => {
+    const answer = await sendRaw(bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ message: "Bad request format", status: 400 });
+    expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/);
+    for (const name of ["limit", "remaining", "reset"])
+      expect(answer).toMatch(new RegExp(`x-ratelimit-${name}: \\d+\r\n`));
+  });
+
+  it("counts like any other request", async () => {
+    await using limited = await startTestServer({ limits: { rateLimitPerMinute: 1 } });
+    const listening = await limited.listen();
+    expect(await sendRaw("nonsense\r\n\r\n", listening)).toMatch(/^HTTP\/1\.1 400 /);
+    const second = await sendRaw("nonsense\r\n\r\n", listening);
+    expect(second).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
+    expect(second).toMatch(/\r\nretry-after: \d+\r\n/);
+  });
+
+  it("does not disturb anybody else", async () => {
+    expect((await test.current.call("GET", "/v2/validate")).status).toBe(200);
+  });
+});
+
+describe("a server that stops", () => {
+  it("still answers as ever who gets through to it", async () => {
+    await using stopping = await startTestServer();
+    const answers: Response[] = [];
+    stopping.server.addHook("preClose", async () => {
+      const headers = { authorization: `Bearer ${stopping.company.api_key}` };
+      answers.push(await fetch(`http://127.0.0.1:${listening}/v2/validate`, { headers }));
+    });
+    const listening = await stopping.listen();
+    await stopping.server.close();
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+    expect(answers[0]?.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
+    expect(answers[0]?.headers.get("connection")).toBe("close");
+  });
+});
