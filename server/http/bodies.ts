@@ -1,4 +1,5 @@
 /** How request bodies are read: JSON, or nothing at all. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
 
@@ -15,12 +16,20 @@ export interface ReadBody {
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
+  // Fastify refuses a type that it can't read before it looks whether there is a body at all.
+  server.addHook("onRequest", async ({ headers }) => {
+    if (isWithoutBody(headers)) headers["content-type"] = undefined;
+  });
   const options = { parseAs: "buffer", bodyLimit } as const;
   server.addContentTypeParser("application/json", options, async (_: unknown, bytes: Buffer) => read(decode(bytes)));
   server.addContentTypeParser("*", options, async (_: unknown, bytes: Buffer) => {
     if (bytes.length > 0) throw new HttpFailure(415);
     return undefined;
   });
+}
+
+function isWithoutBody(headers: IncomingHttpHeaders): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

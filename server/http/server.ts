@@ -20,7 +20,7 @@ import { makeInputReader } from "./input.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { makeResponder } from "./respond.ts";
-import { answerBrokenRequests } from "./sockets.ts";
+import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
 
 export const basePath = "/v2";
 
@@ -46,6 +46,7 @@ export function buildServer({ app, limits, log }: ServerOptions): FastifyInstanc
     // Fastify's own 503 has another shape. Who still gets through while we stop is answered, and let go.
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequests(count),
+    http: { requireHostHeader: false },
   });
   readJsonBodies(server);
   server.decorateRequest("identified", null);
@@ -53,6 +54,7 @@ export function buildServer({ app, limits, log }: ServerOptions): FastifyInstanc
     reply.header("x-request-id", request.id);
   });
   server.addHook("onRequest", makeGate(app, count));
+  answerInsteadOfNode(server);
   refuseUnknownPaths(server);
   server.setErrorHandler(answerError);
   const stopping = stopPromptly(server);

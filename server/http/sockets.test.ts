@@ -33,6 +33,16 @@ describe("what is not HTTP", () => {
       expect(answer).toMatch(new RegExp(`x-ratelimit-${name}: \\d+\r\n`));
   });
 
+  it.each([
+    ["no host", "GET /v2/nothing HTTP/1.1\r\n\r\n", 400],
+    ["an expectation that nobody knows", "GET /v2/nothing HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n", 404],
+  ])("or nearly is, is too: %s", async (_, request, status) => {
+    const answer = await sendRaw(request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+    expect(answer).toContain(`HTTP/1.1 ${status} `);
+    expect(answer).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ status });
+  });
+
   it("counts like any other request", async () => {
     await using limited = await startTestServer({ limits: { rateLimitPerMinute: 1 } });
     const listening = await limited.listen();

@@ -1,8 +1,9 @@
-/** Requests that are not even HTTP: the socket is answered directly, in the same shape of error. */
+/** What never gets as far as a path: answered in the same shape of error, instead of as Node would. */
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type ErrorAnswer, errorAnswer } from "./faults.ts";
+import type { FastifyInstance } from "fastify";
+import { type ErrorAnswer, errorAnswer, Malformed } from "./faults.ts";
 import type { CountRequest } from "./rateLimits.ts";
 
 interface ConnectionError extends Error {
@@ -26,6 +27,16 @@ export function answerBrokenRequests(count: CountRequest) {
     const answer = isExceeded ? errorAnswer(429) : errorAnswer(400, { errors: [{ path: "", message }] });
     socket.end(asBytes(answer, headers));
   };
+}
+
+/** Two things that Node answers itself, without a body. It must not look for a Host header (`requireHostHeader`). */
+export function answerInsteadOfNode(server: FastifyInstance): void {
+  server.addHook("onRequest", async ({ headers, raw }) => {
+    if (headers.host !== undefined || raw.httpVersion !== "1.1") return;
+    throw new Malformed([{ path: "", message: "must have a Host header" }]);
+  });
+  // An expectation that nobody knows may be ignored.
+  server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
 }
 
 function asBytes({ status, body }: ErrorAnswer, headers: Readonly<Record<string, string>>): string {
