@@ -32,6 +32,14 @@ describe("an actor", () => {
     });
   });
 
+  it.each([undefined, "", "curl/8.5.0", "python-requests/2.31.0"])(
+    "has no browser, rather than one without a name, where none can be read: %j",
+    (userAgent) => {
+      const { browserName, browserVersion, osName } = describeActor(caller, "::1", userAgent);
+      expect({ browserName, browserVersion, osName }).toEqual({ browserName: null, browserVersion: null, osName: null });
+    },
+  );
+
   it.each([undefined, "", "\u0000", "x".repeat(100_000), "curl/8.5.0", "((((((((((((", "Mozilla/5.0 (".repeat(200)])(
     "has whatever can be read from a strange user agent, at once: %#",
     (userAgent) => {

@@ -15,8 +15,9 @@ export function describeActor(caller: Caller, ipAddress: string, userAgent: stri
     apiKeyId: caller.keyId,
     apiKeyName: caller.keyName,
     ipAddress,
-    browserName: browser?.browser.name ?? null,
-    browserVersion: browser?.browser.version ?? null,
-    osName: browser?.os.name ?? null,
+    // What could not be read is the empty string.
+    browserName: browser?.browser.name || null,
+    browserVersion: browser?.browser.version || null,
+    osName: browser?.os.name || null,
   };
 }
