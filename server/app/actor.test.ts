@@ -36,7 +36,11 @@ describe("an actor", () => {
     "has no browser, rather than one without a name, where none can be read: %j",
     (userAgent) => {
       const { browserName, browserVersion, osName } = describeActor(caller, "::1", userAgent);
-      expect({ browserName, browserVersion, osName }).toEqual({ browserName: null, browserVersion: null, osName: null });
+      expect({ browserName, browserVersion, osName }).toEqual({
+        browserName: null,
+        browserVersion: null,
+        osName: null,
+      });
     },
   );
 

@@ -100,6 +100,11 @@ describe("a GET", () => {
     expect(read(reader, undefined, { "order_by[field]": "name" }).query).toMatchObject({ order_by: { field: "name" } });
   });
 
+  it.each([[[]], [null]])("may have a body that says nothing, as PHP and others write it: %j", (body) => {
+    expect(read(reader, body, { limit: "4" }).query).toEqual({ limit: 4 });
+    expect(faults(reader, [1])).toEqual([{ path: "", message: "must be an object" }]);
+  });
+
   it("coerces what is in the query only", () => {
     expect(faults(reader, { limit: "3" })).toEqual([{ path: "/limit", message: "must be an integer" }]);
     expect(faults(reader, undefined, { order_by: "name" })).toEqual([

@@ -45,7 +45,8 @@ export function makeInputReader(row: Endpoint): InputReader {
       const path = raw.params;
       // A body that the row does not ask for is ignored, except that a GET may carry its query as one.
       const asked = row.method === "GET" ? row.query : row.body;
-      const sent = asked ? only(asked, objectOf(raw.body)) : {};
+      const isNothing = row.method === "GET" && isEmpty(raw.body?.value);
+      const sent = asked && !isNothing ? only(asked, objectOf(raw.body)) : {};
       const query = readQuery(row.query ?? nothing, raw.query);
       refuseUnusable(sent, query);
       return row.method === "GET"
@@ -53,6 +54,11 @@ export function makeInputReader(row: Endpoint): InputReader {
         : { params: path, query: check(checkQuery, query), body: check(checkBody, sent) };
     },
   };
+}
+
+/** What some languages make of no fields at all. */
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function objectOf(body: ReadBody | undefined): Record<string, unknown> {
