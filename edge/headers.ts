@@ -1,5 +1,5 @@
 /** Which headers pass through the edge, in both directions. */
-import { type IncomingMessage, validateHeaderValue } from "node:http";
+import { type IncomingMessage, validateHeaderName, validateHeaderValue } from "node:http";
 
 /** They are about one connection and mean nothing on the next (RFC 9110, section 7.6.1). */
 const hopByHop = new Set([
@@ -47,10 +47,13 @@ export function toUpstream(message: IncomingMessage, host: string): Record<strin
 /** PHP's headers as the visitor may see them, flat: name, value, name, value. */
 export function toVisitor(headers: readonly (readonly [name: string, value: string])[]): string[] {
   const perConnection = namedByConnection(headers.find(([name]) => name.toLowerCase() === "connection")?.[1]);
+  const lengths = headers.filter(([name]) => name.toLowerCase() === "content-length");
+  // Of two lengths, the next one to read them may believe either.
+  const hasLength = lengths.length === 1 && lengths.every(([, value]) => /^\d+$/.test(value));
   return headers.flatMap(([name, value]) => {
     const lower = name.toLowerCase();
     if (hopByHop.has(lower) || perConnection.has(lower) || fromPhpOnly.has(lower)) return [];
-    if (lower === "content-length" && !/^\d+$/.test(value)) return [];
+    if (lower === "content-length" && !hasLength) return [];
     const sendable = asBytes(name, value);
     return sendable === null ? [] : [name, sendable];
   });
@@ -68,9 +71,9 @@ function namedByConnection(value: string | undefined): ReadonlySet<string> {
 
 /** WordPress writes UTF-8 into headers (`Location`); Node wants one character per byte. Null where it can't be sent. */
 function asBytes(name: string, value: string): string | null {
-  if (name === "") return null;
   for (const candidate of [value, Buffer.from(value, "utf8").toString("latin1")]) {
     try {
+      validateHeaderName(name);
       validateHeaderValue(name, candidate);
       return candidate;
     } catch {

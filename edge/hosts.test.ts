@@ -29,6 +29,8 @@ test.each([
   "-site.localhost",
   "site.localhost:port",
   "site.localhost:123456",
+  "site.localhost:65536",
+  "site.localhost:99999",
   "site.localhost:80:80",
   "site.localhost/",
   "user@site.localhost",

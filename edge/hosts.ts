@@ -2,13 +2,16 @@
 import type { EdgeHost } from "./table.ts";
 
 const label = "[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?";
-const hostHeader = new RegExp(`^(?<name>${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])\\.?(?::\\d{0,5})?$`, "i");
+const hostHeader = new RegExp(`^(?<name>${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])\\.?(?::(?<port>\\d{0,5}))?$`, "i");
+
+const highestPort = 65_535;
 
 /** The name alone, in lower case, without port and trailing dot. Null where the header is malformed. */
 export function readHost(header: string | undefined): string | null {
   if (header === undefined || header.length > 260) return null;
-  const name = hostHeader.exec(header)?.groups?.name;
-  return name === undefined || name.length > 253 ? null : name.toLowerCase();
+  const { name, port } = hostHeader.exec(header)?.groups ?? {};
+  if (name === undefined || name.length > 253 || Number(port ?? 0) > highestPort) return null;
+  return name.toLowerCase();
 }
 
 /** Environment id of a name. An exact host goes before a wildcard, a longer wildcard before a shorter one. */

@@ -99,6 +99,8 @@ test("PHP's answer comes through as it is, but for what is about one connection"
         ["Status", "201 Created"],
         ["X-Powered-By", "PHP/8.3.33"],
         ["X-Bad", "a\r\nb"],
+        ["X Bad", "a"],
+        ["X-Bad\r\nX-Bad", "a"],
         ["Content-Length", "four"],
       ],
       201,
@@ -232,6 +234,22 @@ test.each([
     expect(logged.some(({ level, message }) => level === "warn" && message === "PHP gave no answer")).toBe(true);
   },
 );
+
+test.each([
+  ["4", "5"],
+  ["5", "4"],
+  ["4", "4"],
+])("PHP that announces two lengths, %s and %s, announces none", async (one, two) => {
+  const { edge, upstream } = await startSite();
+  upstream.answer = () =>
+    textAnswer("page", [
+      ["Content-Length", one],
+      ["content-length", two],
+    ]);
+  const got = await sendRaw(edge, "GET / HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n");
+  expect(got).not.toMatch(/content-length/i);
+  expect(got).toMatch(/\r\n4\r\npage\r\n0\r\n\r\n$/);
+});
 
 test.each([0, 99, 101, 600, 200.5, Number.NaN])("a status of %d from PHP is a 502", async (status) => {
   const { edge, upstream } = await startSite();
