@@ -45,7 +45,7 @@ interface Waiter {
   readonly environmentId: string;
   readonly since: number;
   readonly resolve: (member: Member) => void;
-  readonly reject: (error: NoAnswer) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 function isSame(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
@@ -77,8 +77,16 @@ export function createPool(options: PoolOptions): Pool {
     return true;
   }
 
+  function startWorker(environment: ServedEnvironment): WorkerProcess {
+    try {
+      return options.start(environment);
+    } catch (cause) {
+      throw new NoAnswer("unavailable", "No worker could be started.", { cause });
+    }
+  }
+
   function start(environment: ServedEnvironment): Member {
-    const member: Member = { worker: options.start(environment), environment, isBusy: true };
+    const member: Member = { worker: startWorker(environment), environment, isBusy: true };
     members.push(member);
     void member.worker.exited.then(() => {
       members = members.filter((other) => other !== member);
@@ -104,19 +112,32 @@ export function createPool(options: PoolOptions): Pool {
 
   function serveWaiting(): void {
     const now = performance.now();
+    /** Where the first who waits gets nothing, nobody behind does. */
+    const without = new Set<string>();
     for (const waiter of waiters) {
-      const environment = environments.get(waiter.environmentId);
-      if (environment === undefined) continue;
-      const member = find(environment, false, now - waiter.since);
-      if (member !== null) waiter.resolve(member);
+      if (without.has(waiter.environmentId)) continue;
+      if (!serve(waiter, now)) without.add(waiter.environmentId);
     }
+  }
+
+  /** False where there is nothing for this one yet. */
+  function serve(waiter: Waiter, now: number): boolean {
+    const environment = environments.get(waiter.environmentId);
+    if (environment === undefined) return false;
+    try {
+      const member = find(environment, false, now - waiter.since);
+      if (member === null) return false;
+      waiter.resolve(member);
+    } catch (error) {
+      waiter.reject(error);
+    }
+    return true;
   }
 
   function wait(environmentId: string, signal: AbortSignal): Promise<Member> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         waiters = waiters.filter((other) => other !== waiter);
-        clearInterval(lookAgain);
         clearTimeout(deadline);
         signal.removeEventListener("abort", abort);
       };
@@ -133,7 +154,6 @@ export function createPool(options: PoolOptions): Pool {
         },
       };
       const abort = () => waiter.reject(new NoAnswer("unavailable", "The visitor went away."));
-      const lookAgain = setInterval(serveWaiting, lookAgainMilliseconds);
       const deadline = setTimeout(
         () => waiter.reject(new NoAnswer("busy", "Every worker was busy for too long.")),
         options.waitSeconds * 1000,
@@ -184,9 +204,12 @@ export function createPool(options: PoolOptions): Pool {
     Math.min(5000, options.idleSeconds * 250),
   );
   sweep.unref();
+  const lookAgain = setInterval(serveWaiting, lookAgainMilliseconds);
+  lookAgain.unref();
 
   async function close(): Promise<void> {
     clearInterval(sweep);
+    clearInterval(lookAgain);
     await setEnvironments([]);
   }
 
