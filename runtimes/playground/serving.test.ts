@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
@@ -19,6 +20,8 @@ afterAll(() => world.close());
 
 const workersOf = (one: Site) =>
   world.serving.status().workers.filter((worker) => worker.environmentId === one.environment.id);
+
+const fill = { url: "/fill.php", script: "/fill.php" };
 
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries += 1) {
@@ -82,6 +85,26 @@ test("a script that wants too much memory fails alone, and its worker is not kep
   expect(await runPhp(world.serving, site, "echo 'after';")).toBe("after");
   expect(workersOf(site).map((worker) => worker.pid)).not.toContain(before?.pid);
 }, 60_000);
+
+test.each([
+  ["what it writes and nobody has read yet", "while (true) { echo str_repeat('x', 1 << 20); }"],
+  ["what it leaves in /tmp", "for ($i = 0; ; $i++) file_put_contents(\"/tmp/$i\", str_repeat('x', 1 << 24));"],
+])(
+  "a worker that fills memory with %s is ended before the machine has none left",
+  async (_what, code) => {
+    const small = await openPlayground({ workerMemoryBytes: 700e6, requestDeadlineSeconds: 30 });
+    try {
+      const one = await small.site();
+      await leaveScript(one, "fill.php", code);
+      const answer = small.serving.handle(one.environment.id, exampleRequest(one.wordpress.address, fill));
+      await expect(answer.then((page) => finished(page.body.resume()))).rejects.toMatchObject({ reason: "crashed" });
+      expect(await runPhp(small.serving, one, "echo 'after';")).toBe("after");
+    } finally {
+      await small.close();
+    }
+  },
+  60_000,
+);
 
 describe("a site that is asked while its worker is busy", () => {
   test("gets a second worker for a visitor, and a third request waits", async () => {
@@ -176,6 +199,15 @@ describe("what PHP gets and gives", () => {
     expect(server).not.toHaveProperty("HTTP_BAD_NAME");
   });
 
+  test.each(["example.localhost:99999", "[::", "a b", "1.2.3.4.5"])("even with the host %s", async (host) => {
+    await leaveScript(site, "host.php", "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['REQUEST_METHOD'];");
+    await runPhp(world.serving, site, "echo 1;");
+    const before = workersOf(site).map((worker) => worker.pid);
+    const page = await visitorOf(world.serving, site).get("/host.php", { headers: { host } });
+    expect(page).toMatchObject({ status: 200, text: `${host} GET` });
+    expect(workersOf(site).map((worker) => worker.pid)).toEqual(before);
+  });
+
   test("a body in memory and one that was spooled arrive byte for byte", async () => {
     await leaveScript(site, "body.php", "echo strlen($in = file_get_contents('php://input')), ' ', md5($in);");
     for (const size of [0, 10, 3 << 20]) {
@@ -227,6 +259,13 @@ describe("what PHP gets and gives", () => {
     expect(page.text).not.toContain("secret");
     expect((await visitorOf(world.serving, site).get("/none.php")).status).toBe(404);
     expect(await runPhp(world.serving, site, "exit(3);")).toBe("");
+  });
+
+  test("as many open files for every request as for the first", async () => {
+    await leaveScript(site, "open.php", "echo count(scandir('/proc/self/fd'));");
+    const counts = new Set<string>();
+    for (let i = 0; i < 10; i += 1) counts.add((await visitorOf(world.serving, site).get("/open.php")).text);
+    expect(counts.size).toBe(1);
   });
 
   test("a file changed a moment ago is not served from the cache", async () => {

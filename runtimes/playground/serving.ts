@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { NoAnswer, type PhpRequest, type PhpResponse, type ServedEnvironment, type Serving } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
+import { watchMemory } from "./pool/memory.ts";
 import { createPool, type Member } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
@@ -27,6 +28,8 @@ export interface PlaygroundServingOptions {
   readonly requestDeadlineSeconds: number;
   /** A worker without a request for so long is ended. */
   readonly idleSeconds: number;
+  /** A worker that takes more memory than this is ended in the middle of its answer. */
+  readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
   /** Told why a spare worker could not be made; sites are served without spares meanwhile, more slowly. */
@@ -47,6 +50,8 @@ export interface PlaygroundServing extends Serving {
 }
 
 const startTries = 3;
+/** An upload at the usual limit and a script at PHP's own come to half of it. */
+const usualWorkerMemoryBytes = 1.5e9;
 
 /** Which takes all of a processor, and much of a second one, for the compilers. */
 function isAtFirstPage({ isBusy, worker }: Member): boolean {
@@ -109,6 +114,11 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     start,
   });
 
+  const stopWatching = watchMemory(
+    () => pool.members().map(({ worker }) => worker),
+    options.workerMemoryBytes ?? usualWorkerMemoryBytes,
+  );
+
   async function run(environmentId: string, request: PhpRequest, body: SpooledBody | null): Promise<PhpResponse> {
     const member = await pool.acquire(environmentId, request.fromPhp, request.signal);
     return member.worker.handle(headOf(request), body, () => pool.release(member));
@@ -141,6 +151,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     setEnvironments: (environments) => pool.setEnvironments(environments),
     handle,
     close: async () => {
+      stopWatching();
       await Promise.all([pool.close(), spares.close()]);
     },
     status: () => ({

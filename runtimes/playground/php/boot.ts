@@ -56,11 +56,40 @@ function hasNetwork(runtime: object): runtime is NetworkedRuntime {
   return "websocket" in runtime && "outboundNetworkProxyServer" in runtime;
 }
 
-class GuardedPhp extends PHP {
+interface OpenFile {
+  readonly fd: number;
+  readonly path?: string;
+}
+
+interface Files {
+  readonly FS: { readonly streams: readonly (OpenFile | null | undefined)[]; close(file: OpenFile): void };
+}
+
+function hasFiles(runtime: object): runtime is Files {
+  return "FS" in runtime;
+}
+
+/** What PHP writes to during a request. */
+const outputs = new Set(["/request/stdout", "/request/stderr"]);
+const standardDescriptors = 3;
+
+export class GuardedPhp extends PHP {
   guard(rules: () => NetworkRules | null): void {
     const runtime = this[runtimeOf];
     if (!hasNetwork(runtime)) throw new Error("This PHP's network has another form; it can't be guarded.");
     guardNetwork(runtime, rules);
+  }
+
+  /**
+   * To be called between two requests. The library opens the outputs anew for each and forgets to close them; from
+   * the 512th request on, a socket's number would be too high for `select`, and every connection would only time out.
+   */
+  closeOutputs(): void {
+    const runtime = this[runtimeOf];
+    if (!hasFiles(runtime)) throw new Error("This PHP's files have another form.");
+    for (const file of runtime.FS.streams) {
+      if (file && file.fd >= standardDescriptors && outputs.has(file.path ?? "")) runtime.FS.close(file);
+    }
   }
 }
 
@@ -88,7 +117,7 @@ function loadSocketLibrary(version: string): void {
 export async function bootPhp(options: {
   readonly version: string;
   readonly network: () => NetworkRules | null;
-}): Promise<PHP> {
+}): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
   const emscriptenOptions = { processId: process.pid };

@@ -62,18 +62,30 @@ export function sendJson(
 
 /** Calls `onFrame` for each frame in what arrives, in order. */
 export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
-  let pending: Buffer = Buffer.alloc(0);
+  let pieces: Buffer[] = [];
+  let length = 0;
+  /** Joining the pieces before so much is there would copy a large frame over and over. */
+  let wanted = prefixBytes;
   return (chunk) => {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length < wanted) return;
+    const pending = pieces.length === 1 ? chunk : Buffer.concat(pieces, length);
     let start = 0;
-    while (pending.length - start >= prefixBytes) {
-      const end = start + prefixBytes + pending.readUInt32BE(start);
-      if (pending.length < end) break;
+    wanted = sizeOfFrame(pending, start);
+    while (pending.length - start >= wanted) {
       const kind = pending.readUInt8(start + 4);
-      const content = pending.subarray(start + prefixBytes, end);
-      start = end;
+      const content = pending.subarray(start + prefixBytes, start + wanted);
+      start += wanted;
+      wanted = sizeOfFrame(pending, start);
       onFrame({ kind, content });
     }
-    pending = pending.subarray(start);
+    pieces = start === length ? [] : [pending.subarray(start)];
+    length -= start;
   };
+}
+
+/** With the prefix; of a prefix that is not whole yet, its own. */
+function sizeOfFrame(bytes: Buffer, start: number): number {
+  return bytes.length - start < prefixBytes ? prefixBytes : prefixBytes + bytes.readUInt32BE(start);
 }

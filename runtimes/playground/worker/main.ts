@@ -8,8 +8,7 @@
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import path from "node:path";
-import type { PHP } from "@php-wasm/universal";
-import { bootPhp } from "../php/boot.ts";
+import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
@@ -27,7 +26,7 @@ function report(message: Report): void {
   process.send?.(message);
 }
 
-async function boot(order: BootOrder): Promise<PHP> {
+async function boot(order: BootOrder): Promise<GuardedPhp> {
   const php = await bootPhp({ version: order.phpVersion, network: () => network });
   if (order.warmUp !== null) await warmUp(php, order.warmUp);
   report({ type: "ready" });
@@ -63,7 +62,7 @@ function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
   };
 }
 
-async function assign(php: PHP, order: AssignOrder): Promise<void> {
+async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   process.chdir(order.environment);
   const reachable = order.owner === null ? order : dropPrivileges(order, order.owner);
   network = reachable.network;
@@ -76,8 +75,8 @@ function failed(error: unknown): never {
   process.exit(1);
 }
 
-let php: Promise<PHP> | null = null;
-let assigned: Promise<PHP> | null = null;
+let php: Promise<GuardedPhp> | null = null;
+let assigned: Promise<GuardedPhp> | null = null;
 
 process.on("message", (order: Order) => {
   if (order.type === "boot") {

@@ -1,8 +1,8 @@
 /** One visitor's request, run by PHP; what PHP writes is passed on as it comes. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import type { PHP, PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
-import { siteFolder } from "../php/boot.ts";
+import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
+import { type GuardedPhp, siteFolder } from "../php/boot.ts";
 import { serverVariables } from "../php/site.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendFrame, sendJson } from "./frames.ts";
 
@@ -24,8 +24,14 @@ function headersFor(head: RequestHead): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
+/** Visitors write what they like here: nothing of it may throw, which would look as if PHP had broken. */
+function readHost(host: string): { readonly hostname: string; readonly port: string } {
+  const [, hostname = "", port = ""] = /^(.*?)(?::(\d*))?$/.exec(host) ?? [];
+  return { hostname: hostname.toLowerCase() || "localhost", port };
+}
+
 function variablesFor(head: RequestHead, host: string): Record<string, string> {
-  const { hostname, port } = new URL(`http://${host || "localhost"}`);
+  const { hostname, port } = readHost(host);
   const standardPort = head.https ? "443" : "80";
   return {
     ...serverVariables(head.script, head.pathInfo),
@@ -56,13 +62,22 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
   for await (const _chunk of stream);
 }
 
+/** What PHP writes at once may be of any length; whoever gets it wants to be able to say stop. */
+const pieceBytes = 1 << 18;
+
+function* inPieces(chunk: Uint8Array): Iterable<Uint8Array> {
+  for (let start = 0; start < chunk.length; start += pieceBytes) yield chunk.subarray(start, start + pieceBytes);
+}
+
 async function passOn(response: StreamedPhpResponse, out: Duplex): Promise<void> {
   const errors = drain(response.stderr).catch(() => undefined);
   const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
   const pairs = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
   sendJson(out, frameKinds.head, { status, headers: pairs });
   for await (const chunk of response.stdout) {
-    if (!sendFrame(out, frameKinds.body, chunk)) await once(out, "drain");
+    for (const piece of inPieces(chunk)) {
+      if (!sendFrame(out, frameKinds.body, piece)) await once(out, "drain");
+    }
   }
   // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
   await response.exitCode;
@@ -75,7 +90,7 @@ function notFound(out: Duplex): void {
 }
 
 export async function answer(
-  php: PHP,
+  php: GuardedPhp,
   request: { readonly head: RequestHead; readonly body: Buffer },
   out: Duplex,
 ): Promise<void> {
@@ -84,6 +99,7 @@ export async function answer(
     const options = optionsFor(request.head, request.body);
     if (php.isFile(options.scriptPath ?? "")) await passOn(await php.runStream(options), out);
     else notFound(out);
+    php.closeOutputs();
   } catch (error) {
     // A trap in WebAssembly: every later request would fail too.
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
