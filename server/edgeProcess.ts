@@ -94,7 +94,7 @@ export async function runEdge(): Promise<void> {
   try {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
-    const edge = await startEdgeProcess({ config, log, makeServing: (port) => playground(config, port) });
+    const edge = await startEdgeProcess({ config, log, makeServing: (port) => playground(config, log, port) });
     await tell({ type: "ready", port: edge.port });
     await asked.promise;
     await edge.close(graceMilliseconds);
@@ -109,7 +109,7 @@ export async function runEdge(): Promise<void> {
   }
 }
 
-function playground(config: Config, edgePort: () => number): ReturnType<typeof createPlaygroundServing> {
+function playground(config: Config, log: Logger, edgePort: () => number): ReturnType<typeof createPlaygroundServing> {
   return createPlaygroundServing({
     assets: config.assets,
     environments: config.environments,
@@ -121,6 +121,7 @@ function playground(config: Config, edgePort: () => number): ReturnType<typeof c
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     forbidden: databaseOf(config),
+    onSpareFailure: (err) => log.error({ err }, "No spare PHP worker could be made; new sites answer later"),
   });
 }
 
