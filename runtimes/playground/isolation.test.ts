@@ -28,6 +28,13 @@ test("what a tenant leaves in PHP's own files reaches no other tenant, nor itsel
   expect(await php("echo file_exists('/tmp/mark') ? 'mark' : 'none';")).toBe("none");
 });
 
+test("PHP is told nothing of where things lie on the host", async () => {
+  const told = await php("phpinfo(); echo json_encode([getenv(), ini_get_all(), $_SERVER, get_included_files()]);");
+  for (const folder of [world.folder, sharedAssets, process.cwd(), path.dirname(process.execPath)]) {
+    expect(told.replaceAll("\\/", "/")).not.toContain(`${folder}/`);
+  }
+});
+
 describe("WordPress's shared code is read-only", () => {
   const file = "/site/wp-includes/version.php";
 

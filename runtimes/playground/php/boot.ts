@@ -120,7 +120,8 @@ export async function bootPhp(options: {
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
-  const emscriptenOptions = { processId: process.pid };
+  // Where this program lies on the host is told to PHP as the variable `_`, unless it has a name.
+  const emscriptenOptions = { processId: process.pid, thisProgram: "php" };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.guard(options.network);
   await php.setSapiName("fpm-fcgi");

@@ -65,7 +65,10 @@ declare module "@php-wasm/node" {
   /** Gives the id from which `PHP` is made. */
   export function loadNodeRuntime(
     version: string,
-    options: { readonly followSymlinks: boolean; readonly emscriptenOptions: { readonly processId: number } },
+    options: {
+      readonly followSymlinks: boolean;
+      readonly emscriptenOptions: { readonly processId: number; readonly thisProgram: string };
+    },
   ): Promise<number>;
 }
 
