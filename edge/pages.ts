@@ -74,8 +74,7 @@ const pages = {
     code: "site_failed",
     title: "This site couldn't finish the page",
     text: "Something in the site stopped unexpectedly. Please try again; if it happens again, tell the people who run the site.",
-    owner:
-      "A plugin or theme has brought PHP down. Switch off the one that you changed last, and look at the site's error log.",
+    owner: "A plugin or theme has brought PHP down. Switch off the one that you changed last, and try again.",
   },
   broken: {
     status: 500,
