@@ -2,7 +2,7 @@
 import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 
-/** A spare is made a moment after one was taken, so that the page for which it was taken comes first. */
+/** A spare is made a moment after the last one was taken, so that the pages for which they were taken come first. */
 const refillMilliseconds = 600;
 const failurePauseMilliseconds = 5000;
 
@@ -78,10 +78,17 @@ export function createSpares(options: {
     timer.unref();
   }
 
+  /** Forgets a refill that has not begun: `refill` then starts counting again. */
+  function postpone(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  }
+
   refill(0);
   return {
     take: () => {
       const worker = ready.shift() ?? booting.shift() ?? null;
+      if (worker !== null) postpone();
       refill(refillMilliseconds);
       return worker;
     },
