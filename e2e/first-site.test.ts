@@ -22,6 +22,8 @@ beforeAll(async () => {
   installation = await start(clone.folder);
   browser = await launchBrowser();
   page = await browser.newPage();
+  // The editor's first load asks PHP for dozens of answers, on whatever machine this is.
+  page.setDefaultTimeout(120_000);
 });
 
 afterAll(async () => {
