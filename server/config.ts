@@ -70,8 +70,8 @@ function defaults(data: string): Settings {
     SITEWRIGHT_FIRST_API_KEY: null,
     SITEWRIGHT_ASSETS: join(data, "assets"),
     SITEWRIGHT_RUN: shortFolder(data),
-    // Each is a site that begins at once, for about a sixth of the memory at most.
-    SITEWRIGHT_SPARE_WORKERS: Math.min(10, Math.max(1, Math.round(totalmem() / 6 / memoryPerWorker))),
+    // Each is a site that begins at once, for about a fifth of the memory at most.
+    SITEWRIGHT_SPARE_WORKERS: Math.min(12, Math.max(1, Math.round(totalmem() / 5 / memoryPerWorker))),
     // Half of the memory is left to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,

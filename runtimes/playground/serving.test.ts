@@ -261,11 +261,12 @@ describe("what PHP gets and gives", () => {
     expect(await runPhp(world.serving, site, "exit(3);")).toBe("");
   });
 
-  test("as many open files for every request as for the first", async () => {
+  test("no more open files after many requests than for the first", async () => {
     await leaveScript(site, "open.php", "echo count(scandir('/proc/self/fd'));");
-    const counts = new Set<string>();
-    for (let i = 0; i < 10; i += 1) counts.add((await visitorOf(world.serving, site).get("/open.php")).text);
-    expect(counts.size).toBe(1);
+    const counts: number[] = [];
+    for (let i = 0; i < 10; i += 1) counts.push(Number((await visitorOf(world.serving, site).get("/open.php")).text));
+    // Fewer once the script is in the opcode cache: PHP does not open it any more.
+    expect(counts.at(-1)).toBeLessThanOrEqual(counts[0] ?? 0);
   });
 
   test("a file changed a moment ago is not served from the cache", async () => {

@@ -9,6 +9,7 @@ import { createPool, type Member } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
 import { ownerOf } from "./site/release.ts";
+import { createOpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { RequestHead } from "./worker/frames.ts";
 import type { AssignOrder, BootOrder } from "./worker/messages.ts";
@@ -32,7 +33,7 @@ export interface PlaygroundServingOptions {
   readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
-  /** Told why a spare worker could not be made; sites are served without spares meanwhile, more slowly. */
+  /** Told why a spare worker, or what makes workers boot fast, could not be made: sites are served more slowly. */
   readonly onSpareFailure?: (error: unknown) => void;
 }
 
@@ -61,12 +62,21 @@ function isAtFirstPage({ isBusy, worker }: Member): boolean {
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
+  const opcodes = createOpcodeStore(assets, templates);
+  const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
+  const onSpareFailure = options.onSpareFailure ?? (() => undefined);
+  const compiled = opcodes.get(templatePhpVersion).catch(onSpareFailure);
 
   async function warmBoot(): Promise<BootOrder> {
     const { core } = await assets.files();
     const template = (await templates.get({ locale: "en_US", multisite: null })).folder;
-    return { type: "boot", phpVersion: templatePhpVersion, warmUp: { template, core } };
+    await compiled;
+    return { ...coldBoot(templatePhpVersion), warmUp: { template, core } };
+  }
+
+  function coldBoot(phpVersion: string): BootOrder {
+    return { type: "boot", phpVersion, opcodes: opcodes.find(phpVersion), codeCache, warmUp: null };
   }
 
   const spares = createSpares({
@@ -74,7 +84,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     order: warmBoot,
     deadlineSeconds,
     isCrowded: () => pool.members().filter(isAtFirstPage).length >= availableParallelism(),
-    onFailure: options.onSpareFailure ?? (() => undefined),
+    onFailure: onSpareFailure,
   });
 
   function assignment(environment: ServedEnvironment): AssignOrder {
@@ -102,7 +112,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   function start(environment: ServedEnvironment): WorkerProcess {
     const { phpVersion } = environment;
     const spare = phpVersion === templatePhpVersion ? spares.take() : null;
-    const worker = spare ?? new WorkerProcess({ type: "boot", phpVersion, warmUp: null }, deadlineSeconds);
+    const worker = spare ?? new WorkerProcess(coldBoot(phpVersion), deadlineSeconds);
     worker.assign(assignment(environment));
     return worker;
   }

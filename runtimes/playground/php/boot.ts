@@ -8,11 +8,13 @@ import { getCACertificates } from "node:tls";
 import { loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
 import { createSpawnHandler } from "@php-wasm/util";
+import { type MountKind, mountFolder } from "./mounts.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
 
 export const siteFolder = "/site";
 export const databaseFolder = "/database";
 export const sessionFolder = "/sessions";
+const opcodeFolder = "/opcodes";
 
 const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
@@ -26,7 +28,6 @@ const disabledFunctions = [
 const settings = {
   // The library's default is a file cache in memory: a third slower than shared memory.
   "opcache.file_cache_only": 0,
-  "opcache.file_cache": "",
   "opcache.memory_consumption": 96,
   "opcache.interned_strings_buffer": 16,
   "opcache.max_accelerated_files": 8000,
@@ -108,15 +109,33 @@ const noPrograms = createSpawnHandler(async (_command, program) => {
  * whom our folders are closed: what is loaded before, from the same folder, is not looked for again.
  */
 function loadSocketLibrary(version: string): void {
+  createRequire(path.join(path.dirname(packageFileOf(version)), "jspi", "php.js"))("ws");
+}
+
+/** The package.json of the library's build of this version of PHP. */
+function packageFileOf(version: string): string {
   const library = createRequire(createRequire(import.meta.url).resolve("@php-wasm/node"));
-  const build = path.dirname(library.resolve(`@php-wasm/node-${version.replace(".", "-")}/package.json`));
-  createRequire(path.join(build, "jspi", "php.js"))("ws");
+  return library.resolve(`@php-wasm/node-${version.replace(".", "-")}/package.json`);
+}
+
+/** Names this PHP exactly: its version and that of the package which brings it, as in `8.3-3.1.56`. */
+export function buildOf(version: string): string {
+  const description: unknown = createRequire(import.meta.url)(packageFileOf(version));
+  const isVersioned = typeof description === "object" && description !== null && "version" in description;
+  return `${version}-${isVersioned ? description.version : "unknown"}`;
+}
+
+/** Where on the host PHP finds scripts that are compiled already, or leaves what it compiles. */
+export interface OpcodeFiles {
+  readonly folder: string;
+  readonly kind: MountKind;
 }
 
 /** `processId` must be unique among all PHP runtimes of the host: the process's own id is. */
 export async function bootPhp(options: {
   readonly version: string;
   readonly network: () => NetworkRules | null;
+  readonly opcodes: OpcodeFiles | null;
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
@@ -127,7 +146,8 @@ export async function bootPhp(options: {
   await php.setSapiName("fpm-fcgi");
   php.writeFile(certificateFile, getCACertificates("default").join("\n"));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
-  await setPhpIniEntries(php, settings);
+  if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);
+  await setPhpIniEntries(php, { ...settings, "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder });
   await php.setSpawnHandler(noPrograms);
   return php;
 }

@@ -13,9 +13,12 @@ const pages = [
   { url: "/wp-login.php", script: "/wp-login.php" },
 ];
 
-/** Asks the template that is mounted for its first pages. Rejects where one of them does not come whole. */
-export async function visitFirstPages(php: PHP): Promise<void> {
-  for (const page of pages) await visit(php, page);
+/**
+ * Asks the template that is mounted for its first pages, for as long as `isWanted` says so before each of them.
+ * Rejects where one of them does not come whole.
+ */
+export async function visitFirstPages(php: PHP, isWanted: () => boolean = () => true): Promise<void> {
+  for (const page of pages) if (isWanted()) await visit(php, page);
 }
 
 async function visit(php: PHP, page: { readonly url: string; readonly script: string }): Promise<void> {

@@ -15,11 +15,12 @@ import type { PHP, RootFs } from "@php-wasm/universal";
 interface FsNode {
   node_ops: NodeOps;
   stream_ops: StreamOps;
+  isSharedFS: boolean;
 }
 
 /** What NODEFS gives its nodes. */
 function isHostNode(node: object): node is FsNode {
-  return "node_ops" in node && "stream_ops" in node;
+  return "node_ops" in node && "stream_ops" in node && "isSharedFS" in node;
 }
 
 interface Attributes {
@@ -49,6 +50,8 @@ interface StreamOps {
   setattr(stream: FsStream, attributes: unknown): void;
 }
 
+export type MountKind = "own" | "readOnly";
+
 type ErrorMaker = (errno: number) => Error;
 
 const notPermitted = 63;
@@ -63,8 +66,16 @@ function refuse(makeError: ErrorMaker, errno: number): () => never {
   };
 }
 
-/** Gives a node, and every node that will be found below it, operations of its own: the originals serve all mounts. */
-function adopt(root: FsNode, change: (ops: NodeOps) => Partial<NodeOps>, streamOps: StreamOps): void {
+/**
+ * Gives a node, and every node that will be found below it, operations of its own: the originals serve all mounts.
+ * Locks are asked of the host only where `isShared`.
+ */
+function adopt(
+  root: FsNode,
+  isShared: boolean,
+  change: (ops: NodeOps) => Partial<NodeOps>,
+  streamOps: StreamOps,
+): void {
   const base = { ...root.node_ops };
   const ops: NodeOps = {
     ...base,
@@ -75,6 +86,7 @@ function adopt(root: FsNode, change: (ops: NodeOps) => Partial<NodeOps>, streamO
   function give(node: FsNode): FsNode {
     node.node_ops = ops;
     node.stream_ops = streamOps;
+    node.isSharedFS = isShared;
     return node;
   }
   give(root);
@@ -87,8 +99,10 @@ function makeReadOnly(root: FsNode, makeError: ErrorMaker): void {
     ...attributes,
     mode: attributes.mode & ~writeBits,
   });
+  // Nobody can change these files, so that every lock is granted.
   adopt(
     root,
+    false,
     (base) => ({
       mknod: refused,
       setattr: refused,
@@ -121,7 +135,7 @@ export async function mountFolder(
   php: PHP,
   mountPoint: string,
   folder: string,
-  kind: "own" | "readOnly",
+  kind: MountKind,
 ): Promise<() => Promise<void>> {
   const unmount = await php.mount(mountPoint, (_php, FS) => {
     ensureFolder(FS, mountPoint);
@@ -131,7 +145,7 @@ export async function mountFolder(
     if (!isHostNode(root)) throw new Error("This PHP's NODEFS has another form.");
     const makeError: ErrorMaker = (errno) => new FS.ErrnoError(errno);
     if (kind === "readOnly") makeReadOnly(root, makeError);
-    else adopt(root, () => ({ symlink: refuse(makeError, notPermitted) }), root.stream_ops);
+    else adopt(root, true, () => ({ symlink: refuse(makeError, notPermitted) }), root.stream_ops);
     return () => FS.unmount(mountPoint);
   });
   return async () => {

@@ -1,4 +1,5 @@
 /** An environment as PHP sees it: its own files, WordPress's shared code above them, its database beside them. */
+import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { databaseFolder, sessionFolder, siteFolder } from "./boot.ts";
 import { mountFolder } from "./mounts.ts";
@@ -27,6 +28,20 @@ export async function mountSite(php: PHP, folders: SiteFolders): Promise<() => P
   }
   return async () => {
     for (const unmount of [...shared, ...own]) await unmount();
+  };
+}
+
+/** A template in place of an environment, and nothing of it can be changed. Returns the unmounting. */
+export async function mountTemplate(
+  php: PHP,
+  { template, core }: { readonly template: string; readonly core: string },
+): Promise<() => Promise<void>> {
+  const mounts = [await mountFolder(php, siteFolder, path.join(template, "public"), "readOnly")];
+  for (const name of sharedFolders) {
+    mounts.push(await mountFolder(php, `${siteFolder}/${name}`, path.join(core, name), "readOnly"));
+  }
+  return async () => {
+    for (const unmount of mounts.toReversed()) await unmount();
   };
 }
 

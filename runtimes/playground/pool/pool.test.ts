@@ -1,9 +1,12 @@
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
+import { sharedAssets } from "../testing/world.ts";
 import { WorkerProcess } from "../worker/process.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
+const codeCache = path.join(sharedAssets, "code");
 const never = new AbortController().signal;
 
 function environment(id: string): ServedEnvironment {
@@ -11,7 +14,8 @@ function environment(id: string): ServedEnvironment {
 }
 
 function openPool(options: Partial<PoolOptions> = {}) {
-  const start = () => new WorkerProcess({ type: "boot", phpVersion: "8.3", warmUp: null }, 60);
+  const start = () =>
+    new WorkerProcess({ type: "boot", phpVersion: "8.3", opcodes: null, codeCache, warmUp: null }, 60);
   const pool = createPool({ maxWorkers: 1, idleSeconds: 60, waitSeconds: 60, start, ...options });
   onTestFinished(() => pool.close());
   return pool;
@@ -39,7 +43,7 @@ test("a worker that can't be started takes down nobody but who wanted it", async
   const pool = openPool({
     start: () => {
       if (!canStart) throw new Error("no more processes");
-      return new WorkerProcess({ type: "boot", phpVersion: "8.3", warmUp: null }, 60);
+      return new WorkerProcess({ type: "boot", phpVersion: "8.3", opcodes: null, codeCache, warmUp: null }, 60);
     },
   });
   await pool.setEnvironments([environment("one"), environment("two")]);

@@ -2,8 +2,13 @@
 import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 
-/** A spare is made a moment after the last one was taken, so that the pages for which they were taken come first. */
-const refillMilliseconds = 600;
+/**
+ * Spares are made when for so long none was taken: making one beside a page makes that page half as slow again, on
+ * two processors, and a script that creates site after site is served sooner from what is there.
+ */
+const refillMilliseconds = 2000;
+/** Where there is none left, whoever comes next waits for the new one anyway. */
+const refillEmptyMilliseconds = 250;
 const failurePauseMilliseconds = 5000;
 
 export interface Spares {
@@ -89,7 +94,7 @@ export function createSpares(options: {
     take: () => {
       const worker = ready.shift() ?? booting.shift() ?? null;
       if (worker !== null) postpone();
-      refill(refillMilliseconds);
+      refill(ready.length === 0 ? refillEmptyMilliseconds : refillMilliseconds);
       return worker;
     },
     count: () => ready.length,

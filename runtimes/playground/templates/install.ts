@@ -7,6 +7,7 @@ import type { MultisiteKind } from "../../runtime.ts";
 import { bootPhp, siteFolder } from "../php/boot.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
 import { mountSite, type SiteFolders, serverVariables } from "../php/site.ts";
+import { serveJob } from "./job.ts";
 import { placeholders } from "./placeholders.ts";
 
 export interface InstallJob {
@@ -79,18 +80,11 @@ async function run(php: PHP, code: string): Promise<void> {
 }
 
 async function install(job: InstallJob): Promise<void> {
-  const php = await bootPhp({ version: job.phpVersion, network: () => null });
+  const php = await bootPhp({ version: job.phpVersion, network: () => null, opcodes: null });
   await mountSite(php, job.folders);
   await run(php, installCode(job.locale));
   await visitFirstPages(php);
   if (job.multisite !== null) await run(php, networkCode(job.multisite));
 }
 
-if (import.meta.main) {
-  process.once("message", (job: InstallJob) => {
-    install(job).then(
-      () => process.send?.({ done: true }, () => process.kill(process.pid, "SIGKILL")),
-      (error: unknown) => process.send?.({ done: false, reason: String(error) }, () => process.exit(1)),
-    );
-  });
-}
+if (import.meta.main) serveJob(install);

@@ -2,10 +2,8 @@
  * Templates: a pristine WordPress for each language and kind of network, installed once by WordPress itself
  * and then copied. A template is whole exactly if its description is there.
  */
-import { fork } from "node:child_process";
 import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { exists, removeTree } from "../../folders.ts";
 import type { MultisiteKind } from "../../runtime.ts";
 import { withLock } from "../assets/lock.ts";
@@ -15,6 +13,7 @@ import { siteFolder } from "../php/boot.ts";
 import { sharedFolders } from "../php/site.ts";
 import { wpConfig } from "../site/wpConfig.ts";
 import type { InstallJob } from "./install.ts";
+import { runJob } from "./job.ts";
 import { placeholders } from "./placeholders.ts";
 import { findPlaces, type Place } from "./places.ts";
 
@@ -106,34 +105,11 @@ async function makeWritable(root: string): Promise<void> {
   }
 }
 
-function isOutcome(value: unknown): value is { readonly done: boolean; readonly reason?: string } {
-  return typeof value === "object" && value !== null && "done" in value;
-}
-
-function runInstall(job: InstallJob): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(new URL("./install.ts", import.meta.url)), {
-      env: {},
-      execArgv: [],
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-      timeout: installSeconds * 1000,
-      killSignal: "SIGKILL",
-    });
-    child.once("error", reject);
-    child.once("message", (outcome: unknown) => {
-      if (isOutcome(outcome) && outcome.done) resolve();
-      else reject(new Error(isOutcome(outcome) ? outcome.reason : "unknown"));
-    });
-    child.once("exit", (code, signal) => reject(new Error(`Installing WordPress ended with ${code ?? signal}.`)));
-    child.send(job);
-  });
-}
-
 async function build(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
   const beside = `${folder}.new`;
   await removeTree(beside);
   await layOut(files, kind, beside);
-  await runInstall({
+  const job: InstallJob = {
     folders: {
       documentRoot: path.join(beside, "public"),
       core: files.core,
@@ -142,7 +118,8 @@ async function build(files: AssetFiles, kind: TemplateKind, folder: string): Pro
     },
     phpVersion: templatePhpVersion,
     ...kind,
-  });
+  };
+  await runJob("./install.ts", job, installSeconds);
   const places = findPlaces(path.join(beside, "database", databaseFile));
   const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
   await writeFile(path.join(beside, "template.json"), description, { flush: true });

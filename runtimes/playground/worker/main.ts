@@ -6,9 +6,10 @@
  * before it knows its environment. It becomes the environment's user before it touches a file of it.
  */
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import path from "node:path";
-import { bootPhp, type GuardedPhp } from "../php/boot.ts";
+import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
@@ -26,10 +27,19 @@ function report(message: Report): void {
   process.send?.(message);
 }
 
+/** Whoever this process will be, it can then still read them. */
+function opcodesOf({ opcodes }: BootOrder): OpcodeFiles | null {
+  if (opcodes === null) return null;
+  return { folder: `${descriptorPath(path.dirname(opcodes))}/${path.basename(opcodes)}`, kind: "readOnly" };
+}
+
 async function boot(order: BootOrder): Promise<GuardedPhp> {
-  const php = await bootPhp({ version: order.phpVersion, network: () => network });
-  if (order.warmUp !== null) await warmUp(php, order.warmUp);
+  const php = await bootPhp({ version: order.phpVersion, network: () => network, opcodes: opcodesOf(order) });
+  // Whoever has got an environment meanwhile is sooner done with its own page than with another one before.
+  if (order.warmUp !== null) await warmUp(php, order.warmUp, () => assigned === null);
   report({ type: "ready" });
+  // Node itself writes it at a process's end only, and workers are killed.
+  if (order.warmUp !== null) flushCompileCache();
   return php;
 }
 

@@ -5,6 +5,10 @@ import type { NetworkRules } from "../php/socket.ts";
 export interface BootOrder {
   readonly type: "boot";
   readonly phpVersion: string;
+  /** Folder of scripts that are compiled already (`templates/opcodes.ts`), or null. */
+  readonly opcodes: string | null;
+  /** Folder where Node keeps our own code compiled from one worker to the next. */
+  readonly codeCache: string;
   /** A pristine WordPress whose pages fill the opcode cache, or null for a worker that is needed at once. */
   readonly warmUp: WarmUp | null;
 }

@@ -67,8 +67,14 @@ export class WorkerProcess {
 
   constructor(order: BootOrder, deadlineSeconds: number) {
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
-    // The environment variables of this process hold secrets, the database's address among them.
-    this.#child = fork(mainModule, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"] });
+    this.#child = fork(mainModule, {
+      // The environment variables of this process hold secrets, the database's address among them.
+      env: { NODE_COMPILE_CACHE: order.codeCache },
+      // Most of PHP's functions are never called: they are not even looked at.
+      // One thread besides PHP's own is enough to optimise it, and leaves the processors to others' first pages.
+      execArgv: ["--wasm-lazy-validation", "--v8-pool-size=1"],
+      stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
+    });
     const channel = this.#child.stdio[4];
     if (!(channel instanceof Duplex)) throw new Error("The worker has no channel.");
     this.#channel = channel;

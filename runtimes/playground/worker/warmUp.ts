@@ -5,25 +5,21 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder, siteFolder } from "../php/boot.ts";
+import { databaseFolder, sessionFolder } from "../php/boot.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
-import { mountFolder } from "../php/mounts.ts";
-import { sharedFolders } from "../php/site.ts";
+import { mountTemplate } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
 import type { WarmUp } from "./messages.ts";
 
-/** Afterwards nothing of the template is mounted any more. */
-export async function warmUp(php: PHP, { template, core }: WarmUp): Promise<void> {
-  const mounts = [await mountFolder(php, siteFolder, path.join(template, "public"), "readOnly")];
-  for (const name of sharedFolders) {
-    mounts.push(await mountFolder(php, `${siteFolder}/${name}`, path.join(core, name), "readOnly"));
-  }
+/** Goes on only while `isWanted`. Afterwards nothing of the template is mounted any more. */
+export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () => boolean): Promise<void> {
+  const unmount = await mountTemplate(php, { template, core });
   php.mkdir(databaseFolder);
   php.mkdir(sessionFolder);
   const database = `${databaseFolder}/${databaseFile}`;
   php.writeFile(database, readFileSync(path.join(template, "database", databaseFile)));
-  await visitFirstPages(php);
-  for (const unmount of mounts.toReversed()) await unmount();
+  await visitFirstPages(php, isWanted);
+  await unmount();
   for (const name of php.listFiles(databaseFolder)) php.unlink(`${databaseFolder}/${name}`);
 }
 
