@@ -14,20 +14,27 @@ import { atMost, duration, type Figure, table } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
 
 const sites = 20;
+const laterStarts = 5;
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
   say("first start of a clean clone …");
   const first = await timed(() => start(folder, settings));
-  await first.value.stop();
-  say("second start …");
-  const second = await timed(() => start(folder, settings));
+  const later: number[] = [];
+  let installation = first.value;
+  for (let count = 1; count <= laterStarts; count += 1) {
+    await installation.stop();
+    say(`later start ${count} …`);
+    const again = await timed(() => start(folder, settings));
+    later.push(again.milliseconds);
+    installation = again.value;
+  }
   return [
     [
       atMost("first npm start of a clean clone, packages in npm's cache", first.milliseconds, 60_000),
-      atMost("later npm start", second.milliseconds, 3_000),
+      atMost(`later npm start, median of ${laterStarts}`, median(later), 3_000),
     ],
-    second.value,
+    installation,
   ];
 }
 

@@ -3,18 +3,14 @@
  * until its process ends: a script can rewrite what PHP runs before every other script.
  */
 import { createRequire } from "node:module";
-import path from "node:path";
 import { getCACertificates } from "node:tls";
 import { loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
 import { createSpawnHandler } from "@php-wasm/util";
+import { mainModuleOf } from "./build.ts";
+import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
-
-export const siteFolder = "/site";
-export const databaseFolder = "/database";
-export const sessionFolder = "/sessions";
-const opcodeFolder = "/opcodes";
 
 const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
@@ -109,20 +105,7 @@ const noPrograms = createSpawnHandler(async (_command, program) => {
  * whom our folders are closed: what is loaded before, from the same folder, is not looked for again.
  */
 function loadSocketLibrary(version: string): void {
-  createRequire(path.join(path.dirname(packageFileOf(version)), "jspi", "php.js"))("ws");
-}
-
-/** The package.json of the library's build of this version of PHP. */
-function packageFileOf(version: string): string {
-  const library = createRequire(createRequire(import.meta.url).resolve("@php-wasm/node"));
-  return library.resolve(`@php-wasm/node-${version.replace(".", "-")}/package.json`);
-}
-
-/** Names this PHP exactly: its version and that of the package which brings it, as in `8.3-3.1.56`. */
-export function buildOf(version: string): string {
-  const description: unknown = createRequire(import.meta.url)(packageFileOf(version));
-  const isVersioned = typeof description === "object" && description !== null && "version" in description;
-  return `${version}-${isVersioned ? description.version : "unknown"}`;
+  createRequire(mainModuleOf(version))("ws");
 }
 
 /** Where on the host PHP finds scripts that are compiled already, or leaves what it compiles. */

@@ -5,7 +5,7 @@
  */
 import type { PHP } from "@php-wasm/universal";
 import { placeholders } from "../templates/placeholders.ts";
-import { siteFolder } from "./boot.ts";
+import { siteFolder } from "./folders.ts";
 import { serverVariables } from "./site.ts";
 
 const pages = [

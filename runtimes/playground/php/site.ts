@@ -1,7 +1,7 @@
 /** An environment as PHP sees it: its own files, WordPress's shared code above them, its database beside them. */
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder, siteFolder } from "./boot.ts";
+import { databaseFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { mountFolder } from "./mounts.ts";
 
 /** First folders of the web root that are the same for every environment, and come from the asset store. */

@@ -1,7 +1,7 @@
 /** The text of an environment's `wp-config.php`. */
 import { randomInt } from "node:crypto";
 import type { MultisiteKind } from "../../runtime.ts";
-import { databaseFolder } from "../php/boot.ts";
+import { databaseFolder } from "../php/folders.ts";
 
 /** A PHP string literal of exactly this text. */
 export function phpString(text: string): string {

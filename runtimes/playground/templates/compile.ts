@@ -1,6 +1,7 @@
 /** Compiles every script of WordPress into files of opcodes: the main module of a process that does this once. */
 import type { PHP } from "@php-wasm/universal";
-import { bootPhp, siteFolder } from "../php/boot.ts";
+import { bootPhp } from "../php/boot.ts";
+import { siteFolder } from "../php/folders.ts";
 import { mountTemplate } from "../php/site.ts";
 import { serveJob } from "./job.ts";
 

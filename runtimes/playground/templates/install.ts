@@ -4,8 +4,9 @@
  */
 import type { PHP } from "@php-wasm/universal";
 import type { MultisiteKind } from "../../runtime.ts";
-import { bootPhp, siteFolder } from "../php/boot.ts";
+import { bootPhp } from "../php/boot.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
+import { siteFolder } from "../php/folders.ts";
 import { mountSite, type SiteFolders, serverVariables } from "../php/site.ts";
 import { serveJob } from "./job.ts";
 import { placeholders } from "./placeholders.ts";

@@ -9,7 +9,7 @@ import { exists, removeTree } from "../../folders.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { syncFolder } from "../assets/unpack.ts";
-import { buildOf } from "../php/boot.ts";
+import { buildOf } from "../php/build.ts";
 import type { CompileJob } from "./compile.ts";
 import { runJob } from "./job.ts";
 import type { TemplateStore } from "./template.ts";

@@ -9,7 +9,7 @@ import type { MultisiteKind } from "../../runtime.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetFiles, AssetStore } from "../assets/store.ts";
 import { syncFolder, timeOf } from "../assets/unpack.ts";
-import { siteFolder } from "../php/boot.ts";
+import { siteFolder } from "../php/folders.ts";
 import { sharedFolders } from "../php/site.ts";
 import { wpConfig } from "../site/wpConfig.ts";
 import type { InstallJob } from "./install.ts";

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
-import { type GuardedPhp, siteFolder } from "../php/boot.ts";
+import type { GuardedPhp } from "../php/boot.ts";
+import { siteFolder } from "../php/folders.ts";
 import { serverVariables } from "../php/site.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendFrame, sendJson } from "./frames.ts";
 

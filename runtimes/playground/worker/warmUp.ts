@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder } from "../php/boot.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
+import { databaseFolder, sessionFolder } from "../php/folders.ts";
 import { mountTemplate } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
 import type { WarmUp } from "./messages.ts";
