@@ -5,12 +5,30 @@ import { endpoints } from "./endpoints.ts";
 import { refusalReasons } from "./errors.ts";
 import { openApiDocument } from "./openapi.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is walked as JSON
-const document: any = JSON.parse(JSON.stringify(openApiDocument()));
-// biome-ignore lint/suspicious/noExplicitAny: the document is walked as JSON
-const operations: [string, any][] = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
-  // biome-ignore lint/suspicious/noExplicitAny: the document is walked as JSON
-  Object.entries<any>(methods).map(([method, operation]): [string, any] => [`${method} ${path}`, operation]),
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+  readonly responses: Readonly<Record<string, { readonly content: Record<string, { example?: { status: number } }> }>>;
+}
+
+/** The part of the document that is looked at here. */
+interface Document {
+  readonly info: { readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly security: unknown;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly securitySchemes: Readonly<Record<string, unknown>>;
+  };
+}
+
+const document: Document = JSON.parse(JSON.stringify(openApiDocument()));
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
 );
 
 function everyNode(node: unknown, visit: (node: Record<string, unknown>) => void): void {
@@ -64,27 +82,25 @@ describe("openapi.json", () => {
 describe.each(operations)("%s", (key, operation) => {
   it("declares each parameter of its path, and no other, once", () => {
     const inPath = [...key.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-    const declared = operation.parameters.filter((one: { in: string }) => one.in === "path");
-    expect(declared.map((one: { name: string }) => one.name)).toEqual(inPath);
-    expect(declared.every((one: { required: boolean }) => one.required)).toBe(true);
-    const names = operation.parameters.map((one: { name: string; in: string }) => `${one.in} ${one.name}`);
+    const declared = operation.parameters.filter((one) => one.in === "path");
+    expect(declared.map((one) => one.name)).toEqual(inPath);
+    expect(declared.every((one) => one.required)).toBe(true);
+    const names = operation.parameters.map((one) => `${one.in} ${one.name}`);
     expect(new Set(names).size).toBe(names.length);
   });
 
   it("is explained: summary, description, tag, and a description of every parameter and response", () => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
     expect(operation.description).toMatch(/\.$/);
-    expect(document.tags.map((tag: { name: string }) => tag.name)).toEqual(expect.arrayContaining(operation.tags));
-    for (const part of [...operation.parameters, ...Object.values<object>(operation.responses)]) {
+    expect(document.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining([...operation.tags]));
+    for (const part of [...operation.parameters, ...Object.values(operation.responses)]) {
       expect(part).toHaveProperty("description");
     }
   });
 
   it("has the errors that every endpoint can have, with examples of the right status", () => {
     for (const status of ["401", "403", "429", "500"]) expect(operation.responses).toHaveProperty(status);
-    for (const [status, { content }] of Object.entries<{ content: Record<string, { example?: { status: number } }> }>(
-      operation.responses,
-    )) {
+    for (const [status, { content }] of Object.entries(operation.responses)) {
       const example = content["application/json"]?.example;
       if (example) expect(String(example.status)).toBe(status);
     }

@@ -12,7 +12,7 @@ import { ownerOf } from "./site/release.ts";
 import { createOpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { RequestHead } from "./worker/frames.ts";
-import type { AssignOrder, BootOrder } from "./worker/messages.ts";
+import type { AssignOrder, BootOrder, WarmUp } from "./worker/messages.ts";
 import { NeverBegun, WorkerProcess } from "./worker/process.ts";
 
 export interface PlaygroundServingOptions {
@@ -68,22 +68,25 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
   const compiled = opcodes.get(templatePhpVersion).catch(onSpareFailure);
 
-  async function warmBoot(): Promise<BootOrder> {
-    const { core } = await assets.files();
-    const template = (await templates.get({ locale: "en_US", multisite: null })).folder;
-    await compiled;
-    return { ...coldBoot(templatePhpVersion), warmUp: { template, core } };
+  function bootOrder(phpVersion: string): BootOrder {
+    return { type: "boot", phpVersion, opcodes: opcodes.find(phpVersion), codeCache };
   }
 
-  function coldBoot(phpVersion: string): BootOrder {
-    return { type: "boot", phpVersion, opcodes: opcodes.find(phpVersion), codeCache, warmUp: null };
+  async function warmUp(): Promise<WarmUp> {
+    const { core } = await assets.files();
+    const { folder } = await templates.get({ locale: "en_US", multisite: null });
+    return { template: folder, core };
   }
 
   const spares = createSpares({
     wanted: options.spareWorkers,
-    order: warmBoot,
+    order: async () => {
+      await compiled;
+      return bootOrder(templatePhpVersion);
+    },
+    warmUp,
     deadlineSeconds,
-    isCrowded: () => pool.members().filter(isAtFirstPage).length >= availableParallelism(),
+    isCrowded: () => pool.members().filter(isAtFirstPage).length >= availableParallelism() / 2,
     onFailure: onSpareFailure,
   });
 
@@ -112,7 +115,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   function start(environment: ServedEnvironment): WorkerProcess {
     const { phpVersion } = environment;
     const spare = phpVersion === templatePhpVersion ? spares.take() : null;
-    const worker = spare ?? new WorkerProcess(coldBoot(phpVersion), deadlineSeconds);
+    const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
     worker.assign(assignment(environment));
     return worker;
   }

@@ -1,109 +1,127 @@
-/** Workers that are warm and have no environment yet. */
-import type { BootOrder } from "../worker/messages.ts";
+/**
+ * Workers that have no environment yet. Making one has two parts: it boots, and then it is warmed up by pages of the
+ * template. While sites are being created only the first is done, one ahead, and only where no warm spare is left:
+ * all else would take the processors from the very pages for which spares are there. Once it is calm, spares are
+ * warmed up, until there are as many as wanted.
+ */
+import type { BootOrder, WarmUp } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 
-/**
- * Spares are made when for so long none was taken: making one beside a page makes that page half as slow again, on
- * two processors, and a script that creates site after site is served sooner from what is there.
- */
-const refillMilliseconds = 2000;
-/** Where there is none left, whoever comes next waits for the new one anyway. */
-const refillEmptyMilliseconds = 250;
+/** It is calm when for so long no spare was wanted. */
+const calmMilliseconds = 2000;
+const lookAgainMilliseconds = 100;
 const failurePauseMilliseconds = 5000;
 
 export interface Spares {
   /** The readiest spare, or null where there is none, not even one that is booting. */
   take(): WorkerProcess | null;
-  /** How many are ready. */
+  /** How many are warm. */
   count(): number;
   close(): Promise<void>;
 }
 
-export function createSpares(options: {
+export interface SparesOptions {
   readonly wanted: number;
   readonly order: () => Promise<BootOrder>;
+  readonly warmUp: () => Promise<WarmUp>;
   readonly deadlineSeconds: number;
-  /** Whether so many wait for their first page already that a spare would only take the processor from them. */
+  /** Whether so many wait for their first page that a spare would only take the processor from them. */
   readonly isCrowded: () => boolean;
   /** Told why a spare could not be made. */
   readonly onFailure: (error: unknown) => void;
-}): Spares {
-  const ready: WorkerProcess[] = [];
-  const booting: WorkerProcess[] = [];
+}
+
+export function createSpares(options: SparesOptions): Spares {
+  /** From the readiest to the one that has just begun. */
+  const stages: Record<"warm" | "booted" | "booting", WorkerProcess[]> = { warm: [], booted: [], booting: [] };
+  const lists: readonly WorkerProcess[][] = [stages.warm, stages.booted, stages.booting];
+  const taken = new WeakSet<WorkerProcess>();
+  let lastTaken = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | null = null;
-  let isFilling = false;
+  let isWorking = false;
   let isClosed = false;
 
-  function remove(worker: WorkerProcess): void {
-    for (const list of [ready, booting]) {
-      const index = list.indexOf(worker);
-      if (index >= 0) list.splice(index, 1);
-    }
+  const all = () => lists.flat();
+  const isCalm = () => performance.now() - lastTaken >= calmMilliseconds;
+
+  /** True where it was one of ours until now. */
+  function remove(worker: WorkerProcess): boolean {
+    const list = lists.find((workers) => workers.includes(worker));
+    list?.splice(list.indexOf(worker), 1);
+    return list !== undefined;
+  }
+
+  /** To the next stage, when that is done. What becomes of a worker that was taken meanwhile is not our business. */
+  async function promote(worker: WorkerProcess, done: Promise<void>, stage: WorkerProcess[]): Promise<void> {
+    await done.catch((error: unknown) => {
+      if (!taken.has(worker)) throw error;
+    });
+    if (remove(worker)) stage.push(worker);
   }
 
   async function boot(): Promise<void> {
     const order = await options.order();
     if (isClosed) return;
     const worker = new WorkerProcess(order, options.deadlineSeconds);
-    booting.push(worker);
+    stages.booting.push(worker);
     void worker.exited.then(() => {
-      const wasOurs = ready.includes(worker) || booting.includes(worker);
-      remove(worker);
-      if (wasOurs) refill(failurePauseMilliseconds);
+      if (remove(worker)) workIn(failurePauseMilliseconds);
     });
-    await worker.ready;
-    if (!booting.includes(worker)) return;
-    remove(worker);
-    ready.push(worker);
+    await promote(worker, worker.ready, stages.booted);
   }
 
-  /** One after the other: two at once would only be ready later, both of them. */
-  async function fill(): Promise<void> {
-    while (!isClosed && ready.length + booting.length < options.wanted) {
-      try {
-        await boot();
-      } catch (error) {
-        if (!isClosed) options.onFailure(error);
-        return;
-      }
+  async function warm(worker: WorkerProcess): Promise<void> {
+    await promote(worker, worker.warmUp(await options.warmUp()), stages.warm);
+  }
+
+  /** What is to be done now, or null. */
+  function nextStep(): (() => Promise<void>) | null {
+    if (isClosed || options.isCrowded()) return null;
+    const [booted] = stages.booted;
+    if (booted !== undefined) return isCalm() ? () => warm(booted) : null;
+    const isMissed = isCalm() || stages.warm.length === 0;
+    return isMissed && all().length < options.wanted ? boot : null;
+  }
+
+  /** One step after the other: two at once would only be done later, both of them. */
+  async function work(): Promise<void> {
+    isWorking = true;
+    try {
+      for (let step = nextStep(); step !== null; step = nextStep()) await step();
+      if (stages.warm.length < options.wanted) workIn(lookAgainMilliseconds);
+    } catch (error) {
+      if (!isClosed) options.onFailure(error);
+      workIn(failurePauseMilliseconds);
+    } finally {
+      isWorking = false;
     }
   }
 
-  function refill(milliseconds: number): void {
-    if (isClosed || timer !== null || isFilling) return;
+  function workIn(milliseconds: number): void {
+    if (isClosed || timer !== null) return;
     timer = setTimeout(() => {
       timer = null;
-      if (options.isCrowded()) return refill(refillMilliseconds);
-      isFilling = true;
-      void fill().finally(() => {
-        isFilling = false;
-        if (ready.length + booting.length < options.wanted) refill(failurePauseMilliseconds);
-      });
+      if (!isWorking) void work();
     }, milliseconds);
     timer.unref();
   }
 
-  /** Forgets a refill that has not begun: `refill` then starts counting again. */
-  function postpone(): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-  }
-
-  refill(0);
+  workIn(0);
   return {
     take: () => {
-      const worker = ready.shift() ?? booting.shift() ?? null;
-      if (worker !== null) postpone();
-      refill(ready.length === 0 ? refillEmptyMilliseconds : refillMilliseconds);
+      const worker = lists.find((workers) => workers.length > 0)?.shift() ?? null;
+      if (worker !== null) taken.add(worker);
+      lastTaken = performance.now();
+      workIn(lookAgainMilliseconds);
       return worker;
     },
-    count: () => ready.length,
+    count: () => stages.warm.length,
     close: async () => {
       isClosed = true;
       if (timer !== null) clearTimeout(timer);
-      const all = [...ready, ...booting];
-      for (const worker of all) worker.kill("unavailable");
-      await Promise.all(all.map((worker) => worker.exited));
+      const ending = all();
+      for (const worker of ending) worker.kill("unavailable");
+      await Promise.all(ending.map((worker) => worker.exited));
     },
   };
 }

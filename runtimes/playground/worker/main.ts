@@ -13,7 +13,7 @@ import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
-import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
+import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
 import { forgetFiles, warmUp } from "./warmUp.ts";
 
@@ -35,12 +35,16 @@ function opcodesOf({ opcodes }: BootOrder): OpcodeFiles | null {
 
 async function boot(order: BootOrder): Promise<GuardedPhp> {
   const php = await bootPhp({ version: order.phpVersion, network: () => network, opcodes: opcodesOf(order) });
-  // Whoever has got an environment meanwhile is sooner done with its own page than with another one before.
-  if (order.warmUp !== null) await warmUp(php, order.warmUp, () => assigned === null);
   report({ type: "ready" });
-  // Node itself writes it at a process's end only, and workers are killed.
-  if (order.warmUp !== null) flushCompileCache();
   return php;
+}
+
+async function warm(php: GuardedPhp, order: WarmOrder): Promise<void> {
+  // Whoever has got an environment meanwhile is sooner done with its own page than with another one before.
+  await warmUp(php, order, () => assigned === null);
+  report({ type: "warm" });
+  // Node itself writes it at a process's end only, and workers are killed.
+  flushCompileCache();
 }
 
 /** A path to the folder that needs no permission on the folders above it, as long as this process lives. */
@@ -93,12 +97,13 @@ process.on("message", (order: Order) => {
     php = boot(order);
     php.catch(failed);
   } else if (php !== null) {
-    const booted = php;
-    assigned = booted.then(async (ready) => {
-      await assign(ready, order);
+    const next = php.then(async (ready) => {
+      await (order.type === "warm" ? warm(ready, order) : assign(ready, order));
       return ready;
     });
-    assigned.catch(failed);
+    next.catch(failed);
+    php = next;
+    if (order.type === "assign") assigned = next;
   }
 });
 

@@ -9,8 +9,11 @@ export interface BootOrder {
   readonly opcodes: string | null;
   /** Folder where Node keeps our own code compiled from one worker to the next. */
   readonly codeCache: string;
-  /** A pristine WordPress whose pages fill the opcode cache, or null for a worker that is needed at once. */
-  readonly warmUp: WarmUp | null;
+}
+
+/** For a worker that is not needed yet: pages of a pristine WordPress fill its opcode cache. */
+export interface WarmOrder extends WarmUp {
+  readonly type: "warm";
 }
 
 export interface WarmUp {
@@ -29,6 +32,6 @@ export interface AssignOrder {
   readonly network: NetworkRules;
 }
 
-export type Order = BootOrder | AssignOrder;
+export type Order = BootOrder | WarmOrder | AssignOrder;
 
-export type Report = { readonly type: "ready" } | { readonly type: "failed"; readonly reason: string };
+export type Report = { readonly type: "ready" | "warm" } | { readonly type: "failed"; readonly reason: string };

@@ -12,7 +12,7 @@ import {
   sendFrame,
   sendJson,
 } from "./frames.ts";
-import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
+import type { AssignOrder, BootOrder, Order, Report, WarmUp } from "./messages.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -82,7 +82,7 @@ export class WorkerProcess {
       this.#child.once("exit", () => resolve());
       this.#child.once("error", () => resolve());
     });
-    this.ready = this.#whenReady();
+    this.ready = this.#reported("ready");
     this.#listen();
     this.#send(order);
   }
@@ -104,20 +104,30 @@ export class WorkerProcess {
     this.#child.send(order, () => undefined);
   }
 
-  #whenReady(): Promise<void> {
-    const ready = new Promise<void>((resolve, reject) => {
+  /** Rejects where the process ends before. */
+  #reported(type: "ready" | "warm"): Promise<void> {
+    const reported = new Promise<void>((resolve, reject) => {
       this.#child.on("message", (report: Report) => {
-        if (report.type === "ready") resolve();
-        else this.#errorText += report.reason;
+        if (report.type === type) resolve();
       });
-      this.exited.then(() => reject(new Error(`A worker ended before it was ready: ${this.#errorText}`)));
+      this.exited.then(() => reject(new Error(`A worker ended before it was ${type}: ${this.#errorText}`)));
     });
     // Whoever waits for it hears of the failure; nobody may wait.
-    ready.catch(() => undefined);
-    return ready;
+    reported.catch(() => undefined);
+    return reported;
+  }
+
+  /** Resolves when it is warm, or was given an environment and stopped warming up. */
+  async warmUp(template: WarmUp): Promise<void> {
+    const isWarm = this.#reported("warm");
+    this.#send({ type: "warm", ...template });
+    await isWarm;
   }
 
   #listen(): void {
+    this.#child.on("message", (report: Report) => {
+      if (report.type === "failed") this.#errorText += report.reason;
+    });
     this.#child.stderr?.on("data", (chunk: Buffer) => {
       this.#errorText = (this.#errorText + chunk.toString()).slice(-errorTextBytes);
     });
