@@ -71,7 +71,9 @@ export function createSpares(options: SparesOptions): Spares {
   }
 
   async function warm(worker: WorkerProcess): Promise<void> {
-    await promote(worker, worker.warmUp(await options.warmUp()), stages.warm);
+    const template = await options.warmUp();
+    // Who has an environment by now must not see the template any more.
+    if (stages.booted.includes(worker)) await promote(worker, worker.warmUp(template), stages.warm);
   }
 
   /** What is to be done now, or null. */

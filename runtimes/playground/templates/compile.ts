@@ -1,4 +1,5 @@
 /** Compiles every script of WordPress into files of opcodes: the main module of a process that does this once. */
+import { readdir } from "node:fs/promises";
 import type { PHP } from "@php-wasm/universal";
 import { bootPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
@@ -43,7 +44,13 @@ async function compileRound(php: PHP): Promise<number> {
 async function compile({ phpVersion, template, core, opcodes }: CompileJob): Promise<void> {
   const php = await bootPhp({ version: phpVersion, network: () => null, opcodes: { folder: opcodes, kind: "own" } });
   await mountTemplate(php, { template, core });
-  while ((await compileRound(php)) > 0);
+  let compiled = 0;
+  for (let round = await compileRound(php); round > 0; round = await compileRound(php)) compiled += round;
+  const names = await readdir(opcodes, { recursive: true });
+  const files = names.filter((name) => name.includes(`${siteFolder}/`) && name.endsWith(".php.bin"));
+  // PHP says nothing where a file can't be written, on a full disk for example.
+  if (files.length < compiled)
+    throw new Error(`Only ${files.length} of ${compiled} compiled scripts could be written.`);
 }
 
 if (import.meta.main) serveJob(compile);

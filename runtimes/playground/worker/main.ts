@@ -41,7 +41,8 @@ async function boot(order: BootOrder): Promise<GuardedPhp> {
 
 async function warm(php: GuardedPhp, order: WarmOrder): Promise<void> {
   // Whoever has got an environment meanwhile is sooner done with its own page than with another one before.
-  await warmUp(php, order, () => assigned === null);
+  const isWanted = () => assigned === null;
+  if (isWanted()) await warmUp(php, order, isWanted);
   report({ type: "warm" });
   // Node itself writes it at a process's end only, and workers are killed.
   flushCompileCache();

@@ -1,0 +1,104 @@
+import path from "node:path";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { createAssetStore } from "../assets/store.ts";
+import { createTemplateStore } from "../templates/template.ts";
+import { sharedAssets } from "../testing/world.ts";
+import type { BootOrder, WarmUp } from "../worker/messages.ts";
+import { WorkerProcess } from "../worker/process.ts";
+import { createSpares, type Spares, type SparesOptions } from "./spares.ts";
+
+const waiting = { timeout: 60_000, interval: 10 };
+
+async function template(): Promise<WarmUp> {
+  const assets = createAssetStore({ folder: sharedAssets });
+  await assets.prepare(() => undefined);
+  const { folder } = await createTemplateStore(assets).get({ locale: "en_US", multisite: null });
+  return { template: folder, core: (await assets.files()).core };
+}
+
+async function bootOrder(): Promise<BootOrder> {
+  return { type: "boot", phpVersion: "8.3", opcodes: null, codeCache: path.join(sharedAssets, "code") };
+}
+
+function open(options: Partial<SparesOptions>): Spares {
+  const spares = createSpares({
+    wanted: 1,
+    order: bootOrder,
+    warmUp: template,
+    deadlineSeconds: 60,
+    isCrowded: () => false,
+    onFailure: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  onTestFinished(() => spares.close());
+  return spares;
+}
+
+function endWithTheTest(worker: WorkerProcess): void {
+  onTestFinished(async () => {
+    worker.kill("unavailable");
+    await worker.exited;
+  });
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+test("a spare that is taken while the template is still being found never sees the template", async () => {
+  const warmedUp = vi.spyOn(WorkerProcess.prototype, "warmUp");
+  const taken: WorkerProcess[] = [];
+  const spares = open({
+    warmUp: async () => {
+      const found = await template();
+      const worker = taken.length === 0 ? spares.take() : null;
+      if (worker !== null) taken.push(worker);
+      return found;
+    },
+  });
+  await vi.waitUntil(() => spares.count() === 1, waiting);
+  const [first] = taken;
+  if (first === undefined) throw new Error("No spare was taken.");
+  endWithTheTest(first);
+  expect(warmedUp.mock.contexts).toHaveLength(1);
+  expect(warmedUp.mock.contexts).not.toContain(first);
+  expect(first.isAlive).toBe(true);
+}, 120_000);
+
+test("while spares are wanted one is booted ahead, and none is warmed up before it is calm", async () => {
+  const warmedUp = vi.spyOn(WorkerProcess.prototype, "warmUp");
+  const order = vi.fn<SparesOptions["order"]>(bootOrder);
+  const spares = open({ wanted: 3, order });
+  expect(spares.take()).toBeNull();
+  await vi.waitUntil(() => order.mock.calls.length === 1, waiting);
+  const worker = await vi.waitUntil(() => spares.take(), waiting);
+  endWithTheTest(worker);
+  await worker.ready;
+  expect(warmedUp).not.toHaveBeenCalled();
+  await vi.waitUntil(() => spares.count() === 3, waiting);
+  expect(warmedUp).toHaveBeenCalledTimes(3);
+}, 120_000);
+
+test("nothing is made while too many wait for their first page", async () => {
+  let isCrowded = true;
+  const asked = vi.fn<() => boolean>(() => isCrowded);
+  const order = vi.fn<SparesOptions["order"]>(bootOrder);
+  const spares = open({ isCrowded: asked, order });
+  await vi.waitUntil(() => asked.mock.calls.length >= 3, waiting);
+  expect(order).not.toHaveBeenCalled();
+  isCrowded = false;
+  await vi.waitUntil(() => spares.count() === 1, waiting);
+  expect(order).toHaveBeenCalledOnce();
+}, 120_000);
+
+test("a spare that dies is replaced", async () => {
+  const warmedUp = vi.spyOn(WorkerProcess.prototype, "warmUp");
+  const spares = open({});
+  await vi.waitUntil(() => spares.count() === 1, waiting);
+  const [dying] = warmedUp.mock.contexts;
+  if (!(dying instanceof WorkerProcess)) throw new Error("No spare was warmed up.");
+  process.kill(dying.pid, "SIGKILL");
+  await vi.waitUntil(() => spares.count() === 0, waiting);
+  await vi.waitUntil(() => spares.count() === 1, waiting);
+  expect(warmedUp.mock.contexts).toHaveLength(2);
+}, 120_000);
