@@ -46,6 +46,13 @@ describe("the first start", () => {
     }
   });
 
+  test("starts no preparation where everything is prepared", async () => {
+    const data = dataIn(testFolder());
+    const settings = { SITEWRIGHT_TEST_PREPARED: "yes", SITEWRIGHT_TEST_BROKEN_DOWNLOAD: "yes" };
+    const supervisor = await startedSupervisor(data, settings);
+    expect(supervisor.output()).not.toContain("Unpacking");
+  });
+
   test("keeps what it knows to its owner", async () => {
     const data = dataIn(testFolder());
     await startedSupervisor(data);

@@ -1,6 +1,7 @@
 /** What `npm start` runs. */
 import { fileURLToPath } from "node:url";
 import type { regions } from "@sitewright/contract/regions.ts";
+import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/config.ts";
 import { makeInstallation } from "./installation.ts";
 import { runUntilStopped } from "./run.ts";
@@ -19,6 +20,7 @@ try {
     config,
     env: process.env,
     programs: { prepare: [file("prepare.ts")], control: [server, "control"], edge: [server, "edge"] },
+    isPrepared: () => isPrepared(config.assets),
     terminal,
     region: exampleRegion,
   });

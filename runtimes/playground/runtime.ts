@@ -5,6 +5,7 @@ import type { Runtime } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { provision } from "./site/provision.ts";
 import { readLayout } from "./site/release.ts";
+import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 
 export interface PlaygroundRuntimeOptions {
@@ -31,7 +32,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     prepare: async (progress) => {
       await assets.prepare(progress);
       progress({ phase: "template", done: 0, total: 1 });
-      await templates.get({ locale: "en_US", multisite: null });
+      await templates.get(usualTemplate);
       progress({ phase: "template", done: 1, total: 1 });
     },
     capabilities: async () => ({

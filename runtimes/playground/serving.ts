@@ -9,6 +9,7 @@ import { createPool, type Member } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
 import { ownerOf } from "./site/release.ts";
+import { usualTemplate } from "./templates/folder.ts";
 import { createOpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { RequestHead } from "./worker/frames.ts";
@@ -74,7 +75,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   async function warmUp(): Promise<WarmUp> {
     const { core } = await assets.files();
-    const { folder } = await templates.get({ locale: "en_US", multisite: null });
+    const { folder } = await templates.get(usualTemplate);
     return { template: folder, core };
   }
 

@@ -10,6 +10,7 @@ const installation = makeInstallation({
   config: loadConfig(process.env),
   env: process.env,
   programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"] },
+  isPrepared: () => process.env.SITEWRIGHT_TEST_PREPARED !== undefined,
   terminal,
   region: "europe-west3",
 });

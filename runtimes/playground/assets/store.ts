@@ -6,15 +6,13 @@
  */
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { exists, removeTree } from "../../folders.ts";
+import { removeTree } from "../../folders.ts";
 import { type Progress, RuntimeFailure } from "../../runtime.ts";
 import { fetchTarball, npmSource, type TarballSource } from "./fetch.ts";
 import { withLock } from "./lock.ts";
+import { filesFolder, type Manifest, manifestOf, readManifest } from "./manifest.ts";
 import { type AssetPackage, assetPackage } from "./package.ts";
 import { syncFolder, unpack } from "./unpack.ts";
-
-/** Raised when what is unpacked, or how, changes without a new version of the package. */
-const layout = 1;
 
 export interface AssetFiles {
   /** WordPress as published: root files, `wp-admin`, `wp-includes`, `wp-content`. */
@@ -35,28 +33,6 @@ export interface AssetStore {
   files(): Promise<AssetFiles>;
 }
 
-interface Manifest {
-  readonly wordpressVersion: string;
-  readonly locales: readonly string[];
-}
-
-function isManifest(value: unknown): value is Manifest {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "wordpressVersion" in value &&
-    typeof value.wordpressVersion === "string" &&
-    "locales" in value &&
-    Array.isArray(value.locales)
-  );
-}
-
-async function readManifest(file: string): Promise<Manifest | null> {
-  const text = await readFile(file, "utf8").catch(() => null);
-  const parsed: unknown = text === null ? null : JSON.parse(text);
-  return isManifest(parsed) ? parsed : null;
-}
-
 async function describe(folder: string): Promise<Manifest> {
   const source = await readFile(path.join(folder, "core/wp-includes/version.php"), "utf8").catch(() => "");
   const wordpressVersion = /\$wp_version = '([^']+)'/.exec(source)?.[1] ?? "unknown";
@@ -72,12 +48,11 @@ export function createAssetStore(options: {
   readonly source?: TarballSource;
 }): AssetStore {
   const { folder, wanted = assetPackage, source = npmSource } = options;
-  const root = path.join(folder, `files-${wanted.version}-${layout}`);
-  const manifestFile = path.join(root, "manifest.json");
+  const root = filesFolder(folder, wanted);
   let known: AssetFiles | null = null;
 
   async function lookUp(): Promise<AssetFiles | null> {
-    const manifest = known === null ? await readManifest(manifestFile) : null;
+    const manifest = known === null ? readManifest(root) : null;
     if (manifest !== null) {
       known = {
         ...manifest,
@@ -97,7 +72,7 @@ export function createAssetStore(options: {
     await mkdir(beside, { recursive: true });
     await unpack(tarball, wanted.parts, beside, (done) => progress({ phase: "unpack", done, total: null }));
     const manifest = await describe(beside);
-    await writeFile(path.join(beside, "manifest.json"), JSON.stringify(manifest), { flush: true });
+    await writeFile(manifestOf(beside), JSON.stringify(manifest), { flush: true });
     await syncFolder(beside);
     await removeTree(root);
     await rename(beside, root);
@@ -112,7 +87,7 @@ export function createAssetStore(options: {
     return withLock(
       path.join(folder, "prepare.lock"),
       async () => {
-        if (!(await exists(manifestFile))) await build(progress);
+        if (readManifest(root) === null) await build(progress);
         return filesOrThrow();
       },
       waiting,

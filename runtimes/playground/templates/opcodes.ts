@@ -11,6 +11,7 @@ import type { AssetStore } from "../assets/store.ts";
 import { syncFolder } from "../assets/unpack.ts";
 import { buildOf } from "../php/build.ts";
 import type { CompileJob } from "./compile.ts";
+import { usualTemplate } from "./folder.ts";
 import { runJob } from "./job.ts";
 import type { TemplateStore } from "./template.ts";
 
@@ -44,9 +45,14 @@ async function build(job: Omit<CompileJob, "opcodes">, folder: string): Promise<
   const beside = `${folder}.new`;
   await removeTree(beside);
   await mkdir(beside);
-  await runJob("./compile.ts", { ...job, opcodes: beside } satisfies CompileJob, compileSeconds);
-  await finish(beside);
-  await rename(beside, folder);
+  try {
+    await runJob("./compile.ts", { ...job, opcodes: beside } satisfies CompileJob, compileSeconds);
+    await finish(beside);
+    await rename(beside, folder);
+  } catch (error) {
+    await removeTree(beside);
+    throw error;
+  }
   await syncFolder(path.dirname(folder));
 }
 
@@ -56,7 +62,7 @@ export function createOpcodeStore(assets: AssetStore, templates: TemplateStore):
 
   async function make(phpVersion: string): Promise<string> {
     const { core, wordpressVersion } = await assets.files();
-    const { folder: template } = await templates.get({ locale: "en_US", multisite: null });
+    const { folder: template } = await templates.get(usualTemplate);
     const folder = path.join(assets.folder, "opcodes", `${wordpressVersion}-${layout}-${buildOf(phpVersion)}`);
     if (!(await exists(folder))) {
       await withLock(`${folder}.lock`, async () => {

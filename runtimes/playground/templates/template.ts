@@ -5,28 +5,21 @@
 import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { exists, removeTree } from "../../folders.ts";
-import type { MultisiteKind } from "../../runtime.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetFiles, AssetStore } from "../assets/store.ts";
 import { syncFolder, timeOf } from "../assets/unpack.ts";
 import { siteFolder } from "../php/folders.ts";
 import { sharedFolders } from "../php/site.ts";
 import { wpConfig } from "../site/wpConfig.ts";
+import { descriptionOf, type TemplateKind, templateFolder } from "./folder.ts";
 import type { InstallJob } from "./install.ts";
 import { runJob } from "./job.ts";
 import { placeholders } from "./placeholders.ts";
 import { findPlaces, type Place } from "./places.ts";
 
-/** Raised when templates are made differently from before. */
-const layout = 4;
 const installSeconds = 120;
 export const templatePhpVersion = "8.3";
 export const databaseFile = "wordpress.sqlite";
-
-export interface TemplateKind {
-  readonly locale: string;
-  readonly multisite: MultisiteKind | null;
-}
 
 export interface Template {
   /** Holds `public` and `database`, as a release of an environment does. */
@@ -122,7 +115,7 @@ async function build(files: AssetFiles, kind: TemplateKind, folder: string): Pro
   await runJob("./install.ts", job, installSeconds);
   const places = findPlaces(path.join(beside, "database", databaseFile));
   const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
-  await writeFile(path.join(beside, "template.json"), description, { flush: true });
+  await writeFile(descriptionOf(beside), description, { flush: true });
   await removeTree(folder);
   await rename(beside, folder);
   await syncFolder(path.dirname(folder));
@@ -131,10 +124,10 @@ async function build(files: AssetFiles, kind: TemplateKind, folder: string): Pro
 export function createTemplateStore(assets: AssetStore): TemplateStore {
   const known = new Map<string, Promise<Template>>();
 
-  async function make(key: string, kind: TemplateKind): Promise<Template> {
+  async function make(kind: TemplateKind): Promise<Template> {
     const files = await assets.files();
-    const folder = path.join(assets.folder, "templates", `${files.wordpressVersion}-${layout}-${key}`);
-    const description = path.join(folder, "template.json");
+    const folder = templateFolder(assets.folder, files.wordpressVersion, kind);
+    const description = descriptionOf(folder);
     if (!(await exists(description))) {
       await withLock(`${folder}.lock`, async () => {
         if (!(await exists(description))) await build(files, kind, folder);
@@ -150,7 +143,7 @@ export function createTemplateStore(assets: AssetStore): TemplateStore {
       const key = `${kind.locale}-${kind.multisite ?? "single"}`;
       const found = known.get(key);
       if (found !== undefined) return found;
-      const made = make(key, kind);
+      const made = make(kind);
       known.set(key, made);
       made.catch(() => known.delete(key));
       return made;
