@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { NoAnswer, type PhpRequest, type PhpResponse, type ServedEnvironment, type Serving } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
+import { isNew } from "./pool/limits.ts";
 import { watchMemory } from "./pool/memory.ts";
 import { createPool, type Member } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
@@ -57,7 +58,7 @@ const usualWorkerMemoryBytes = 1.5e9;
 
 /** Which takes all of a processor, and much of a second one, for the compilers. */
 function isAtFirstPage({ isBusy, worker }: Member): boolean {
-  return isBusy && worker.requests <= 1;
+  return isBusy && isNew(worker);
 }
 
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {

@@ -23,10 +23,13 @@ export function isWornOut(worker: WorkerProcess): boolean {
   return worker.isBroken || worker.requests >= maximumRequests || worker.rssBytes > maximumRssBytes;
 }
 
+/** Whether it is at its first page, or will be; a first page that never ends does not count for ever. */
+export function isNew(worker: WorkerProcess): boolean {
+  const { requests, firstBegan } = worker;
+  return requests <= 1 && (firstBegan === null || performance.now() - firstBegan < firstPagePatienceMilliseconds);
+}
+
 /** Whether a request that has waited for so long should go on waiting for these workers, all of them busy. */
 export function isWorthWaiting(workers: readonly WorkerProcess[], waitedMilliseconds: number): boolean {
-  const now = performance.now();
-  const isNew = (worker: WorkerProcess) =>
-    worker.requests <= 1 && (worker.firstBegan === null || now - worker.firstBegan < firstPagePatienceMilliseconds);
   return workers.length > 0 && (waitedMilliseconds < patienceMilliseconds || workers.some(isNew));
 }
