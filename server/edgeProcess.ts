@@ -121,7 +121,8 @@ function playground(config: Config, log: Logger, edgePort: () => number): Return
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     forbidden: databaseOf(config),
-    onSpareFailure: (err) => log.error({ err }, "No spare PHP worker could be made; new sites answer later"),
+    onSpareFailure: (err) =>
+      log.error({ err }, "Spare PHP workers, or what they boot fast with, could not be made; new sites answer later"),
   });
 }
 

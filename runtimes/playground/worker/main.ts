@@ -2,8 +2,8 @@
  * A PHP worker: a process that runs PHP for one environment and is killed afterwards. Nothing that a script
  * leaves behind in it, nor a script that never ends, can then be anybody else's trouble.
  *
- * A spare has booted PHP and answered pages of our own pristine template, so that the opcode cache is full,
- * before it knows its environment. It becomes the environment's user before it touches a file of it.
+ * A spare has booted PHP, and mostly also answered pages of our own pristine template, so that the opcode cache is
+ * full, before it knows its environment. It becomes the environment's user before it touches a file of it.
  */
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { flushCompileCache } from "node:module";

@@ -70,8 +70,8 @@ export class WorkerProcess {
     this.#child = fork(mainModule, {
       // The environment variables of this process hold secrets, the database's address among them.
       env: { NODE_COMPILE_CACHE: order.codeCache },
-      // Most of PHP's functions are never called: they are not even looked at.
-      // One thread besides PHP's own is enough to optimise it, and leaves the processors to others' first pages.
+      // Lazy: most of PHP's functions are never called, so they are not even looked at. One thread besides PHP's own
+      // is enough to optimise it, and leaves the processors to others' first pages.
       execArgv: ["--wasm-lazy-validation", "--v8-pool-size=1"],
       stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
