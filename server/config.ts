@@ -57,7 +57,10 @@ const testPrefix = "SITEWRIGHT_TEST_";
 const lettersPerMistake = 4;
 const ourPrefix = "SITEWRIGHT_";
 const megabyte = 1_048_576;
+/** Of its own, after some pages. */
 const memoryPerWorker = 400 * megabyte;
+/** Of its own, until it has a site. */
+const memoryPerSpare = 240 * megabyte;
 
 function defaults(data: string): Settings {
   return {
@@ -71,7 +74,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_ASSETS: join(data, "assets"),
     SITEWRIGHT_RUN: shortFolder(data),
     // Each is a site that begins at once, for about a fifth of the memory at most.
-    SITEWRIGHT_SPARE_WORKERS: Math.min(12, Math.max(1, Math.round(totalmem() / 5 / memoryPerWorker))),
+    SITEWRIGHT_SPARE_WORKERS: Math.min(20, Math.max(1, Math.round(totalmem() / 5 / memoryPerSpare))),
     // Half of the memory is left to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
