@@ -26,8 +26,7 @@ export async function measureCreation(installation: Installation, name: string):
       if (page.status !== 200 || !page.text.includes(name)) throw new Error(`${address} answered ${page.status}`);
       return performance.now() - began;
     },
-    // Asking more often takes a processor from what is measured.
-    { deadlineSeconds: 60, intervalMilliseconds: 20 },
+    { deadlineSeconds: 60, intervalMilliseconds: 5 },
   );
   const ended = await followOperation(installation, operationId);
   if (ended.status !== 200) throw new Error(`${name} failed: ${JSON.stringify(ended)}`);
