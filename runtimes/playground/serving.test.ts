@@ -4,6 +4,7 @@ import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
+import { addRelease } from "./testing/handMade.ts";
 import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
@@ -295,10 +296,7 @@ describe("what PHP gets and gives", () => {
 test("a new release is served by new workers", async () => {
   await runPhp(world.serving, site, "echo 1;");
   const [before] = workersOf(site);
-  const layout = await world.runtime.layout(site.environment);
-  if (layout === null) throw new Error("no layout");
-  const next = { ...site.environment, ...layout, release: layout.release + 1, phpVersion: "8.3" };
-  await world.serving.setEnvironments([next]);
+  await world.serving.setEnvironments([await addRelease(world, site, 2, ["public", "database"])]);
   expect(world.serving.status().workers).toEqual([]);
   expect(await runPhp(world.serving, site, "echo 'new';")).toBe("new");
   expect(workersOf(site).map((worker) => worker.pid)).not.toContain(before?.pid);

@@ -1,4 +1,5 @@
 /** The playground runtime, its serving side: the workers that run PHP, as children of this process. */
+import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Readable } from "node:stream";
@@ -9,7 +10,7 @@ import { watchMemory } from "./pool/memory.ts";
 import { createPool, type Member } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
-import { ownerOf } from "./site/release.ts";
+import { ownerOf, releaseFolder } from "./site/release.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createOpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
@@ -92,17 +93,20 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     onFailure: onSpareFailure,
   });
 
+  /** Throws where the environment or its release is not there. */
   function assignment(environment: ServedEnvironment): AssignOrder {
-    const folder = path.resolve(options.environments, environment.id);
-    const release = path.relative(folder, path.dirname(environment.documentRoot));
+    const folder = realpathSync(path.join(options.environments, environment.id));
+    // Either part of a release may be another release's.
+    const database = realpathSync(path.join(releaseFolder(folder, environment.release), "database"));
+    const includes = environment.overlays["wp-includes"];
     return {
       type: "assign",
       environment: folder,
       folders: {
-        documentRoot: path.join(release, "public"),
-        database: path.join(release, "database"),
+        documentRoot: path.relative(folder, environment.documentRoot),
+        database: path.relative(folder, database),
         sessions: "sessions",
-        core: path.dirname(environment.overlays["wp-includes"] ?? ""),
+        core: includes === undefined ? null : path.dirname(includes),
       },
       owner: process.getuid?.() === 0 ? ownerOf(environment.number) : null,
       network: {
@@ -116,9 +120,11 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   function start(environment: ServedEnvironment): WorkerProcess {
     const { phpVersion } = environment;
+    // A spare that was taken is lost where this fails.
+    const order = assignment(environment);
     const spare = phpVersion === templatePhpVersion ? spares.take() : null;
     const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
-    worker.assign(assignment(environment));
+    worker.assign(order);
     return worker;
   }
 

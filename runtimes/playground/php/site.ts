@@ -1,4 +1,4 @@
-/** An environment as PHP sees it: its own files, WordPress's shared code above them, its database beside them. */
+/** An environment as PHP sees it: its own files, WordPress's shared code (if any) above them, its database beside them. */
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { databaseFolder, sessionFolder, siteFolder } from "./folders.ts";
@@ -10,7 +10,8 @@ export const sharedFolders = ["wp-admin", "wp-includes"] as const;
 export interface SiteFolders {
   /** Host folders; relative ones are relative to the process's working directory. */
   readonly documentRoot: string;
-  readonly core: string;
+  /** Null where there is no WordPress. */
+  readonly core: string | null;
   readonly database: string;
   readonly sessions: string;
 }
@@ -22,13 +23,18 @@ export async function mountSite(php: PHP, folders: SiteFolders): Promise<() => P
     await mountFolder(php, databaseFolder, folders.database, "own"),
     await mountFolder(php, sessionFolder, folders.sessions, "own"),
   ];
-  const shared: (() => Promise<void>)[] = [];
-  for (const name of sharedFolders) {
-    shared.push(await mountFolder(php, `${siteFolder}/${name}`, `${folders.core}/${name}`, "readOnly"));
-  }
+  const shared = folders.core === null ? [] : await mountShared(php, folders.core);
   return async () => {
     for (const unmount of [...shared, ...own]) await unmount();
   };
+}
+
+async function mountShared(php: PHP, core: string): Promise<readonly (() => Promise<void>)[]> {
+  const mounts: (() => Promise<void>)[] = [];
+  for (const name of sharedFolders) {
+    mounts.push(await mountFolder(php, `${siteFolder}/${name}`, path.join(core, name), "readOnly"));
+  }
+  return mounts;
 }
 
 /** A template in place of an environment, and nothing of it can be changed. Returns the unmounting. */
@@ -36,12 +42,10 @@ export async function mountTemplate(
   php: PHP,
   { template, core }: { readonly template: string; readonly core: string },
 ): Promise<() => Promise<void>> {
-  const mounts = [await mountFolder(php, siteFolder, path.join(template, "public"), "readOnly")];
-  for (const name of sharedFolders) {
-    mounts.push(await mountFolder(php, `${siteFolder}/${name}`, path.join(core, name), "readOnly"));
-  }
+  const unmountSite = await mountFolder(php, siteFolder, path.join(template, "public"), "readOnly");
+  const shared = await mountShared(php, core);
   return async () => {
-    for (const unmount of mounts.toReversed()) await unmount();
+    for (const unmount of [...shared, unmountSite]) await unmount();
   };
 }
 

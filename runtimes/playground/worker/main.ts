@@ -62,7 +62,7 @@ function descriptorPath(folder: string): string {
  * that only root may read: the working directory and open descriptors lead past them.
  */
 function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
-  const core = descriptorPath(order.folders.core);
+  const core = order.folders.core === null ? null : descriptorPath(order.folders.core);
   const { edgeSocket } = order.network;
   const run = descriptorPath(path.dirname(edgeSocket));
   // Whoever may open the folder may connect; nobody else sees the socket at all.

@@ -23,7 +23,7 @@ export interface WarmUp {
 
 export interface AssignOrder {
   readonly type: "assign";
-  /** `core` is absolute; the other folders are relative to `environment`. */
+  /** `core`, where there is one, is absolute; the other folders are relative to `environment`. */
   readonly folders: SiteFolders;
   /** Folder of the environment, absolute. */
   readonly environment: string;
