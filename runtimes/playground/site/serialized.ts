@@ -1,27 +1,115 @@
-/** PHP's serialised values: strings in them carry their length in bytes, which must follow when a text changes. */
+/**
+ * PHP's serialised values: strings in them carry their length in bytes, which must follow when a text changes.
+ *
+ * WordPress's texts hold such values in every combination: a serialised array in a string of another one, in JSON
+ * (where each of its quotes has a backslash), in the comments of blocks. A string's end is known from its length
+ * only, so a text is read head by head, `s:5:"`, and never by its quotes. A length may change nowhere but in such a
+ * head: where one does not fit, the value is damaged, and stays as it is.
+ *
+ * All of it works on texts with one character for each byte (Latin-1): lengths are right without counting, and
+ * bytes that are no UTF-8 survive.
+ */
 
-const stringHead = /s:(\d+):"/y;
+/** `s:5:"`, and `C:3:"Foo":5:{` of an object that writes itself; backslashes where JSON or SQL escapes the quotes. */
+const heads = /(?<![A-Za-z0-9])(?:s|C:\d+:(?<quote>\\*)"[\w\\\x80-\xff]+"):(?<length>\d+):(?<open>\\*"|\{)/g;
 
-/** Applies `change` to every string inside a serialised value, or to the whole text where it is none. */
-export function changeText(text: string, change: (part: string) => string): string {
-  if (!/^(?:[aOsC]:\d+:)/.test(text)) return change(text);
-  const bytes = Buffer.from(text, "utf8");
-  const source = bytes.toString("latin1");
+/** How a text begins that is a serialised value as a whole, and not one that holds some. */
+const wholeValue = /^\s*(?:a:\d+:\{|s:\d+:\\*"|[OC]:\d+:\\*")/;
+
+/** Values deeper inside each other than this stay as they are: nobody writes them but to exhaust the stack. */
+const deepest = 100;
+
+type Change = (part: string) => string;
+
+interface Part {
+  /** The head up to its length, and after it. */
+  readonly before: string;
+  readonly open: string;
+  readonly length: number;
+  readonly content: string;
+  /** How often the content is escaped. */
+  readonly levels: number;
+  readonly end: number;
+}
+
+function utf8Bytes(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** As long as the text is without its backslashes. */
+function unescaped(text: string, levels: number): string {
+  if (levels === 0) return text;
+  const once = text.replace(/(?:\\u[0-9a-f]{4})+|\\(.)/gis, (found: string, character?: string) => {
+    return character ?? utf8Bytes(String(JSON.parse(`"${found}"`)));
+  });
+  return unescaped(once, levels - 1);
+}
+
+/** Where the content that begins at `start` ends, which is `length` bytes long without backslashes; null: nowhere. */
+function endOf(text: string, start: number, length: number, levels: number, closing: string): number | null {
+  let end = text.indexOf(closing, start + length);
+  while (end !== -1) {
+    const found = unescaped(text.slice(start, end), levels).length;
+    if (found >= length) return found === length ? end : null;
+    end = text.indexOf(closing, end + length - found);
+  }
+  return null;
+}
+
+/** Null where the head's length does not fit what follows it. */
+function partAt(text: string, match: RegExpExecArray): Part | null {
+  const { quote, length = "", open = "" } = match.groups ?? {};
+  const isObject = quote !== undefined;
+  const backslashes = (quote ?? open.slice(0, -1)).length;
+  const levels = Math.log2(backslashes + 1);
+  if (isObject !== (open === "{") || !Number.isInteger(levels)) return null;
+  const start = match.index + match[0].length;
+  const end = endOf(text, start, Number(length), levels, isObject ? "}" : `${open};`);
+  if (end === null) return null;
+  const before = match[0].slice(0, -`${length}:${open}`.length);
+  return { before, open: `:${open}`, length: Number(length), content: text.slice(start, end), levels, end };
+}
+
+function changePart(part: Part, match: RegExpExecArray, change: Change, depth: number): string {
+  const content = changeWithin(part.content, change, depth + 1);
+  if (content === part.content) return match[0] + content;
+  return part.before + unescaped(content, part.levels).length + part.open + content;
+}
+
+function changeWithin(text: string, change: Change, depth: number): string {
+  if (depth > deepest) return text;
+  const whole = wholeValue.test(text);
+  const changeBetween: Change = whole ? (between) => between : change;
   let result = "";
+  let done = 0;
   let position = 0;
-  while (position < source.length) {
-    stringHead.lastIndex = position;
-    const head = stringHead.exec(source);
-    if (head === null) {
-      result += source[position];
-      position += 1;
+  for (;;) {
+    heads.lastIndex = position;
+    const match = heads.exec(text);
+    if (match === null) return result + changeBetween(text.slice(done));
+    const part = partAt(text, match);
+    if (part === null) {
+      if (whole) return text;
+      position = match.index + match[0].length;
       continue;
     }
-    const start = position + head[0].length;
-    const end = start + Number(head[1]);
-    const part = Buffer.from(change(bytes.subarray(start, end).toString("utf8")), "utf8");
-    result += `s:${part.length}:"${part.toString("latin1")}"`;
-    position = end + 1;
+    result += changeBetween(text.slice(done, match.index)) + changePart(part, match, change, depth);
+    done = part.end;
+    position = part.end;
   }
-  return Buffer.from(result, "latin1").toString("utf8");
+}
+
+/**
+ * Applies `change` to every string inside serialised values, whatever they are in, and to what is around them; to
+ * nothing of a text that begins as a serialised value and is damaged. `text` has one character for each byte, and
+ * so has what `change` is given and returns; it must not depend on how often that is escaped.
+ */
+export function changeBytes(text: string, change: Change): string {
+  return changeWithin(text, change, 0);
+}
+
+/** The same for a text as JavaScript has it. */
+export function changeText(text: string, change: Change): string {
+  const changed = changeBytes(utf8Bytes(text), (part) => utf8Bytes(change(Buffer.from(part, "latin1").toString())));
+  return Buffer.from(changed, "latin1").toString();
 }
