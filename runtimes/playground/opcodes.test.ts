@@ -1,10 +1,13 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { exampleRequest } from "../conformance.ts";
+import type { ServedEnvironment } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { createOpcodeStore, type OpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore } from "./templates/template.ts";
+import { servedAs } from "./testing/handMade.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
@@ -93,6 +96,31 @@ describe("the opcodes of WordPress", () => {
     expect(await readdir(path.join(folder, "opcodes"))).not.toContain(path.basename(half));
     expect(await readdir(made)).not.toContain("left");
   }, 120_000);
+
+  test.each([
+    [
+      "tried out",
+      async ({ serving }: Playground, next: ServedEnvironment) => {
+        const { body } = await serving.tryOut(next, exampleRequest("http://example.localhost"));
+        body.resume();
+      },
+    ],
+    ["served", ({ serving }: Playground, next: ServedEnvironment) => serving.setEnvironments([next])],
+  ])(
+    "are made in the background for another version of PHP that is %s",
+    async (_what, use) => {
+      const folder = await openAssets();
+      await mkdir(path.join(folder, "opcodes"));
+      await cp(shared, path.join(folder, "opcodes", path.basename(shared)), { recursive: true });
+      const own = await openPlayground({ assets: folder });
+      onTestFinished(() => own.close());
+      const site = await own.site();
+      await use(own, { ...(await servedAs(own, site)), phpVersion: "8.2" });
+      const made = () => readdir(path.join(folder, "opcodes"));
+      await vi.waitUntil(async () => (await made()).some((name) => /-8\.2-[\d.]+$/.test(name)), { timeout: 60_000 });
+    },
+    120_000,
+  );
 
   test("that can't be made are missed by nobody: the worker compiles for itself", async () => {
     const failures: unknown[] = [];

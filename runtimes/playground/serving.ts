@@ -3,11 +3,12 @@ import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Readable } from "node:stream";
-import { NoAnswer, type PhpRequest, type PhpResponse, type ServedEnvironment, type Serving } from "../runtime.ts";
+import { NoAnswer, type PhpRequest, type ServedEnvironment, type Serving, type TrialResponse } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { isNew } from "./pool/limits.ts";
+import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
-import { createPool, type Member } from "./pool/pool.ts";
+import { createPool } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
 import { ownerOf, releaseFolder } from "./site/release.ts";
@@ -32,6 +33,8 @@ export interface PlaygroundServingOptions {
   readonly requestDeadlineSeconds: number;
   /** A worker without a request for so long is ended. */
   readonly idleSeconds: number;
+  /** A worker for what was tried out is kept for so long, in case that is served next. */
+  readonly candidateSeconds?: number;
   /** A worker that takes more memory than this is ended in the middle of its answer. */
   readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
@@ -54,6 +57,7 @@ export interface PlaygroundServing extends Serving {
 }
 
 const startTries = 3;
+const usualCandidateSeconds = 60;
 /** An upload at the usual limit and a script at PHP's own come to half of it. */
 const usualWorkerMemoryBytes = 1.5e9;
 
@@ -70,6 +74,16 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const deadlineSeconds = options.requestDeadlineSeconds;
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
   const compiled = opcodes.get(templatePhpVersion).catch(onSpareFailure);
+  const compiling = new Set([templatePhpVersion]);
+  let lastCompiled: Promise<unknown> = compiled;
+  let isClosed = false;
+
+  /** So that later workers of this version boot fast. In the background, one version after the other. */
+  function compile(phpVersion: string): void {
+    if (compiling.has(phpVersion)) return;
+    compiling.add(phpVersion);
+    lastCompiled = lastCompiled.then(() => (isClosed ? null : opcodes.get(phpVersion))).catch(onSpareFailure);
+  }
 
   function bootOrder(phpVersion: string): BootOrder {
     return { type: "boot", phpVersion, opcodes: opcodes.find(phpVersion), codeCache };
@@ -132,6 +146,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     maxWorkers: options.maxWorkers,
     idleSeconds: options.idleSeconds,
     waitSeconds: deadlineSeconds,
+    candidateSeconds: options.candidateSeconds ?? usualCandidateSeconds,
     start,
   });
 
@@ -140,16 +155,12 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     options.workerMemoryBytes ?? usualWorkerMemoryBytes,
   );
 
-  async function run(environmentId: string, request: PhpRequest, body: SpooledBody | null): Promise<PhpResponse> {
-    const member = await pool.acquire(environmentId, request.fromPhp, request.signal);
-    return member.worker.handle(headOf(request), body, () => pool.release(member));
-  }
-
   /** A worker that died unnoticed is found out by the next request, which then goes to another one. */
-  async function runSomewhere(environmentId: string, request: PhpRequest, body: SpooledBody | null) {
+  async function run(acquire: () => Promise<Member>, request: PhpRequest, body: SpooledBody | null) {
     for (let tried = 1; ; tried += 1) {
       try {
-        return await run(environmentId, request, body);
+        const member = await acquire();
+        return await member.worker.handle(headOf(request), body, () => pool.release(member));
       } catch (error) {
         if (!(error instanceof NeverBegun)) throw error;
         if (tried === startTries) {
@@ -159,19 +170,32 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     }
   }
 
-  async function handle(environmentId: string, request: PhpRequest): Promise<PhpResponse> {
+  async function answer(request: PhpRequest, acquire: () => Promise<Member>): Promise<TrialResponse> {
     const body = request.body === null ? null : await readBody(request.body, options.run);
     try {
-      return await runSomewhere(environmentId, request, body);
+      return await run(acquire, request, body);
     } finally {
       await body?.close();
     }
   }
 
   return {
-    setEnvironments: (environments) => pool.setEnvironments(environments),
-    handle,
+    setEnvironments: async (environments) => {
+      await pool.setEnvironments(environments);
+      for (const { phpVersion } of environments) compile(phpVersion);
+    },
+    handle: async (environmentId, request) => {
+      const acquire = () => pool.acquire(environmentId, request.fromPhp, request.signal);
+      const { status, headers, body } = await answer(request, acquire);
+      return { status, headers, body };
+    },
+    tryOut: async (environment, request) => {
+      const response = await answer(request, () => pool.acquireTrial(environment, request.signal));
+      compile(environment.phpVersion);
+      return response;
+    },
     close: async () => {
+      isClosed = true;
       stopWatching();
       await Promise.all([pool.close(), spares.close()]);
     },

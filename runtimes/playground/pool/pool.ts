@@ -5,6 +5,9 @@
  * then, as far as the limits go, gets a new one, for which the least recently used idle worker of another
  * environment may have to go. A request that PHP made never waits for a busy worker, because the busy worker
  * may be waiting for it: it gets a new one at once, or none.
+ *
+ * What is tried out before it is served goes the same way, to workers that no visitor gets. They are kept for a
+ * while as candidates: when just that is served next, they are the workers for visitors, and nobody waits for a boot.
  */
 import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
@@ -17,50 +20,38 @@ import {
   visitorWorkers,
   workersPerEnvironment,
 } from "./limits.ts";
+import { isAlike, isCandidate, isSame, type Member } from "./member.ts";
+import { createQueue } from "./queue.ts";
 
 export interface PoolOptions {
   readonly maxWorkers: number;
   readonly idleSeconds: number;
   readonly waitSeconds: number;
+  /** For how long a worker is kept after what it has was tried out. */
+  readonly candidateSeconds: number;
   /** Makes a worker for the environment, from a spare where there is a fitting one. */
   start(environment: ServedEnvironment): WorkerProcess;
-}
-
-export interface Member {
-  readonly worker: WorkerProcess;
-  readonly environment: ServedEnvironment;
-  isBusy: boolean;
 }
 
 export interface Pool {
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
   /** Rejects with `NoAnswer`. Whoever gets a member owes `release`. */
   acquire(environmentId: string, fromPhp: boolean, signal: AbortSignal): Promise<Member>;
+  /** A member for just this value, served or not; otherwise the same. Ends candidates of the same id for other values. */
+  acquireTrial(environment: ServedEnvironment, signal: AbortSignal): Promise<Member>;
   release(member: Member): void;
   members(): readonly Member[];
   close(): Promise<void>;
 }
 
-interface Waiter {
-  readonly environmentId: string;
-  readonly since: number;
-  readonly resolve: (member: Member) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function isSame(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
-  return (
-    b !== undefined && a.release === b.release && a.phpVersion === b.phpVersion && a.documentRoot === b.documentRoot
-  );
-}
-
 export function createPool(options: PoolOptions): Pool {
   let environments = new Map<string, ServedEnvironment>();
   let members: Member[] = [];
-  let waiters: Waiter[] = [];
+  let isClosed = false;
+  const queue = createQueue(options.waitSeconds);
 
   const current = (member: Member) => isSame(member.environment, environments.get(member.environment.id));
-  const usable = (id: string) => members.filter((member) => member.environment.id === id && current(member));
+  const wanted = (member: Member) => current(member) || isCandidate(member);
   const idle = (member: Member) => !member.isBusy && !isWornOut(member.worker);
 
   function end(member: Member): void {
@@ -86,7 +77,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function start(environment: ServedEnvironment): Member {
-    const member: Member = { worker: startWorker(environment), environment, isBusy: true };
+    const member: Member = { worker: startWorker(environment), environment, isBusy: true, keptUntil: 0 };
     members.push(member);
     void member.worker.exited.then(() => {
       members = members.filter((other) => other !== member);
@@ -97,12 +88,9 @@ export function createPool(options: PoolOptions): Pool {
 
   /** A member for this request now, or null. */
   function find(environment: ServedEnvironment, fromPhp: boolean, waitedMilliseconds: number): Member | null {
-    const mine = usable(environment.id);
+    const mine = members.filter((member) => isSame(member.environment, environment));
     const free = mine.find(idle);
-    if (free !== undefined) {
-      free.isBusy = true;
-      return free;
-    }
+    if (free !== undefined) return free;
     const most = fromPhp ? workersPerEnvironment : visitorWorkers;
     if (mine.length >= most) return null;
     const workers = mine.map((member) => member.worker);
@@ -110,108 +98,99 @@ export function createPool(options: PoolOptions): Pool {
     return makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0)) ? start(environment) : null;
   }
 
+  function take(environment: ServedEnvironment, fromPhp: boolean, waitedMilliseconds: number): Member | null {
+    const member = find(environment, fromPhp, waitedMilliseconds);
+    if (member === null) return null;
+    member.isBusy = true;
+    member.keptUntil = current(member) ? 0 : Number.POSITIVE_INFINITY;
+    return member;
+  }
+
   function serveWaiting(): void {
-    const now = performance.now();
-    /** Where the first who waits gets nothing, nobody behind does. */
-    const without = new Set<string>();
-    for (const waiter of waiters) {
-      if (without.has(waiter.environmentId)) continue;
-      if (!serve(waiter, now)) without.add(waiter.environmentId);
-    }
-  }
-
-  /** False where there is nothing for this one yet. */
-  function serve(waiter: Waiter, now: number): boolean {
-    const environment = environments.get(waiter.environmentId);
-    if (environment === undefined) return false;
-    try {
-      const member = find(environment, false, now - waiter.since);
-      if (member === null) return false;
-      waiter.resolve(member);
-    } catch (error) {
-      waiter.reject(error);
-    }
-    return true;
-  }
-
-  function wait(environmentId: string, signal: AbortSignal): Promise<Member> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        waiters = waiters.filter((other) => other !== waiter);
-        clearTimeout(deadline);
-        signal.removeEventListener("abort", abort);
-      };
-      const waiter: Waiter = {
-        environmentId,
-        since: performance.now(),
-        resolve: (member) => {
-          leave();
-          resolve(member);
-        },
-        reject: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      const abort = () => waiter.reject(new NoAnswer("unavailable", "The visitor went away."));
-      const deadline = setTimeout(
-        () => waiter.reject(new NoAnswer("busy", "Every worker was busy for too long.")),
-        options.waitSeconds * 1000,
-      );
-      signal.addEventListener("abort", abort);
-      waiters.push(waiter);
+    queue.serve(({ environmentId, trial }, waitedMilliseconds) => {
+      const environment = trial ?? environments.get(environmentId);
+      return environment === undefined ? null : take(environment, false, waitedMilliseconds);
     });
   }
 
   async function acquire(environmentId: string, fromPhp: boolean, signal: AbortSignal): Promise<Member> {
     const environment = environments.get(environmentId);
     if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
-    const isFirst = !waiters.some((waiter) => waiter.environmentId === environmentId);
-    const found = fromPhp || isFirst ? find(environment, fromPhp, 0) : null;
+    const ahead = queue.length(environmentId);
+    const found = fromPhp || ahead === 0 ? take(environment, fromPhp, 0) : null;
     if (found !== null) return found;
     if (fromPhp) throw new NoAnswer("busy", "No worker is free for a request that PHP made.");
-    const ahead = waiters.filter((waiter) => waiter.environmentId === environmentId).length;
     if (ahead >= queueLength) throw new NoAnswer("busy", "Too many requests wait for this site.");
-    return wait(environmentId, signal);
+    return queue.wait({ environmentId, trial: null }, signal);
+  }
+
+  async function acquireTrial(environment: ServedEnvironment, signal: AbortSignal): Promise<Member> {
+    const { id } = environment;
+    if (isClosed) throw new NoAnswer("unavailable", "Nothing is served here any more.");
+    if (isAlike(environment, environments.get(id))) return acquire(id, false, signal);
+    for (const member of members.filter((other) => other.environment.id === id && isCandidate(other))) {
+      if (isSame(member.environment, environment)) continue;
+      member.keptUntil = 0;
+      if (!member.isBusy) end(member);
+    }
+    return take(environment, false, 0) ?? queue.wait({ environmentId: id, trial: environment }, signal);
   }
 
   function release(member: Member): void {
     member.isBusy = false;
+    if (isCandidate(member)) member.keptUntil = performance.now() + options.candidateSeconds * 1000;
     const isSurplus = members.length > options.maxWorkers;
-    if (isSurplus || isWornOut(member.worker) || !current(member)) end(member);
+    if (isSurplus || isWornOut(member.worker) || !wanted(member)) end(member);
     serveWaiting();
   }
 
-  async function setEnvironments(next: readonly ServedEnvironment[]): Promise<void> {
-    environments = new Map(next.map((environment) => [environment.id, environment]));
-    for (const waiter of waiters) {
-      if (!environments.has(waiter.environmentId)) {
-        waiter.reject(new NoAnswer("unavailable", "This environment is not served any more."));
-      }
+  /** What was tried out is what is served now. */
+  function adopt(): void {
+    for (const member of members) {
+      const served = environments.get(member.environment.id);
+      if (served === undefined || !isCandidate(member) || !isAlike(member.environment, served)) continue;
+      member.environment = served;
+      member.keptUntil = 0;
     }
+  }
+
+  async function setEnvironments(next: readonly ServedEnvironment[]): Promise<void> {
+    const before = environments;
+    environments = new Map(next.map((environment) => [environment.id, environment]));
+    const isGone = (id: string) => before.has(id) && !environments.has(id);
+    queue.dismiss(({ environmentId }) => isGone(environmentId));
+    adopt();
     // A worker of an older release may finish its page; one of an environment that is gone may not.
-    const gone = members.filter((member) => !environments.has(member.environment.id));
-    const old = members.filter((member) => !member.isBusy && !current(member) && !gone.includes(member));
+    const gone = members.filter((member) => isGone(member.environment.id));
+    const old = members.filter((member) => !member.isBusy && !wanted(member) && !gone.includes(member));
     for (const member of [...gone, ...old]) end(member);
+    serveWaiting();
     await Promise.all(gone.map((member) => member.worker.exited));
   }
 
   const sweep = setInterval(
     () => {
       const limit = performance.now() - options.idleSeconds * 1000;
-      for (const member of members) if (!member.isBusy && member.worker.lastUsed < limit) end(member);
+      for (const member of members) {
+        if (!member.isBusy && (member.worker.lastUsed < limit || !wanted(member))) end(member);
+      }
     },
-    Math.min(5000, options.idleSeconds * 250),
+    Math.min(5000, options.idleSeconds * 250, options.candidateSeconds * 250),
   );
   sweep.unref();
   const lookAgain = setInterval(serveWaiting, lookAgainMilliseconds);
   lookAgain.unref();
 
   async function close(): Promise<void> {
+    isClosed = true;
     clearInterval(sweep);
     clearInterval(lookAgain);
-    await setEnvironments([]);
+    environments = new Map();
+    queue.dismiss(() => true);
+    const ending = members;
+    for (const member of ending) end(member);
+    await Promise.all(ending.map(({ worker }) => worker.exited));
   }
 
-  return { setEnvironments, acquire, release, members: () => members, close };
+  return { setEnvironments, acquire, acquireTrial, release, members: () => members, close };
 }

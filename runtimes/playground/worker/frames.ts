@@ -38,6 +38,8 @@ export interface ResponseEnd {
   readonly isBroken: boolean;
   readonly reason: string | null;
   readonly rssBytes: number;
+  /** What PHP wrote to its log meanwhile: the first 4 KB of it. */
+  readonly errors: string;
 }
 
 /** False where the receiver is behind: wait for the stream's `drain`. */

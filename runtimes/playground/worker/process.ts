@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { NoAnswer, type NoAnswerReason, type PhpResponse } from "../../runtime.ts";
+import { NoAnswer, type NoAnswerReason, type TrialResponse } from "../../runtime.ts";
 import {
   createFrameReader,
   type Frame,
@@ -27,11 +27,12 @@ export class NeverBegun extends Error {
 
 /** One request under way. */
 interface Exchange {
-  readonly resolve: (response: PhpResponse) => void;
+  readonly resolve: (response: TrialResponse) => void;
   readonly reject: (error: NoAnswer | NeverBegun) => void;
   hasBegun: boolean;
   readonly finished: () => void;
   body: Readable | null;
+  readonly errors: PromiseWithResolvers<string>;
 }
 
 /** Resolves when the stream takes more, or never will. */
@@ -146,10 +147,10 @@ export class WorkerProcess {
    * Runs one request; the worker must not be busy. Rejects with `NoAnswer` where there is no answer at all, with
    * `NeverBegun` where PHP never had the request; an answer that breaks off makes the body end with an error. `finished` is called when the worker is free, or gone.
    */
-  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, finished: () => void): Promise<PhpResponse> {
+  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, finished: () => void): Promise<TrialResponse> {
     this.requests += 1;
     return new Promise((resolve, reject) => {
-      this.#exchange = { resolve, reject, finished, hasBegun: false, body: null };
+      this.#exchange = { resolve, reject, finished, hasBegun: false, body: null, errors: Promise.withResolvers() };
       this.#startTimer();
       sendJson(this.#channel, frameKinds.head, head);
       this.#sendBody(body).catch(() => this.kill("crashed"));
@@ -196,7 +197,7 @@ export class WorkerProcess {
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;
-    exchange.resolve({ ...JSON.parse(content.toString()), body });
+    exchange.resolve({ ...JSON.parse(content.toString()), body, errors: exchange.errors.promise });
   }
 
   #passOn({ body }: Exchange, chunk: Buffer): void {
@@ -215,6 +216,7 @@ export class WorkerProcess {
     this.lastUsed = performance.now();
     this.rssBytes = end?.rssBytes ?? this.rssBytes;
     this.isBroken ||= end === null || end.isBroken;
+    exchange.errors.resolve(end?.errors ?? "");
     const isWhole = end !== null && !end.isBroken;
     const cause = new Error(end?.reason ?? this.#errorText);
     const failure = new NoAnswer(this.#killedFor, "PHP broke off before its answer was complete.", { cause });

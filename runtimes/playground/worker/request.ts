@@ -59,8 +59,26 @@ function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions {
   };
 }
 
-async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
-  for await (const _chunk of stream);
+const errorBytes = 4096;
+
+/** The beginning of what PHP writes to its log; all of it is read, because PHP would wait for a reader. */
+class ErrorLog {
+  #bytes = Buffer.alloc(0);
+
+  async read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const { buffer, byteOffset, byteLength } of stream) {
+      const missing = errorBytes - this.#bytes.length;
+      if (missing === 0) continue;
+      // The library's chunks are really of another type, with signed numbers.
+      const piece = Buffer.from(buffer, byteOffset, Math.min(byteLength, missing));
+      this.#bytes = Buffer.concat([this.#bytes, piece]);
+    }
+  }
+
+  /** Without the half of a character at its end. */
+  get text(): string {
+    return new TextDecoder().decode(this.#bytes, { stream: true });
+  }
 }
 
 /** What PHP writes at once may be of any length; whoever gets it wants to be able to say stop. */
@@ -70,8 +88,8 @@ function* inPieces(chunk: Uint8Array): Iterable<Uint8Array> {
   for (let start = 0; start < chunk.length; start += pieceBytes) yield chunk.subarray(start, start + pieceBytes);
 }
 
-async function passOn(response: StreamedPhpResponse, out: Duplex): Promise<void> {
-  const errors = drain(response.stderr).catch(() => undefined);
+async function passOn(response: StreamedPhpResponse, out: Duplex, log: ErrorLog): Promise<void> {
+  const logged = log.read(response.stderr).catch(() => undefined);
   const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
   const pairs = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
   sendJson(out, frameKinds.head, { status, headers: pairs });
@@ -82,7 +100,7 @@ async function passOn(response: StreamedPhpResponse, out: Duplex): Promise<void>
   }
   // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
   await response.exitCode;
-  await errors;
+  await logged;
 }
 
 function notFound(out: Duplex): void {
@@ -96,15 +114,16 @@ export async function answer(
   out: Duplex,
 ): Promise<void> {
   let reason: string | null = null;
+  const log = new ErrorLog();
   try {
     const options = optionsFor(request.head, request.body);
-    if (php.isFile(options.scriptPath ?? "")) await passOn(await php.runStream(options), out);
+    if (php.isFile(options.scriptPath ?? "")) await passOn(await php.runStream(options), out, log);
     else notFound(out);
     php.closeOutputs();
   } catch (error) {
     // A trap in WebAssembly: every later request would fail too.
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
   }
-  const end: ResponseEnd = { isBroken: reason !== null, reason, rssBytes: process.memoryUsage.rss() };
+  const end: ResponseEnd = { isBroken: reason !== null, reason, rssBytes: process.memoryUsage.rss(), errors: log.text };
   sendJson(out, frameKinds.end, end);
 }

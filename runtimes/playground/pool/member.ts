@@ -1,0 +1,39 @@
+/** A worker in the pool, with the environment that it has until it is killed. */
+import type { ServedEnvironment } from "../../runtime.ts";
+import type { WorkerProcess } from "../worker/process.ts";
+
+export interface Member {
+  readonly worker: WorkerProcess;
+  environment: ServedEnvironment;
+  isBusy: boolean;
+  /**
+   * Until when (`performance.now()`) it is kept although visitors are not sent to it, because its environment was
+   * tried out and may be served next. Infinity while it is tried out, 0 where that has nothing to do with it.
+   */
+  keptUntil: number;
+}
+
+/** Whether a worker that was made for the one can answer for the other. */
+export function isAlike(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
+  return (
+    b !== undefined &&
+    a.id === b.id &&
+    a.release === b.release &&
+    a.phpVersion === b.phpVersion &&
+    a.documentRoot === b.documentRoot
+  );
+}
+
+/** Another number than before where fresh processes are wanted for the same environment. */
+function runOf(environment: ServedEnvironment): number {
+  return "phpRun" in environment && typeof environment.phpRun === "number" ? environment.phpRun : 0;
+}
+
+/** Whether a worker that was made for the one may answer for the other. */
+export function isSame(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
+  return b !== undefined && isAlike(a, b) && runOf(a) === runOf(b);
+}
+
+export function isCandidate(member: Member): boolean {
+  return performance.now() < member.keptUntil;
+}

@@ -1,0 +1,196 @@
+/** What is tried out before it is served: visitors notice nothing, and find a worker that is there already. */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { exampleRequest, exampleSpec } from "../conformance.ts";
+import type { ServedEnvironment } from "../runtime.ts";
+import { addPlain, addRelease, servedAs } from "./testing/handMade.ts";
+import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+const address = "http://trial.localhost:8081";
+const waiting = { timeout: 30_000, interval: 10 };
+
+let world: Playground;
+let site: Site;
+let served: ServedEnvironment;
+beforeAll(async () => {
+  world = await openPlayground({ maxWorkers: 3 });
+}, 120_000);
+afterAll(() => world?.close());
+
+const workersOf = (id: string, { serving } = world) =>
+  serving.status().workers.filter((worker) => worker.environmentId === id);
+
+async function tryOut(environment: ServedEnvironment, url = "/", { serving } = world) {
+  const script = url === "/" ? "/index.php" : url;
+  const { status, body, errors } = await serving.tryOut(environment, exampleRequest(address, { url, script }));
+  return { status, text: await text(body), errors: await errors };
+}
+
+describe("a site's next release", () => {
+  beforeEach(async () => {
+    site = await world.site();
+    await leaveScript(site, "which.php", "echo basename(__DIR__), ' first';");
+    served = await servedAs(world, site);
+    await world.serving.setEnvironments([served]);
+  });
+
+  async function nextRelease(release = 2): Promise<ServedEnvironment> {
+    const next = await addRelease(world, site, release);
+    await leaveScript({ ...site, documentRoot: next.documentRoot }, "which.php", `echo 'release ${release}';`);
+    return next;
+  }
+
+  test("can be asked while visitors still get the one before", async () => {
+    const next = await nextRelease();
+    expect(await tryOut(next, "/which.php")).toEqual({ status: 200, text: "release 2", errors: "" });
+    expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("site first");
+    expect((await tryOut(next)).text).toMatch(/<\/html>\s*$/);
+  });
+
+  test("has its worker already when it is served", async () => {
+    const next = await nextRelease();
+    await tryOut(next, "/which.php");
+    const [candidate] = workersOf(site.environment.id);
+    await world.serving.setEnvironments([next]);
+    expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("release 2");
+    expect(workersOf(site.environment.id)).toMatchObject([{ pid: candidate?.pid, release: 2, requests: 2 }]);
+  });
+
+  test("gives its worker up for another one that is tried out", async () => {
+    const [second, third] = [await nextRelease(2), await nextRelease(3)];
+    await tryOut(second, "/which.php");
+    expect((await tryOut(third, "/which.php")).text).toBe("release 3");
+    expect(workersOf(site.environment.id)).toMatchObject([{ release: 3 }]);
+    await world.serving.setEnvironments([second]);
+    expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("release 2");
+  });
+
+  test("has no worker any more when its site is gone", async () => {
+    await tryOut(await nextRelease(), "/which.php");
+    await world.serving.setEnvironments([]);
+    expect(workersOf(site.environment.id)).toEqual([]);
+  });
+
+  test("that is served already is asked like any visitor would", async () => {
+    await runPhp(world.serving, site, "echo 1;");
+    expect((await tryOut(served, "/which.php")).text).toBe("site first");
+    expect(workersOf(site.environment.id)).toMatchObject([{ requests: 2 }]);
+  });
+
+  test("with a plugin that PHP can't read says which one, to nobody else", async () => {
+    const plugins = path.join(site.documentRoot, "wp-content/mu-plugins");
+    await mkdir(plugins, { recursive: true });
+    await writeFile(path.join(plugins, "broken.php"), "<?php function {");
+    const next = await addRelease(world, site, 2);
+    const trial = await tryOut(next);
+    expect(trial.status).toBe(500);
+    expect(trial.errors).toMatch(/PHP Parse error: .*mu-plugins\/broken\.php/);
+    const answer = await world.serving.handle(site.environment.id, exampleRequest(address));
+    expect(answer).not.toHaveProperty("errors");
+    expect(await text(answer.body)).not.toContain("broken.php");
+  });
+
+  test("that writes much into its log is quoted from the beginning only", async () => {
+    await leaveScript(site, "log.php", "for ($i = 0; $i < 100; $i++) error_log(\"line $i \" . str_repeat('ä', 200));");
+    const { errors } = await tryOut(await addRelease(world, site, 2), "/log.php");
+    expect(errors).toContain("line 0");
+    expect(Buffer.byteLength(errors)).toBeLessThanOrEqual(4096);
+    expect(Buffer.byteLength(errors)).toBeGreaterThan(4090);
+    expect(errors).not.toContain("\uFFFD");
+  });
+
+  test("that is not there is not available", async () => {
+    const request = exampleRequest(address);
+    expect(await outcomeOf(world.serving.tryOut({ ...served, release: 9 }, request))).toBe("unavailable");
+    expect(await outcomeOf(world.serving.tryOut({ ...served, phpVersion: "4.0" }, request))).toBe("crashed");
+  });
+});
+
+describe("an environment that was never served", () => {
+  let plain: ServedEnvironment;
+  beforeEach(async () => {
+    const { environment } = exampleSpec();
+    plain = await addPlain(world, environment, { "index.php": "<?php echo getmypid(), PHP_VERSION;" });
+  });
+
+  test("answers, and what becomes of the others is nothing to it", async () => {
+    expect((await tryOut(plain)).text).toContain("8.3.");
+    const [candidate] = workersOf(plain.id);
+    await world.serving.setEnvironments([]);
+    expect(workersOf(plain.id)).toMatchObject([{ pid: candidate?.pid }]);
+    const request = exampleRequest(address);
+    expect(await outcomeOf(world.serving.handle(plain.id, request))).toBe("unavailable");
+    await world.serving.setEnvironments([plain]);
+    expect(await outcomeOf(world.serving.handle(plain.id, request))).toBe(200);
+    expect(workersOf(plain.id)).toMatchObject([{ pid: candidate?.pid, requests: 2 }]);
+  });
+
+  test("is forgotten after a while", async () => {
+    const hasty = await openPlayground({ candidateSeconds: 0.5 });
+    onTestFinished(() => hasty.close());
+    const { environment } = exampleSpec();
+    const other = await addPlain(hasty, environment, { "index.php": "<?php sleep(1); echo 'slept';" });
+    expect((await tryOut(other, "/", hasty)).text).toBe("slept");
+    await vi.waitUntil(() => workersOf(other.id, hasty).length === 0, waiting);
+  }, 60_000);
+
+  test("waits for a place like everybody", async () => {
+    const small = await openPlayground({ maxWorkers: 1 });
+    onTestFinished(() => small.close());
+    const busy = await small.site();
+    await leaveScript(busy, "slow.php", "usleep(500000); echo 'done';");
+    const slow = visitorOf(small.serving, busy).get("/slow.php");
+    await vi.waitUntil(() => workersOf(busy.environment.id, small).some((worker) => worker.busy), waiting);
+    const { environment } = exampleSpec();
+    const other = await addPlain(small, environment, { "index.php": "<?php echo 'tried';" });
+    expect((await tryOut(other, "/", small)).text).toBe("tried");
+    expect((await slow).text).toBe("done");
+    expect(small.serving.status().workers).toHaveLength(1);
+  }, 60_000);
+
+  test("is not answered for any more when nothing is", async () => {
+    const closed = await openPlayground();
+    await closed.close();
+    expect(await outcomeOf(closed.serving.tryOut(plain, exampleRequest(address)))).toBe("unavailable");
+  });
+});
+
+test("fresh processes answer where they are wanted for the same environment", async () => {
+  site = await world.site();
+  served = await servedAs(world, site);
+  await runPhp(world.serving, site, "echo 1;");
+  const [before] = workersOf(site.environment.id);
+  await world.serving.setEnvironments([Object.assign({ phpRun: 1 }, served)]);
+  expect(workersOf(site.environment.id)).toEqual([]);
+  await runPhp(world.serving, site, "echo 1;");
+  expect(workersOf(site.environment.id).map(({ pid }) => pid)).not.toContain(before?.pid);
+});
+
+test("visitors who come all the time lose nothing when another version of PHP, tried out before, takes over", async () => {
+  site = await world.site();
+  served = await servedAs(world, site);
+  await world.serving.setEnvironments([served]);
+  await leaveScript(site, "version.php", "usleep(20000); echo PHP_MAJOR_VERSION, '.', PHP_MINOR_VERSION;");
+  const seen: string[] = [];
+  let isOver = false;
+  async function comeBack(): Promise<void> {
+    while (!isOver) seen.push((await visitorOf(world.serving, site).get("/version.php")).text);
+  }
+  const streams = Promise.all([1, 2, 3, 4].map(comeBack));
+  await vi.waitUntil(() => seen.length > 20, waiting);
+  const next = { ...served, phpVersion: "8.2" };
+  expect((await tryOut(next, "/version.php")).text).toBe("8.2");
+  const before = seen.length;
+  await vi.waitUntil(() => seen.length > before + 20, waiting);
+  expect(new Set(seen)).toEqual(new Set(["8.3"]));
+  await world.serving.setEnvironments([next]);
+  const switched = seen.length;
+  await vi.waitUntil(() => seen.length > switched + 40, waiting);
+  isOver = true;
+  await streams;
+  expect(seen.slice(switched + 4).filter((version) => version !== "8.2")).toEqual([]);
+  expect(workersOf(site.environment.id).length).toBeLessThanOrEqual(2);
+}, 60_000);
