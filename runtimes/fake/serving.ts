@@ -14,6 +14,12 @@ import { readSpec } from "./runtime.ts";
 /** A page, or why there is none, instead of the front page. */
 export type FakeAnswer = (environmentId: string, request: PhpRequest) => Promise<PhpResponse | NoAnswerReason>;
 
+/** The same for what is tried out, with what PHP wrote to its log; null: the front page, and nothing in the log. */
+export type FakeTrial = (
+  environment: ServedEnvironment,
+  request: PhpRequest,
+) => Promise<(PhpResponse & { readonly errors: string }) | NoAnswerReason | null>;
+
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -21,12 +27,18 @@ function escapeHtml(text: string): string {
 async function frontPage(environment: ServedEnvironment): Promise<PhpResponse | NoAnswerReason> {
   const spec = await readSpec(path.join(environment.documentRoot, "..", "spec.json"));
   if (spec === null) return "unavailable";
-  const title = escapeHtml(spec.wordpress.title);
+  const title = escapeHtml(spec.wordpress?.title ?? "No WordPress");
   const html = `<!doctype html><html><head><title>${title}</title></head><body></body></html>`;
   return { status: 200, headers: [["content-type", "text/html; charset=UTF-8"]], body: Readable.from([html]) };
 }
 
-export function createFakeServing(options: { readonly answer?: FakeAnswer } = {}): Serving {
+/** Throws where there is none. */
+function pageOf<Answer extends object>(answer: Answer | NoAnswerReason): Answer {
+  if (typeof answer === "string") throw new NoAnswer(answer, `The fake answers ${answer}.`);
+  return answer;
+}
+
+export function createFakeServing(options: { readonly answer?: FakeAnswer; readonly trial?: FakeTrial } = {}): Serving {
   let environments = new Map<string, ServedEnvironment>();
   return {
     setEnvironments: async (next) => {
@@ -35,9 +47,12 @@ export function createFakeServing(options: { readonly answer?: FakeAnswer } = {}
     handle: async (environmentId, request) => {
       const environment = environments.get(environmentId);
       if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
-      const answer = options.answer ? await options.answer(environmentId, request) : await frontPage(environment);
-      if (typeof answer === "string") throw new NoAnswer(answer, `The fake answers ${answer}.`);
-      return answer;
+      return pageOf(await (options.answer?.(environmentId, request) ?? frontPage(environment)));
+    },
+    tryOut: async (environment, request) => {
+      const answer = (await options.trial?.(environment, request)) ?? (await frontPage(environment));
+      const { errors, ...page } = { errors: "", ...pageOf(answer) };
+      return { ...page, errors: Promise.resolve(errors) };
     },
     close: async () => {
       environments = new Map();
