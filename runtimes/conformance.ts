@@ -26,10 +26,13 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** A specification with WordPress in it. */
+export type WordPressSpec = ProvisionSpec & { readonly wordpress: WordPressInstall };
+
 let lastNumber = 0;
 
 /** A specification that installs, with a fresh identity. */
-export function exampleSpec(wordpress: Partial<WordPressInstall> = {}): ProvisionSpec {
+export function exampleSpec(wordpress: Partial<WordPressInstall> = {}): WordPressSpec {
   lastNumber += 1;
   return {
     environment: { id: randomUUID(), number: lastNumber },
@@ -89,7 +92,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       return layout;
     }
 
-    async function provisioned(wordpress: Partial<WordPressInstall> = {}): Promise<ProvisionSpec> {
+    async function provisioned(wordpress: Partial<WordPressInstall> = {}): Promise<WordPressSpec> {
       const spec = exampleSpec(wordpress);
       await world.runtime.provision(spec);
       return spec;

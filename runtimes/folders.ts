@@ -1,5 +1,6 @@
 /** Where a runtime keeps environments: names, and the moves by which one appears and disappears at once. */
-import { rename, rm, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import type { EnvironmentRef } from "./runtime.ts";
 
@@ -38,6 +39,29 @@ export async function moveIfThere(from: string, to: string): Promise<boolean> {
   }
 }
 
+/**
+ * Makes `folder` whole or not at all: `build` fills a place in `beside`, which then gets the name. Where the folder is
+ * there already, only what an earlier try has left is removed. Each try has a place of its own: a killed process may
+ * have left a child that still copies into its place.
+ */
+export async function buildWhole(
+  folder: string,
+  beside: string,
+  build: (place: string) => Promise<void>,
+): Promise<void> {
+  await removeTree(beside);
+  if (await exists(folder)) return;
+  const place = path.join(beside, randomUUID());
+  try {
+    await mkdir(place, { recursive: true });
+    await build(place);
+    await rename(place, folder);
+    await syncFolder(path.dirname(folder));
+  } finally {
+    await removeTree(beside);
+  }
+}
+
 export async function retireFolder(folders: EnvironmentFolders): Promise<void> {
   await moveIfThere(folders.live, folders.retired);
 }
@@ -56,4 +80,14 @@ export async function destroyFolder(folders: EnvironmentFolders): Promise<void> 
 
 export async function removeTree(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Makes a folder's list of names durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -45,12 +45,77 @@ export interface WordPressInstall {
 export interface ProvisionSpec {
   readonly environment: EnvironmentRef;
   readonly phpVersion: string;
-  readonly wordpress: WordPressInstall;
+  /** Null: PHP, an empty database, and no WordPress. */
+  readonly wordpress: WordPressInstall | null;
+}
+
+/** What an address becomes in a copy, wherever it stands: scheme, host and port, no final slash. */
+export interface AddressChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** An environment that begins as a copy of another one of the same runtime. */
+export interface CloneSpec {
+  readonly environment: EnvironmentRef;
+  readonly source: EnvironmentRef;
+  readonly addresses: readonly AddressChange[];
+}
+
+/**
+ * The next release of an environment, made of parts of another one and of its own. Its identity is `token`: one
+ * environment may have several releases that are staged, one for each token.
+ */
+export interface StageSpec {
+  /** Whose next release it is. */
+  readonly environment: EnvironmentRef;
+  /** Letters, digits and hyphens. */
+  readonly token: string;
+  readonly source: EnvironmentRef;
+  /** Which of the source's files replace its own: all, these (relative to the web root), or none. */
+  readonly files: "all" | readonly string[] | "none";
+  /** Which of the source's tables replace its own: the whole database, these, or none. */
+  readonly database: "all" | readonly string[] | "none";
+  /** Applied to what comes from the source: texts in the database, and `wp-config.php`. Empty: nothing is changed. */
+  readonly addresses: readonly AddressChange[];
+}
+
+/** What a staged release would change. Paths are relative to the web root; `listed` holds the first hundred. */
+export interface StageChanges {
+  readonly files: {
+    readonly added: FileChanges;
+    readonly changed: FileChanges;
+    readonly removed: FileChanges;
+  };
+  /** Tables with rows that only the target has, by primary key or, without one, by content: they would be lost. */
+  readonly lost: readonly { readonly table: string; readonly rows: number }[];
+}
+
+export interface FileChanges {
+  readonly count: number;
+  readonly bytes: number;
+  /** The first hundred by path. */
+  readonly listed: readonly { readonly path: string; readonly bytes: number }[];
+}
+
+/** A file, or a folder with what is in it, of a web root. `path` is relative to the web root and begins with a slash. */
+export interface FileEntry {
+  readonly name: string;
+  readonly path: string;
+  /** Present, maybe empty, for folders only. */
+  readonly children?: readonly FileEntry[];
+}
+
+/** What an environment takes of the disk, in bytes, and what is left of it. */
+export interface DiskUse {
+  readonly files: number;
+  readonly database: number;
+  readonly free: number;
 }
 
 /** What the edge must know to serve an environment from disk and through PHP. */
 export interface EnvironmentLayout {
-  /** Rises with each switch of `current`; a worker serves one release only. */
+  /** Another number with each switch of `current`; a worker serves one release only. */
   readonly release: number;
   /** Absolute path of the web root of that release, symbolic links resolved. */
   readonly documentRoot: string;
@@ -77,7 +142,12 @@ export interface Runtime {
   /** Known only after `prepare` has succeeded at some time on this machine. */
   capabilities(): Promise<Capabilities>;
   /** Makes the environment whole or not at all; called again for the same id it completes and changes nothing else. */
-  provision(spec: ProvisionSpec): Promise<{ readonly wordpressVersion: string }>;
+  provision(spec: ProvisionSpec): Promise<{ readonly wordpressVersion: string | null }>;
+  /**
+   * Makes the environment as a copy of the source as it is at some moment of the call: files, database, kind of
+   * network. Whole or not at all; called again for the same id it completes and changes nothing else.
+   */
+  clone(spec: CloneSpec): Promise<{ readonly wordpressVersion: string | null }>;
   /** Takes the environment out of sight, so that it can still come back. Tolerates one that is absent or retired. */
   retire(environment: EnvironmentRef): Promise<void>;
   /** Undoes `retire`. Tolerates an environment that was never retired. */
@@ -86,6 +156,31 @@ export interface Runtime {
   destroy(environment: EnvironmentRef): Promise<void>;
   /** Null where the environment is absent or retired. */
   layout(environment: EnvironmentRef): Promise<EnvironmentLayout | null>;
+
+  /**
+   * Builds the next release beside the one that is served, whole or not at all; again for the same token it
+   * changes nothing. What comes from neither source nor copy is shared with the current release: what is written
+   * to it meanwhile is not lost. `RuntimeFailure` names a file or table that the source doesn't have.
+   */
+  stage(spec: StageSpec): Promise<void>;
+  /** Where the staged release is, as it would be served; null where nothing is staged under this token. */
+  staged(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout | null>;
+  /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */
+  switchTo(environment: EnvironmentRef, token: string): Promise<void>;
+  /** Undoes `switchTo`: the release before is the current one again. Tolerates a switch that never happened. */
+  switchBack(environment: EnvironmentRef, token: string): Promise<void>;
+  /** Removes what was staged under this token, built or half built, unless it is served. Tolerates that there is nothing. */
+  unstage(environment: EnvironmentRef, token: string): Promise<void>;
+  /** Removes what neither the current release nor the one before it needs. */
+  prune(environment: EnvironmentRef): Promise<void>;
+  /** What staging this would change, without changing anything. */
+  compare(spec: Omit<StageSpec, "token">): Promise<StageChanges>;
+  /** Copies the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`. */
+  snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
+  /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
+  listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
+  /** Null where the environment is absent. */
+  diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
 }
 
 /** An environment as the serving side sees it: published as a whole list, replaced as a whole list. */
@@ -119,6 +214,10 @@ export interface PhpResponse {
   readonly body: Readable;
 }
 
+export interface TrialResponse extends PhpResponse {
+  readonly errors: Promise<string>;
+}
+
 /** Why PHP gave no answer; the edge chooses the page. */
 export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable";
 
@@ -136,6 +235,12 @@ export interface Serving {
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
   /** Rejects with `NoAnswer` only. */
   handle(environmentId: string, request: PhpRequest): Promise<PhpResponse>;
+  /**
+   * Answers for an environment that is not served as it is given here: another release, another version of PHP. Visitors
+   * notice nothing. What runs for it may be kept for a minute, for the case that it is served as it is next.
+   * `errors` resolves, when the body has ended, with what PHP wrote to its log. Rejects with `NoAnswer` only.
+   */
+  tryOut(environment: ServedEnvironment, request: PhpRequest): Promise<TrialResponse>;
   /** Ends every worker. */
   close(): Promise<void>;
 }

@@ -1,10 +1,17 @@
 /** The playground runtime, its making side: WordPress on SQLite, from templates. `serving.ts` is the other side. */
 import { SupportedPHPVersions } from "@php-wasm/universal";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
-import type { Runtime } from "../runtime.ts";
+import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
+import { currentRelease, type Release, stagedRelease } from "../releases.ts";
+import type { EnvironmentRef, Runtime } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
+import { clone } from "./site/clone.ts";
+import { compareRelease } from "./site/compareRelease.ts";
+import { diskUse, listFiles } from "./site/listFiles.ts";
 import { provision } from "./site/provision.ts";
-import { readLayout } from "./site/release.ts";
+import { layoutOf } from "./site/release.ts";
+import { snapshot } from "./site/snapshot.ts";
+import { stage } from "./site/stage.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 
@@ -25,7 +32,17 @@ const phpVersions = SupportedPHPVersions.filter((version) => Number(version) >= 
 export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runtime {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
-  const foldersOf = (environment: { readonly id: string }) => environmentFolders(options.environments, environment);
+  const { environments } = options;
+  const foldersOf = (environment: { readonly id: string }) => environmentFolders(environments, environment);
+  const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
+
+  const layout = (release: Release) => layoutOf(release, options.assets);
+
+  /** Null where the environment is absent. */
+  async function ofCurrent<T>(environment: EnvironmentRef, work: (release: Release) => Promise<T>): Promise<T | null> {
+    const release = await currentRelease(liveOf(environment));
+    return release === null ? null : work(release);
+  }
 
   return {
     name: "playground",
@@ -41,10 +58,24 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
       locales: (await assets.files()).locales,
       multisite: ["subdirectory", "subdomain"],
     }),
-    provision: (spec) => provision(spec, { assets, templates, environments: options.environments }),
+    provision: (spec) => provision(spec, { assets, templates, environments }),
+    clone: (spec) => clone(spec, environments),
     retire: (environment) => retireFolder(foldersOf(environment)),
     reinstate: (environment) => reinstateFolder(foldersOf(environment)),
     destroy: (environment) => destroyFolder(foldersOf(environment)),
-    layout: (environment) => readLayout(foldersOf(environment).live, options.assets),
+    layout: (environment) => ofCurrent(environment, layout),
+    stage: (spec) => stage(spec, environments),
+    staged: async (environment, token) => {
+      const release = await stagedRelease(liveOf(environment), token);
+      return release === null ? null : layout(release);
+    },
+    switchTo: (environment, token) => switchTo(liveOf(environment), token),
+    switchBack: (environment, token) => switchBack(liveOf(environment), token),
+    unstage: (environment, token) => unstage(liveOf(environment), token),
+    prune: (environment) => prune(liveOf(environment)),
+    compare: (spec) => compareRelease(spec, environments),
+    snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
+    listFiles: (environment) => ofCurrent(environment, listFiles),
+    diskUse: (environment) => ofCurrent(environment, diskUse),
   };
 }

@@ -6,13 +6,13 @@
  */
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { removeTree } from "../../folders.ts";
+import { removeTree, syncFolder } from "../../folders.ts";
 import { type Progress, RuntimeFailure } from "../../runtime.ts";
 import { fetchTarball, npmSource, type TarballSource } from "./fetch.ts";
 import { withLock } from "./lock.ts";
 import { filesFolder, type Manifest, manifestOf, readManifest } from "./manifest.ts";
 import { type AssetPackage, assetPackage } from "./package.ts";
-import { syncFolder, unpack } from "./unpack.ts";
+import { unpack } from "./unpack.ts";
 
 export interface AssetFiles {
   /** WordPress as published: root files, `wp-admin`, `wp-includes`, `wp-content`. */

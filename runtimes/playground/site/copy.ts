@@ -1,30 +1,55 @@
-/** Copies a template quickly: the system's `cp` takes a fifth of the time of Node's own copying. */
+/** Copies files quickly: the system's `cp` takes a fifth of the time of Node's own copying. */
 import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const environment = { PATH: process.env.PATH, LC_ALL: "C" };
+/** In English, because messages are read below. A name in one can't pass for a message: it stands in quotes, on one line. */
+const settings = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
+/** A site that is at work may lose a thousand cached pages while it is copied, and each is a message. */
+const maxBuffer = 64 << 20;
+const copyArguments = ["-a", ...(process.platform === "linux" ? ["--reflink=auto"] : [])];
 
 /** Copies folders into `target`, with times and permissions; shares blocks where the file system can. */
 export async function copyFolders(sources: readonly string[], target: string): Promise<void> {
-  const reflink = process.platform === "linux" ? ["--reflink=auto"] : [];
-  await run("cp", ["-a", ...reflink, ...sources, target], { env: environment });
+  await run("cp", [...copyArguments, ...sources, target], settings);
+}
+
+/**
+ * Copies a file or a folder of a site that may be at work: `target` is its new name, which must be free. What
+ * vanishes meanwhile is left out, and so is everything that is neither file nor folder: no link leads anywhere.
+ */
+export async function copyLive(source: string, target: string): Promise<void> {
+  await stat(source);
+  await run("cp", [...copyArguments, source, target], { ...settings, maxBuffer }).catch((error: unknown) => {
+    if (!onlyVanished(error)) throw error;
+  });
+  await run("find", [target, "!", "-type", "f", "!", "-type", "d", "-delete"], settings);
+}
+
+function onlyVanished(error: unknown): boolean {
+  if (!(error instanceof Error && "stderr" in error)) return false;
+  const lines = String(error.stderr).trim().split("\n");
+  return lines.every((line) => line.endsWith(": No such file or directory"));
 }
 
 export async function giveTo(owner: number, folder: string): Promise<void> {
-  await run("chown", ["-R", `${owner}:${owner}`, folder], { env: environment });
+  await run("chown", ["-R", `${owner}:${owner}`, folder], settings);
 }
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : null;
 }
 
-/** Whether the disk was full, whoever noticed it: Node, `cp` or SQLite. */
+/** Whether the disk was full, whoever noticed it: Node, `cp` or SQLite, in this process or another one. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const sqliteFull = "errcode" in error && error.errcode === 13;
   const sqliteWriteFailed = "errcode" in error && error.errcode === 778;
   return (
-    codeOf(error) === "ENOSPC" || sqliteFull || sqliteWriteFailed || /No space left|Disk quota/.test(error.message)
+    codeOf(error) === "ENOSPC" ||
+    sqliteFull ||
+    sqliteWriteFailed ||
+    /No space left|Disk quota|disk is full/.test(error.message)
   );
 }

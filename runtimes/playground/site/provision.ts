@@ -1,14 +1,22 @@
 /** From a template to an environment: copied beside, filled with its own values, then given its name. */
-import { chmod, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { environmentFolders, removeTree } from "../../folders.ts";
-import { type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
+import { buildWhole, environmentFolders } from "../../folders.ts";
+import { firstRelease, releaseFolder, writeRecord } from "../../releases.ts";
+import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
-import { syncFolder } from "../assets/unpack.ts";
-import { databaseFile, type Template, type TemplateStore } from "../templates/template.ts";
-import { copyFolders, giveTo, isDiskFull } from "./copy.ts";
+import type { Template, TemplateStore } from "../templates/template.ts";
+import { copyFolders } from "./copy.ts";
 import { hashPassword } from "./passwordHash.ts";
-import { ownerOf, type ReleaseRecord, readRelease, recordFile, releaseFolder } from "./release.ts";
+import { layOutPlain, plainFacts } from "./plain.ts";
+import {
+  giveToEnvironment,
+  mainDatabase,
+  type ReleaseFacts,
+  recordOf,
+  requireRelease,
+  tellFullDisk,
+} from "./release.ts";
 import { rewriteDatabase } from "./rewrite.ts";
 import { wpConfig } from "./wpConfig.ts";
 
@@ -31,55 +39,66 @@ async function check(wordpress: WordPressInstall, assets: AssetStore): Promise<v
   }
 }
 
-/** Everything but what is in the database. */
-async function layOut(spec: ProvisionSpec, template: Template, beside: string): Promise<void> {
-  const release = releaseFolder(beside, 1);
-  await mkdir(release, { recursive: true });
-  await Promise.all([chmod(beside, 0o700), mkdir(path.join(beside, "sessions"))]);
+/** Everything of a WordPress but what is in its database. */
+async function copyTemplate(wordpress: WordPressInstall, template: Template, release: string): Promise<void> {
   await copyFolders([path.join(template.folder, "public"), path.join(template.folder, "database")], release);
   const config = path.join(release, "public", "wp-config.php");
   await rm(config);
-  await writeFile(config, wpConfig(spec.wordpress), { mode: 0o600, flush: true });
-  if (process.getuid?.() === 0) await giveTo(ownerOf(spec.environment.number), beside);
-  await symlink(path.join("releases", "1"), path.join(beside, "current"));
+  await writeFile(config, wpConfig(wordpress), { mode: 0o600, flush: true });
 }
 
-async function build(spec: ProvisionSpec, beside: string, places: Places): Promise<ReleaseRecord> {
-  const { wordpress } = spec;
+async function layOutWordPress(wordpress: WordPressInstall, release: string, places: Places): Promise<ReleaseFacts> {
   const template = await places.templates.get(wordpress);
   const files = await places.assets.files();
-  const release = releaseFolder(beside, 1);
-  const laidOut = layOut(spec, template, beside);
-  const [passwordHash] = await Promise.all([hashPassword(wordpress.adminPasswordDigest), laidOut]).finally(() =>
+  const copied = copyTemplate(wordpress, template, release);
+  const [passwordHash] = await Promise.all([hashPassword(wordpress.adminPasswordDigest), copied]).finally(() =>
     // Nobody may still be copying when the folder is removed again.
-    laidOut.catch(() => undefined),
+    copied.catch(() => undefined),
   );
-  rewriteDatabase(path.join(release, "database", databaseFile), template.places, wordpress, passwordHash);
-  const record: ReleaseRecord = {
+  const facts: ReleaseFacts = {
     wordpressVersion: template.wordpressVersion,
     multisite: wordpress.multisite,
     core: path.relative(places.assets.folder, files.core),
   };
-  await writeFile(recordFile(release), JSON.stringify(record), { mode: 0o600, flush: true });
-  return record;
+  const database = path.join(release, "database", mainDatabase(facts));
+  rewriteDatabase(database, template.places, wordpress, passwordHash);
+  return facts;
+}
+
+/** An environment with a first release, whole or not at all. One that is there already is left as it is. */
+export async function makeEnvironment(
+  environment: EnvironmentRef,
+  environments: string,
+  fill: (release: string) => Promise<ReleaseFacts>,
+): Promise<{ readonly wordpressVersion: string | null }> {
+  const { live, beside } = environmentFolders(environments, environment);
+  await mkdir(environments, { recursive: true });
+  const build = async (place: string) => {
+    const release = releaseFolder(place, 1);
+    await mkdir(release, { recursive: true });
+    await Promise.all([chmod(place, 0o700), mkdir(path.join(place, "sessions"))]);
+    const record = { ...(await fill(release)), ...firstRelease };
+    await giveToEnvironment(environment, place);
+    await writeRecord(release, record);
+    await symlink(path.join("releases", "1"), path.join(place, "current"));
+  };
+  await tellFullDisk(() => buildWhole(live, beside, build));
+  const { wordpressVersion } = recordOf(await requireRelease(live));
+  return { wordpressVersion };
 }
 
 /** Idempotent: an environment that is there is left as it is. */
-export async function provision(spec: ProvisionSpec, places: Places): Promise<{ readonly wordpressVersion: string }> {
-  const { live, beside } = environmentFolders(places.environments, spec.environment);
-  const found = await readRelease(live);
-  if (found !== null) return { wordpressVersion: found.record.wordpressVersion };
-  await check(spec.wordpress, places.assets);
-  try {
-    await mkdir(places.environments, { recursive: true });
-    await removeTree(beside);
-    const { wordpressVersion } = await build(spec, beside, places);
-    await rename(beside, live);
-    await syncFolder(places.environments);
-    return { wordpressVersion };
-  } catch (error) {
-    await removeTree(beside);
-    if (isDiskFull(error)) throw new RuntimeFailure("There is not enough room on the server's disk.", { cause: error });
-    throw error;
-  }
+export async function provision(
+  spec: ProvisionSpec,
+  places: Places,
+): Promise<{ readonly wordpressVersion: string | null }> {
+  const { wordpress } = spec;
+  return makeEnvironment(spec.environment, places.environments, async (release) => {
+    if (wordpress === null) {
+      await layOutPlain(release);
+      return plainFacts;
+    }
+    await check(wordpress, places.assets);
+    return layOutWordPress(wordpress, release, places);
+  });
 }

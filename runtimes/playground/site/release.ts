@@ -1,60 +1,72 @@
-/**
- * An environment on disk:
- *
- *     <environments>/<id>/current            → releases/<n>
- *     <environments>/<id>/releases/<n>/public      the web root
- *     <environments>/<id>/releases/<n>/database    outside of it
- *     <environments>/<id>/releases/<n>/release.json
- *     <environments>/<id>/sessions                 PHP's sessions, shared by releases
- */
-import { readFile, readlink, realpath } from "node:fs/promises";
+/** What a release of the playground is made of, and what the edge must know to serve it. */
 import path from "node:path";
-import type { EnvironmentLayout, MultisiteKind } from "../../runtime.ts";
+import { currentRelease, partOf, type Release, type ReleaseIdentity } from "../../releases.ts";
+import { type EnvironmentLayout, type EnvironmentRef, type MultisiteKind, RuntimeFailure } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
+import { databaseFile } from "../templates/template.ts";
+import { giveTo, isDiskFull } from "./copy.ts";
 
-export interface ReleaseRecord {
-  readonly wordpressVersion: string;
+export { releaseFolder } from "../../releases.ts";
+
+export interface ReleaseFacts {
+  /** Null: PHP without WordPress. */
+  readonly wordpressVersion: string | null;
   readonly multisite: MultisiteKind | null;
-  /** Folder of WordPress's shared code, relative to the asset store. */
-  readonly core: string;
+  /** Folder of WordPress's shared code, relative to the asset store; null where there is no WordPress. */
+  readonly core: string | null;
 }
+
+export type ReleaseRecord = ReleaseIdentity & ReleaseFacts;
 
 /** Unprivileged, and one for each environment: nobody else's files are theirs, and theirs nobody else's. */
 export function ownerOf(number: number): number {
   return 200_000 + number;
 }
 
-export function releaseFolder(environmentFolder: string, release: number): string {
-  return path.join(environmentFolder, "releases", String(release));
+function hasFacts(record: object): record is ReleaseRecord {
+  return "wordpressVersion" in record && "multisite" in record && "core" in record;
 }
 
-export function recordFile(release: string): string {
-  return path.join(release, "release.json");
+/** Throws where the record has been damaged. */
+export function recordOf({ record, folder }: Release): ReleaseRecord {
+  if (!hasFacts(record)) throw new Error(`The release in ${folder} is damaged.`);
+  return record;
 }
 
-function isRecord(value: unknown): value is ReleaseRecord {
-  return typeof value === "object" && value !== null && "wordpressVersion" in value && "core" in value;
+/** The database that tables are looked for in; there may be others beside it. */
+export function mainDatabase({ wordpressVersion }: ReleaseFacts): string {
+  return wordpressVersion === null ? "database.sqlite" : databaseFile;
 }
 
-/** Null where the environment is not there. */
-export async function readRelease(
-  environmentFolder: string,
-): Promise<{ readonly number: number; readonly record: ReleaseRecord } | null> {
-  const link = await readlink(path.join(environmentFolder, "current")).catch(() => null);
-  if (link === null) return null;
-  const parsed: unknown = JSON.parse(await readFile(recordFile(path.join(environmentFolder, link)), "utf8"));
-  if (!isRecord(parsed)) throw new Error(`The release of ${environmentFolder} is damaged.`);
-  return { number: Number(path.basename(link)), record: parsed };
+/** The current release. Throws `RuntimeFailure` where the environment is not there. */
+export async function requireRelease(live: string): Promise<Release> {
+  const release = await currentRelease(live);
+  if (release === null) throw new RuntimeFailure("The environment is not there any more.");
+  return release;
 }
 
-export async function readLayout(environmentFolder: string, assets: string): Promise<EnvironmentLayout | null> {
-  const release = await readRelease(environmentFolder);
-  if (release === null) return null;
-  const core = path.join(assets, release.record.core);
+export async function layoutOf(release: Release, assets: string): Promise<EnvironmentLayout> {
+  const { core, multisite } = recordOf(release);
+  const overlays = core === null ? [] : sharedFolders.map((name) => [name, path.join(assets, core, name)]);
   return {
     release: release.number,
-    documentRoot: await realpath(path.join(releaseFolder(environmentFolder, release.number), "public")),
-    overlays: Object.fromEntries(sharedFolders.map((name) => [name, path.join(core, name)])),
-    multisite: release.record.multisite,
+    documentRoot: await partOf(release, "public"),
+    overlays: Object.fromEntries(overlays),
+    multisite,
   };
+}
+
+/** Where the server may, everything below belongs to the environment's own user. */
+export async function giveToEnvironment({ number }: Pick<EnvironmentRef, "number">, folder: string): Promise<void> {
+  if (process.getuid?.() === 0) await giveTo(ownerOf(number), folder);
+}
+
+/** Says it in a sentence where `work` found the disk full. */
+export async function tellFullDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isDiskFull(error)) throw new RuntimeFailure("There is not enough room on the server's disk.", { cause: error });
+    throw error;
+  }
 }

@@ -8,10 +8,14 @@ export function phpString(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }
 
-const saltNames = ["AUTH", "SECURE_AUTH", "LOGGED_IN", "NONCE"].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
+/** The constants that sign cookies: whoever has another environment's could log in there. */
+export const saltNames = ["AUTH", "SECURE_AUTH", "LOGGED_IN", "NONCE"].flatMap((name) => [
+  `${name}_KEY`,
+  `${name}_SALT`,
+]);
 const saltCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#%^&*()-_[]{}<>~+=,.;:/?|";
 
-function salt(): string {
+export function salt(): string {
   return Array.from({ length: 64 }, () => saltCharacters[randomInt(saltCharacters.length)]).join("");
 }
 

@@ -1,15 +1,21 @@
 /** Work with PHP that a process does once and ends: whatever PHP did to it, it ends with it. */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { RuntimeFailure } from "../../runtime.ts";
 
-type Outcome = { readonly done: true } | { readonly done: false; readonly reason: string };
+type Outcome =
+  | { readonly done: true; readonly result?: unknown }
+  | { readonly done: false; readonly reason: string; readonly isForCustomer: boolean };
 
 function isOutcome(value: unknown): value is Outcome {
   return typeof value === "object" && value !== null && "done" in value;
 }
 
-/** Runs the job in a process whose main module, a file beside this one, calls `serveJob`. Rejects with its reason. */
-export function runJob(module: string, job: object, deadlineSeconds: number): Promise<void> {
+/**
+ * Runs the job in a process whose main module, a path relative to this file, calls `serveJob`. Resolves with what the
+ * work came to; rejects with its reason, with `RuntimeFailure` where the work did.
+ */
+export function runJob(module: string, job: object, deadlineSeconds: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL(module, import.meta.url)), {
       env: {},
@@ -21,8 +27,8 @@ export function runJob(module: string, job: object, deadlineSeconds: number): Pr
     child.once("error", reject);
     child.once("message", (outcome: unknown) => {
       if (!isOutcome(outcome)) reject(new Error(`${module} said something else than its outcome.`));
-      else if (outcome.done) resolve();
-      else reject(new Error(outcome.reason));
+      else if (outcome.done) resolve(outcome.result);
+      else reject(outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason));
     });
     child.once("exit", (code, signal) => reject(new Error(`${module} ended with ${code ?? signal}.`)));
     child.send(job);
@@ -34,12 +40,15 @@ function tell(outcome: Outcome): void {
 }
 
 /** Does the one job that comes. Who waits for it may die: nobody wants the work then. */
-export function serveJob<Job>(work: (job: Job) => Promise<void>): void {
+export function serveJob<Job>(work: (job: Job) => Promise<unknown>): void {
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.once("message", (job: Job) => {
     work(job).then(
-      () => tell({ done: true }),
-      (error: unknown) => tell({ done: false, reason: String(error) }),
+      (result) => tell({ done: true, result }),
+      (error: unknown) => {
+        const isForCustomer = error instanceof RuntimeFailure;
+        tell({ done: false, reason: isForCustomer ? error.message : String(error), isForCustomer });
+      },
     );
   });
 }

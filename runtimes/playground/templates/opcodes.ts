@@ -5,10 +5,9 @@
  */
 import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
 import path from "node:path";
-import { exists, removeTree } from "../../folders.ts";
+import { exists, removeTree, syncFolder } from "../../folders.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetStore } from "../assets/store.ts";
-import { syncFolder } from "../assets/unpack.ts";
 import { buildOf } from "../php/build.ts";
 import type { CompileJob } from "./compile.ts";
 import { usualTemplate } from "./folder.ts";

@@ -4,10 +4,10 @@
  */
 import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { exists, removeTree } from "../../folders.ts";
+import { exists, removeTree, syncFolder } from "../../folders.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetFiles, AssetStore } from "../assets/store.ts";
-import { syncFolder, timeOf } from "../assets/unpack.ts";
+import { timeOf } from "../assets/unpack.ts";
 import { siteFolder } from "../php/folders.ts";
 import { sharedFolders } from "../php/site.ts";
 import { wpConfig } from "../site/wpConfig.ts";

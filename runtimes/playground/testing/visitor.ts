@@ -3,11 +3,11 @@ import { chown, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { exampleRequest } from "../../conformance.ts";
-import { NoAnswer, type PhpRequest, type ProvisionSpec, type Serving } from "../../runtime.ts";
+import { exampleRequest, type WordPressSpec } from "../../conformance.ts";
+import { NoAnswer, type PhpRequest, type Serving } from "../../runtime.ts";
 import { ownerOf } from "../site/release.ts";
 
-export type Site = ProvisionSpec & { readonly documentRoot: string };
+export type Site = WordPressSpec & { readonly documentRoot: string };
 
 export interface Page {
   readonly status: number;

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { exampleSpec, type World } from "../../conformance.ts";
-import type { ProvisionSpec, ServedEnvironment, WordPressInstall } from "../../runtime.ts";
+import type { ServedEnvironment, WordPressInstall } from "../../runtime.ts";
 import { createPlaygroundRuntime } from "../runtime.ts";
 import { createPlaygroundServing, type PlaygroundServing, type PlaygroundServingOptions } from "../serving.ts";
+import type { Site } from "./visitor.ts";
 
 export const sharedAssets = fileURLToPath(new URL("../../../.cache/assets", import.meta.url));
 
@@ -16,7 +17,7 @@ export interface Playground extends World {
   readonly environments: string;
   readonly run: string;
   /** Provisions an environment and serves it beside those that are served already. */
-  site(wordpress?: Partial<WordPressInstall>): Promise<ProvisionSpec & { readonly documentRoot: string }>;
+  site(wordpress?: Partial<WordPressInstall>): Promise<Site>;
 }
 
 /** Closed by its `close`, which also removes its folder. */

@@ -1,0 +1,26 @@
+/** An environment that begins as a copy of another one: its files, its database, and salts of its own. */
+import path from "node:path";
+import { environmentFolders } from "../../folders.ts";
+import { partOf } from "../../releases.ts";
+import type { CloneSpec } from "../../runtime.ts";
+import { ownConfig } from "./configCopy.ts";
+import { copyLive } from "./copy.ts";
+import { copyDatabases } from "./databases.ts";
+import { makeEnvironment } from "./provision.ts";
+import { recordOf, requireRelease } from "./release.ts";
+
+/** Idempotent: an environment that is there is left as it is. */
+export async function clone(
+  { environment, source, addresses }: CloneSpec,
+  environments: string,
+): Promise<{ readonly wordpressVersion: string | null }> {
+  return makeEnvironment(environment, environments, async (place) => {
+    const release = await requireRelease(environmentFolders(environments, source).live);
+    const webRoot = path.join(place, "public");
+    await copyLive(await partOf(release, "public"), webRoot);
+    await copyDatabases({ from: await partOf(release, "database"), to: path.join(place, "database"), addresses });
+    const facts = recordOf(release);
+    if (facts.wordpressVersion !== null) await ownConfig(webRoot, null, addresses);
+    return facts;
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * Work on databases that PHP has written: the main module of a process that does this once and ends. A trigger that
+ * never comes to an end, or a database of gigabytes, then stops nobody else.
+ */
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type AddressChange, RuntimeFailure } from "../../runtime.ts";
+import { serveJob } from "../templates/job.ts";
+import { changeAddresses } from "./addresses.ts";
+import { lostRows } from "./compare.ts";
+import { copyDatabase, copyDatabaseFolder, isDamaged } from "./copyDatabase.ts";
+import { checkTables, replaceTables } from "./replaceTables.ts";
+
+/** Copies the folder `from` into the new folder `to`; texts in its databases get the new addresses. */
+export interface CopyJob {
+  readonly kind: "copy";
+  readonly from: string;
+  readonly to: string;
+  readonly addresses: readonly AddressChange[];
+}
+
+/** Two database files, and tables of them; null stands for every one. */
+interface TwoDatabases {
+  readonly own: string;
+  readonly source: string;
+  /** New file for a copy of the source, removed in the end. */
+  readonly scratch: string;
+}
+
+/** Replaces tables of `own`, which nobody else has open, by the source's, with the new addresses. */
+export interface TablesJob extends TwoDatabases {
+  readonly kind: "tables";
+  readonly tables: readonly string[];
+  readonly addresses: readonly AddressChange[];
+}
+
+/** Resolves with what `StageChanges` calls `lost`. */
+export interface LostJob extends TwoDatabases {
+  readonly kind: "lost";
+  readonly tables: readonly string[] | null;
+}
+
+export type DatabaseJob = CopyJob | TablesJob | LostJob;
+
+function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+async function copy({ from, to, addresses }: CopyJob): Promise<void> {
+  const databases = await copyDatabaseFolder(from, to);
+  if (addresses.length === 0) return;
+  for (const file of databases) changeAddresses(path.join(to, file), addresses);
+}
+
+async function replace({ own, source, scratch, tables, addresses }: TablesJob): Promise<void> {
+  await copyDatabase(source, scratch);
+  withDatabase(scratch, (database) => checkTables(database, "main", tables));
+  if (addresses.length > 0) changeAddresses(scratch, addresses, tables);
+  withDatabase(own, (database) => replaceTables(database, scratch, tables));
+  await rm(scratch);
+}
+
+async function lost({ own, source, scratch, tables }: LostJob): Promise<unknown> {
+  const ownCopy = `${scratch}.own`;
+  await copyDatabase(source, scratch);
+  await copyDatabase(own, ownCopy);
+  if (tables !== null) withDatabase(scratch, (database) => checkTables(database, "main", tables));
+  const found = lostRows(ownCopy, scratch, tables);
+  await Promise.all([rm(scratch), rm(ownCopy)]);
+  return found;
+}
+
+async function work(job: DatabaseJob): Promise<unknown> {
+  if (job.kind === "copy") return copy(job);
+  return job.kind === "tables" ? replace(job) : lost(job);
+}
+
+if (import.meta.main) {
+  serveJob(async (job: DatabaseJob) => {
+    try {
+      return await work(job);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      throw new RuntimeFailure("A database is damaged, so that it can't be copied.", { cause: error });
+    }
+  });
+}

@@ -1,0 +1,29 @@
+/** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
+import type { StageChanges } from "../../runtime.ts";
+import { runJob } from "../templates/job.ts";
+import type { CopyJob, DatabaseJob, LostJob, TablesJob } from "./databaseJob.ts";
+
+/** A database of some gigabytes is done by then; a trap in one never is. */
+const deadlineSeconds = 900;
+
+function run(job: DatabaseJob): Promise<unknown> {
+  return runJob("../site/databaseJob.ts", job, deadlineSeconds);
+}
+
+export async function copyDatabases(job: Omit<CopyJob, "kind">): Promise<void> {
+  await run({ kind: "copy", ...job });
+}
+
+export async function replaceTablesOf(job: Omit<TablesJob, "kind">): Promise<void> {
+  await run({ kind: "tables", ...job });
+}
+
+function isLost(value: unknown): value is StageChanges["lost"] {
+  return Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null && "table" in each);
+}
+
+export async function findLostRows(job: Omit<LostJob, "kind">): Promise<StageChanges["lost"]> {
+  const found = await run({ kind: "lost", ...job });
+  if (!isLost(found)) throw new Error("The comparison of two databases came to something else.");
+  return found;
+}

@@ -1,0 +1,61 @@
+/** The files of an environment, as a tree, and how much room they take. */
+import { lstat, readdir, statfs } from "node:fs/promises";
+import path from "node:path";
+import { partOf, type Release } from "../../releases.ts";
+import { type DiskUse, type FileEntry, RuntimeFailure } from "../../runtime.ts";
+import { sharedFolders } from "../php/site.ts";
+import { recordOf } from "./release.ts";
+
+const maxEntries = 100_000;
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name);
+}
+
+/** Throws `RuntimeFailure` where there are more files than anybody could read. */
+export async function listFiles(release: Release): Promise<readonly FileEntry[]> {
+  const root = await partOf(release, "public");
+  const shared = recordOf(release).core === null ? [] : sharedFolders.map((name) => `/${name}`);
+  let entries = 0;
+
+  async function list(folder: string): Promise<readonly FileEntry[]> {
+    if (shared.includes(folder)) return [];
+    // A folder that has gone since it was listed is shown as an empty one.
+    const found = await readdir(path.join(root, folder), { withFileTypes: true }).catch(() => []);
+    entries += found.length;
+    if (entries > maxEntries) {
+      throw new RuntimeFailure(`This environment has more than ${maxEntries.toLocaleString("en")} files.`);
+    }
+    const listed: FileEntry[] = [];
+    for (const entry of found.filter((each) => each.isFile() || each.isDirectory()).toSorted(byName)) {
+      const place = `${folder}/${entry.name}`;
+      const children = entry.isDirectory() ? { children: await list(place) } : {};
+      listed.push({ name: entry.name, path: place, ...children });
+    }
+    return listed;
+  }
+
+  return list("");
+}
+
+/** The sizes of all files below the folder; what vanishes meanwhile has none. */
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  let bytes = 0;
+  for (const entry of entries) {
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await bytesIn(place);
+    else if (entry.isFile())
+      bytes += await lstat(place).then(
+        ({ size }) => size,
+        () => 0,
+      );
+  }
+  return bytes;
+}
+
+export async function diskUse(release: Release): Promise<DiskUse> {
+  const [webRoot, database] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
+  const { bavail, bsize } = await statfs(webRoot);
+  return { files: await bytesIn(webRoot), database: await bytesIn(database), free: bavail * bsize };
+}
