@@ -6,7 +6,7 @@ import type { FileChanges, StageChanges } from "../../runtime.ts";
 import { quoted } from "../templates/places.ts";
 import { sameContent } from "./sameContent.ts";
 import { siteTables, type Table } from "./tables.ts";
-import { type OwnFile, ownFiles, select } from "./webRoot.ts";
+import { type OwnFile, ownFiles, select, unlessGone } from "./webRoot.ts";
 
 const listedAtMost = 100;
 
@@ -24,14 +24,16 @@ interface Side {
   readonly file: OwnFile;
 }
 
+/** False also for a file that is gone meanwhile. */
 async function isEqual(name: string, own: Side, source: Side): Promise<boolean> {
   if (own.file.bytes !== source.file.bytes || own.file.isLink !== source.file.isLink) return false;
   const places = [path.join(own.root, name), path.join(source.root, name)] as const;
   if (own.file.isLink) {
-    const [one, other] = await Promise.all(places.map((place) => readlink(place)));
+    const [one, other] = await Promise.all(places.map((place) => unlessGone(readlink(place))));
     return one === other;
   }
-  return own.file.modifiedMilliseconds === source.file.modifiedMilliseconds || sameContent(...places);
+  if (own.file.modifiedMilliseconds === source.file.modifiedMilliseconds) return true;
+  return (await unlessGone(sameContent(...places))) ?? false;
 }
 
 /**
@@ -60,10 +62,10 @@ export async function compareFiles(
 /** How long a reader waits for one who is just writing. */
 const patienceMilliseconds = 10_000;
 
-/** What WordPress has remembered for a while only, and finds out again. */
+/** What WordPress remembers for a while only, and finds out again. */
 const transients = String.raw`(own.option_name LIKE '\_transient\_%' ESCAPE '\' OR own.option_name LIKE '\_site\_transient\_%' ESCAPE '\')`;
 
-function isCounted(table: Table): string {
+function countedRows(table: Table): string {
   const isOptions = /^wp_(?:\d+_)?options$/.test(table.name) && table.columns.includes("option_name");
   return isOptions ? `NOT ${transients}` : "TRUE";
 }
@@ -73,7 +75,7 @@ function lostByKey(table: Table): string {
   const same = table.primaryKey.map((column) => `other.${quoted(column)} IS own.${quoted(column)}`).join(" AND ");
   const name = quoted(table.name);
   return `SELECT count(*) AS rows FROM main.${name} AS own
-    WHERE ${isCounted(table)} AND NOT EXISTS (SELECT 1 FROM source.${name} AS other WHERE ${same})`;
+    WHERE ${countedRows(table)} AND NOT EXISTS (SELECT 1 FROM source.${name} AS other WHERE ${same})`;
 }
 
 /** Rows whose content the source doesn't have, equal ones each: the rows of both in groups of the same content. */
@@ -83,7 +85,7 @@ function lostByContent(table: Table): string {
   const name = quoted(table.name);
   return `SELECT coalesce(sum(own), 0) AS rows FROM (
     SELECT sum(is_own) AS own, min(is_own) AS only_own FROM (
-      SELECT ${columns}, 1 AS is_own FROM main.${name} AS own WHERE ${isCounted(table)}
+      SELECT ${columns}, 1 AS is_own FROM main.${name} AS own WHERE ${countedRows(table)}
       UNION ALL SELECT ${columns}, 0 FROM source.${name}
     ) GROUP BY ${content}
   ) WHERE only_own = 1`;
@@ -92,7 +94,7 @@ function lostByContent(table: Table): string {
 function query(table: Table, source: Table | undefined): string {
   const compared = table.primaryKey.length > 0 ? table.primaryKey : table.columns;
   if (source === undefined || !compared.every((column) => source.columns.includes(column))) {
-    return `SELECT count(*) AS rows FROM main.${quoted(table.name)} AS own WHERE ${isCounted(table)}`;
+    return `SELECT count(*) AS rows FROM main.${quoted(table.name)} AS own WHERE ${countedRows(table)}`;
   }
   return table.primaryKey.length > 0 ? lostByKey(table) : lostByContent(table);
 }

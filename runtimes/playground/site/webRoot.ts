@@ -27,14 +27,13 @@ export function select(names: readonly string[] | null): Selection {
 /** How many files are asked for at once. */
 const batch = 64;
 
-function isGone(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
-}
+/** Gone, or something else by now: a folder on the way, a link, no link. */
+const goneCodes = ["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"];
 
-/** What has vanished since it was listed was never there. */
-async function unlessGone<T>(work: Promise<T>): Promise<T | null> {
+/** The site may be in use: null for what has vanished since it was listed. */
+export async function unlessGone<T>(work: Promise<T>): Promise<T | null> {
   return work.catch((error: unknown) => {
-    if (isGone(error)) return null;
+    if (error instanceof Error && "code" in error && goneCodes.includes(String(error.code))) return null;
     throw error;
   });
 }

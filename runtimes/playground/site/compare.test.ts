@@ -1,0 +1,222 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compareFiles, lostRows } from "./compare.ts";
+
+let folder: string;
+let made = 0;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "compare-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function nextPath(): string {
+  made += 1;
+  return path.join(folder, String(made));
+}
+
+type Files = Readonly<Record<string, string | { readonly link: string }>>;
+
+/** A web root with these files, which have the time of modification `seconds`. */
+function webRoot(files: Files, seconds = made): string {
+  const root = nextPath();
+  mkdirSync(root);
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(root, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    if (typeof content === "string") {
+      writeFileSync(file, content);
+      utimesSync(file, seconds, seconds);
+    } else symlinkSync(content.link, file);
+  }
+  return root;
+}
+
+const none = { count: 0, bytes: 0, listed: [] };
+const one = (name: string, bytes: number) => ({ count: 1, bytes, listed: [{ path: name, bytes }] });
+
+describe("files", () => {
+  test("are added, changed, removed or equal, with the bytes that they have in the source", async () => {
+    const own = webRoot({ "a/same.php": "same", "changed.php": "a", "removed.txt": "12345", ".hidden": "x" });
+    const source = webRoot({ "a/same.php": "same", "changed.php": "abc", "a/b/added.txt": "1234567", ".hidden": "x" });
+    expect(await compareFiles(own, source, null)).toEqual({
+      added: one("a/b/added.txt", 7),
+      changed: one("changed.php", 3),
+      removed: one("removed.txt", 5),
+    });
+  });
+
+  test("of equal size differ by their bytes, the last one too, unless they are of the same time", async () => {
+    const large = "x".repeat(600_000);
+    const own = webRoot({ "a.bin": `${large}1`, "b.bin": `${large}1` }, 1000);
+    const source = webRoot({ "a.bin": `${large}2`, "b.bin": `${large}1` }, 2000);
+    expect((await compareFiles(own, source, null)).changed).toEqual(one("a.bin", 600_001));
+    utimesSync(path.join(source, "a.bin"), 1000, 1000);
+    expect((await compareFiles(own, source, null)).changed).toEqual(none);
+  });
+
+  test("of WordPress's own code are not looked at, but those of the same name deeper down are", async () => {
+    const own = webRoot({ "wp-admin/a.php": "1", "wp-content/wp-includes/a.php": "1" });
+    const source = webRoot({ "wp-includes/a.php": "1", "wp-content/wp-admin/a.php": "12" });
+    expect(await compareFiles(own, source, null)).toEqual({
+      added: one("wp-content/wp-admin/a.php", 2),
+      changed: none,
+      removed: one("wp-content/wp-includes/a.php", 1),
+    });
+  });
+
+  test("that are symbolic links are compared as such, and nothing behind them is seen", async () => {
+    const outside = webRoot({ "secret.txt": "secret" });
+    const own = webRoot({ same: { link: "x" }, other: { link: "x1" }, file: "12" });
+    const source = webRoot({
+      same: { link: "x" },
+      other: { link: "x2" },
+      file: { link: "12" },
+      out: { link: outside },
+    });
+    const { added, changed } = await compareFiles(own, source, null);
+    expect(added).toEqual(one("out", outside.length));
+    expect(changed.listed).toEqual([
+      { path: "file", bytes: 2 },
+      { path: "other", bytes: 2 },
+    ]);
+    expect((await compareFiles(own, source, ["out/secret.txt"])).added).toEqual(none);
+  });
+
+  test("make way for folders of the same name, and pipes are no files", async () => {
+    const own = webRoot({ thing: "1234" });
+    const source = webRoot({ "thing/file": "12" });
+    execFileSync("mkfifo", [path.join(source, "pipe")]);
+    expect(await compareFiles(own, source, null)).toEqual({
+      added: one("thing/file", 2),
+      changed: none,
+      removed: one("thing", 4),
+    });
+  });
+
+  test("are all counted, and the first hundred by path are listed", async () => {
+    const names = Array.from({ length: 250 }, (_, index) => `f${String(index).padStart(3, "0")}`);
+    const source = webRoot(Object.fromEntries(names.toReversed().map((name) => [name, "12"])));
+    const { added } = await compareFiles(webRoot({}), source, null);
+    expect(added).toMatchObject({ count: 250, bytes: 500 });
+    expect(added.listed.map((file) => file.path)).toEqual(names.slice(0, 100));
+  });
+
+  test.each([
+    [["plugins/a"], ["plugins/a/1", "plugins/a/b/2"]],
+    [["/plugins/a/b/"], ["plugins/a/b/2"]],
+    [
+      ["plugins/a/1", "plugins/a"],
+      ["plugins/a/1", "plugins/a/b/2"],
+    ],
+    [
+      ["plugins/a/1", "plugins/ab/3"],
+      ["plugins/a/1", "plugins/ab/3"],
+    ],
+    [["index.php"], ["index.php"]],
+    [
+      ["plug", "../plugins", "index.php/x", "wp-admin"],
+      ["plugins/a/1", "plugins/a/b/2", "plugins/ab/3"],
+    ],
+    [["plug", "absent"], []],
+    [[], []],
+  ])("only %j stands for %j, and removes nothing", async (only, expected) => {
+    const files = {
+      "plugins/a/1": "1",
+      "plugins/a/b/2": "1",
+      "plugins/ab/3": "1",
+      "index.php": "1",
+      "wp-admin/a": "1",
+    };
+    const { added, removed } = await compareFiles(webRoot({ "plugins/a/own": "1" }), webRoot(files), only);
+    expect(added.listed.map((file) => file.path)).toEqual(expected);
+    expect(removed).toEqual(none);
+  });
+});
+
+describe("rows that would be lost", () => {
+  function makeDatabase(sql: string): string {
+    const file = nextPath();
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+    return file;
+  }
+
+  const lost = (own: string, source: string, tables: readonly string[] | null = null) =>
+    lostRows(makeDatabase(own), makeDatabase(source), tables);
+
+  test("are those whose key the source doesn't have, whatever their content; most first", () => {
+    const own = `
+      CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT); INSERT INTO wp_posts VALUES (1, 'a'), (2, 'b');
+      CREATE TABLE wp_orders (ID INTEGER PRIMARY KEY); INSERT INTO wp_orders VALUES (1), (2), (3);
+      CREATE TABLE wp_users (ID INTEGER PRIMARY KEY); INSERT INTO wp_users VALUES (1);`;
+    const source = `
+      CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT); INSERT INTO wp_posts VALUES (1, 'other'), (3, 'b');
+      CREATE TABLE wp_orders (ID INTEGER PRIMARY KEY); INSERT INTO wp_orders VALUES (4);
+      CREATE TABLE wp_users (ID INTEGER PRIMARY KEY); INSERT INTO wp_users VALUES (1), (2);`;
+    expect(lost(own, source)).toEqual([
+      { table: "wp_orders", rows: 3 },
+      { table: "wp_posts", rows: 1 },
+    ]);
+    expect(lost(own, source, ["wp_posts", "wp_users"])).toEqual([{ table: "wp_posts", rows: 1 }]);
+  });
+
+  test("have a key of several columns, or one without a value", () => {
+    const table = "CREATE TABLE t (a TEXT, b INTEGER, PRIMARY KEY (b, a));";
+    const own = `${table} INSERT INTO t VALUES ('x', 1), ('x', 2), (NULL, 1), (NULL, 3);`;
+    expect(lost(own, `${table} INSERT INTO t VALUES ('x', 1), ('y', 2), (NULL, 1);`)).toEqual([
+      { table: "t", rows: 2 },
+    ]);
+  });
+
+  test("are all different ones where there is no key, equal rows each counted", () => {
+    const table = "CREATE TABLE t (a TEXT COLLATE NOCASE, b);";
+    const own = `${table} INSERT INTO t VALUES ('x', 1), ('x', 1), ('y', NULL), ('Z', 1), ('only', 1), ('only', 1);`;
+    const source = `${table} INSERT INTO t VALUES ('x', 1), ('y', NULL), ('z', 1), ('new', 1);`;
+    expect(lost(own, source)).toEqual([{ table: "t", rows: 3 }]);
+  });
+
+  test("are all rows of a table that the source doesn't have, or knows by another key", () => {
+    const own = `
+      CREATE TABLE gone (a); INSERT INTO gone VALUES (1), (1);
+      CREATE TABLE "odd ""name" ("the ""key" INTEGER PRIMARY KEY); INSERT INTO "odd ""name" VALUES (1);
+      CREATE TABLE empty (a);`;
+    expect(lost(own, `CREATE TABLE "odd ""name" (id INTEGER PRIMARY KEY);`)).toEqual([
+      { table: "gone", rows: 2 },
+      { table: 'odd "name', rows: 1 },
+    ]);
+  });
+
+  test("are not transients, nor what the driver keeps for itself", () => {
+    const options = "CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT);";
+    const own = `${options}
+      INSERT INTO wp_options (option_name) VALUES
+        ('_transient_a'), ('_site_transient_timeout_b'), ('xtransient_c'), ('my_transient_d');
+      CREATE TABLE _wp_sqlite_global_variables (a); INSERT INTO _wp_sqlite_global_variables VALUES (1);`;
+    expect(lost(own, options)).toEqual([{ table: "wp_options", rows: 2 }]);
+    expect(lost(own, "")).toEqual([{ table: "wp_options", rows: 2 }]);
+    expect(lost(own.replaceAll("wp_options", "wp_2_options"), "")).toEqual([{ table: "wp_2_options", rows: 2 }]);
+  });
+
+  test("are counted while others have both files open, and neither is written", () => {
+    const [own, source] = ["INSERT INTO t VALUES (1)", ""].map((insert) =>
+      makeDatabase(`CREATE TABLE t (a INTEGER PRIMARY KEY); ${insert}`),
+    );
+    if (own === undefined || source === undefined) throw new Error("There are two.");
+    const before = [own, source].map((file) => statSync(file).mtimeMs);
+    const [reader, writer] = [new DatabaseSync(own), new DatabaseSync(source)];
+    try {
+      reader.exec("BEGIN; SELECT * FROM t");
+      writer.exec("BEGIN IMMEDIATE");
+      expect(lostRows(own, source, null)).toEqual([{ table: "t", rows: 1 }]);
+    } finally {
+      reader.close();
+      writer.close();
+    }
+    expect([own, source].map((file) => statSync(file).mtimeMs)).toEqual(before);
+  });
+});
