@@ -2,11 +2,13 @@
  * How the edge is told and asked, on a socket in a folder that only this installation's user can enter.
  *
  * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is
- * answered with the newer number. `GET /status` tells what is being served.
+ * answered with the newer number. `GET /status` tells what is being served. `POST /try` asks an environment as it
+ * might be served, and tells how it answered.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { BadTable, readTable } from "./readTable.ts";
+import { readTrialOrder, tryOut } from "./trial.ts";
 import type { EdgeParts } from "./visit.ts";
 
 export interface EdgeStatus {
@@ -22,8 +24,10 @@ export interface EdgeStatus {
 export function createAdminServer(parts: EdgeParts, port: () => number): Server {
   return createServer((request, response) => {
     answer(parts, port, request, response).catch((error: unknown) => {
-      parts.log.error({ err: error }, "The table was not taken");
-      reply(response, 500, { message: error instanceof Error ? error.message : String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof BadTable || error instanceof SyntaxError) return reply(response, 400, { message });
+      parts.log.error({ err: error, url: request.url }, "The edge could not do what it was told");
+      reply(response, 500, { message });
     });
   });
 }
@@ -36,20 +40,25 @@ async function answer(
 ): Promise<void> {
   const asked = `${request.method} ${request.url}`;
   if (asked === "PUT /table") return takeTable(parts, request, response);
+  if (asked === "POST /try") return answerTrial(parts, request, response);
   if (asked === "GET /status") return reply(response, 200, status(parts, port()));
-  reply(response, 404, { message: "The edge knows PUT /table and GET /status" });
+  reply(response, 404, { message: "The edge knows PUT /table, GET /status and POST /try" });
 }
 
 async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  try {
-    const table = readTable(await json(request));
-    const generation = await parts.routes.set(table);
-    parts.log.info({ generation, environments: table.environments.length }, "table in force");
-    reply(response, 200, { generation });
-  } catch (error) {
-    if (!(error instanceof BadTable || error instanceof SyntaxError)) throw error;
-    reply(response, 400, { message: error.message });
-  }
+  const table = readTable(await json(request));
+  const generation = await parts.routes.set(table);
+  parts.log.info({ generation, environments: table.environments.length }, "table in force");
+  reply(response, 200, { generation });
+}
+
+async function answerTrial(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = readTrialOrder(await json(request));
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const trial = await tryOut(order, parts.upstream, gone.signal);
+  parts.log.info({ environment: order.environment.id, status: trial.status, reason: trial.reason }, "tried out");
+  reply(response, 200, trial);
 }
 
 function status({ routes, upstream }: EdgeParts, port: number): EdgeStatus {

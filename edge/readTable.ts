@@ -8,7 +8,9 @@ export class BadTable extends Error {
 /** Throws `BadTable`, naming the first place that is wrong. */
 export function readTable(value: unknown): EdgeTable {
   const table = object(value, "table");
-  const environments = list(table.environments, "environments").map(readEnvironment);
+  const environments = list(table.environments, "environments").map((row, index) =>
+    readEnvironment(row, `environments[${index}]`),
+  );
   const ids = new Set(environments.map((environment) => environment.id));
   const hosts = list(table.hosts, "hosts").map(readHostRow);
   for (const host of hosts) {
@@ -18,8 +20,8 @@ export function readTable(value: unknown): EdgeTable {
   return { generation: count(table.generation, "generation"), environments, hosts };
 }
 
-function readEnvironment(value: unknown, index: number): EdgeEnvironment {
-  const at = `environments[${index}]`;
+/** `at` is what errors call it. Throws `BadTable`. */
+export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
   const row = object(value, at);
   return {
     id: text(row.id, `${at}.id`),
@@ -29,6 +31,9 @@ function readEnvironment(value: unknown, index: number): EdgeEnvironment {
     documentRoot: folder(row.documentRoot, `${at}.documentRoot`),
     overlays: readOverlays(row.overlays, `${at}.overlays`),
     multisite: readMultisite(row.multisite, `${at}.multisite`),
+    // Tables that were written before these were known are still read.
+    isFrozen: flag(row.isFrozen ?? false, `${at}.isFrozen`),
+    phpRun: count(row.phpRun ?? 0, `${at}.phpRun`),
   };
 }
 
@@ -48,7 +53,7 @@ function readHostRow(value: unknown, index: number): EdgeHost {
   return { name: text(row.name, `${at}.name`), environmentId: text(row.environmentId, `${at}.environmentId`) };
 }
 
-function object(value: unknown, at: string): Readonly<Record<string, unknown>> {
+export function object(value: unknown, at: string): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new BadTable(`${at}: expected an object`);
   return { ...value };
@@ -59,8 +64,13 @@ function list(value: unknown, at: string): readonly unknown[] {
   return value;
 }
 
-function text(value: unknown, at: string): string {
+export function text(value: unknown, at: string): string {
   if (typeof value !== "string" || value === "") throw new BadTable(`${at}: expected a text`);
+  return value;
+}
+
+function flag(value: unknown, at: string): boolean {
+  if (typeof value !== "boolean") throw new BadTable(`${at}: expected true or false`);
   return value;
 }
 

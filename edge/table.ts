@@ -13,6 +13,10 @@ export interface EdgeEnvironment {
   /** First folders of the web root that are served from elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
   readonly overlays: Readonly<Record<string, string>>;
   readonly multisite: "subdirectory" | "subdomain" | null;
+  /** Whether whatever could be written is refused for the moment, because it would be lost. */
+  readonly isFrozen: boolean;
+  /** Another number than before where fresh PHP processes are wanted; 0 where it is left out. */
+  readonly phpRun?: number;
 }
 
 export interface EdgeHost {

@@ -30,6 +30,11 @@ export interface UpstreamResponse {
   readonly body: Readable;
 }
 
+export interface UpstreamTrial extends UpstreamResponse {
+  /** What PHP wrote to its log; known when the body has ended. Never rejects. */
+  readonly errors: Promise<string>;
+}
+
 /** What the status page tells about the machinery behind the edge. */
 export interface UpstreamStatus {
   readonly workers: readonly unknown[];
@@ -41,6 +46,8 @@ export interface Upstream {
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
   /** Rejects with an error that carries one of `noAnswerReasons`. */
   handle(environmentId: string, request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** Answers for an environment as it is given here, served or not; visitors notice nothing. Rejects like `handle`. */
+  tryOut(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamTrial>;
   close(): Promise<void>;
   status?(): UpstreamStatus;
 }

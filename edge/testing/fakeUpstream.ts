@@ -1,7 +1,7 @@
 /** Stands where PHP stands, does what its interface says, and remembers what it was asked. */
 import { Readable } from "node:stream";
 import type { EdgeEnvironment } from "../table.ts";
-import type { Upstream, UpstreamRequest, UpstreamResponse } from "../upstream.ts";
+import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTrial } from "../upstream.ts";
 
 export interface Asked {
   readonly environmentId: string;
@@ -10,12 +10,20 @@ export interface Asked {
 
 export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<UpstreamResponse> | UpstreamResponse;
 
+export interface Tried {
+  readonly environment: EdgeEnvironment;
+  readonly request: UpstreamRequest;
+}
+
 export interface FakeUpstream extends Upstream {
   readonly asked: Asked[];
   /** Every list of environments that was set, oldest first. */
   readonly lists: (readonly EdgeEnvironment[])[];
   /** How the next requests are answered; at first by naming the script. */
   answer: Answer;
+  readonly tried: Tried[];
+  /** How the next trials are answered; at first by naming the script. */
+  trial: (request: UpstreamRequest) => Promise<UpstreamTrial> | UpstreamTrial;
   /** Awaited by `setEnvironments` before it says that the list is in force. */
   beforeTaking: (environments: readonly EdgeEnvironment[]) => Promise<void>;
   closed: boolean;
@@ -26,6 +34,8 @@ export function createFakeUpstream(): FakeUpstream {
     asked: [],
     lists: [],
     answer: (request) => textAnswer(`${request.method} ${request.script}${request.pathInfo}`),
+    tried: [],
+    trial: (request) => ({ ...textAnswer(request.script), errors: Promise.resolve("") }),
     beforeTaking: async () => {},
     closed: false,
     async setEnvironments(environments) {
@@ -35,6 +45,10 @@ export function createFakeUpstream(): FakeUpstream {
     async handle(environmentId, request) {
       fake.asked.push({ environmentId, request });
       return fake.answer(request, environmentId);
+    },
+    async tryOut(environment, request) {
+      fake.tried.push({ environment, request });
+      return fake.trial(request);
     },
     async close() {
       fake.closed = true;

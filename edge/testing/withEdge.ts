@@ -57,6 +57,8 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
     documentRoot,
     overlays: {},
     multisite: null,
+    isFrozen: false,
+    phpRun: 0,
     ...changes,
   };
 }

@@ -1,6 +1,6 @@
 /** The edge process's admin server, on a Unix socket in a folder that only we may enter. */
 import { request } from "node:http";
-import type { EdgeTable } from "@sitewright/edge/table.ts";
+import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/table.ts";
 
 export interface EdgeStatus {
   /** Of the table that it serves. */
@@ -9,10 +9,29 @@ export interface EdgeStatus {
   readonly port: number;
 }
 
+/** How an environment answered that was tried out. */
+export interface Trial {
+  /** 0 where there was no answer. */
+  readonly status: number;
+  /** Whether the answer ended as a page does: with `</html>`. */
+  readonly isWhole: boolean;
+  /** The beginning of what PHP wrote to its log meanwhile. */
+  readonly errors: string;
+  /** Why there was no answer: `busy`, `deadline`, `crashed` or `unavailable`. Null where there was one. */
+  readonly reason: string | null;
+  /** Where it sends the visitor on to, if it does. */
+  readonly location: string | null;
+}
+
 export interface EdgeClient {
   /** Hands over a table and gives the generation that the edge serves then: this one, or a newer. */
   putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
   status(signal?: AbortSignal): Promise<EdgeStatus>;
+  /**
+   * Asks for `url` (path and query) at `host` as if the environment were served as it is given here; visitors notice
+   * nothing. Served like this within a minute, it answers from processes that have started already.
+   */
+  tryOut(environment: EdgeEnvironment, host: string, url: string, signal?: AbortSignal): Promise<Trial>;
 }
 
 /** The edge could not be asked, or did not understand: it may be starting. */
@@ -21,11 +40,22 @@ export class EdgeUnavailable extends Error {
 }
 
 const patienceMilliseconds = 5_000;
+/** PHP may take its time for a page, and has to start first. */
+const trialPatienceMilliseconds = 65_000;
 
-/** Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds. */
+/**
+ * Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds; `tryOut` waits for
+ * 65 seconds.
+ */
 export function makeEdgeClient(socketPath: string): EdgeClient {
-  async function ask(method: string, path: string, body: string | null, signal?: AbortSignal): Promise<unknown> {
-    const time = AbortSignal.timeout(patienceMilliseconds);
+  async function ask(
+    method: string,
+    path: string,
+    body: string | null,
+    signal: AbortSignal | undefined,
+    patience = patienceMilliseconds,
+  ): Promise<unknown> {
+    const time = AbortSignal.timeout(patience);
     const both = signal ? AbortSignal.any([signal, time]) : time;
     try {
       return JSON.parse(await exchange({ socketPath, method, path, signal: both }, body));
@@ -40,6 +70,12 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     status: async (signal) => {
       const answer = await ask("GET", "/status", null, signal);
       return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
+    },
+    tryOut: async (environment, host, url, signal) => {
+      const order = JSON.stringify({ environment, host, url });
+      const answer = await ask("POST", "/try", order, signal, trialPatienceMilliseconds);
+      if (!isTrial(answer)) throw new EdgeUnavailable("The edge's answer is not that of a trial");
+      return answer;
     },
   };
 }
@@ -68,6 +104,27 @@ function exchange(options: Exchange, body: string | null): Promise<string> {
     asked.on("error", reject);
     asked.end(body ?? undefined);
   });
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
+}
+
+function isTrial(answer: unknown): answer is Trial {
+  return (
+    typeof answer === "object" &&
+    answer !== null &&
+    "status" in answer &&
+    typeof answer.status === "number" &&
+    "isWhole" in answer &&
+    typeof answer.isWhole === "boolean" &&
+    "errors" in answer &&
+    typeof answer.errors === "string" &&
+    "reason" in answer &&
+    isTextOrNull(answer.reason) &&
+    "location" in answer &&
+    isTextOrNull(answer.location)
+  );
 }
 
 function numberAt(answer: unknown, key: string): number {

@@ -1,0 +1,110 @@
+/** One request to an environment as it might be served, on behalf of those who are about to have it served. */
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { createLook } from "./disk.ts";
+import { readHost } from "./hosts.ts";
+import { readPath, type VisitorPath } from "./path.ts";
+import type { Script } from "./php.ts";
+import { BadTable, object, readEnvironment, text } from "./readTable.ts";
+import { resolve } from "./resolve.ts";
+import type { EdgeEnvironment } from "./table.ts";
+import { type NoAnswerReason, reasonOf, type Upstream, type UpstreamRequest, type UpstreamTrial } from "./upstream.ts";
+
+export interface TrialOrder {
+  readonly environment: EdgeEnvironment;
+  readonly host: string;
+  readonly path: VisitorPath;
+}
+
+export interface Trial {
+  /** 0 where there was no answer. Redirects are not followed. */
+  readonly status: number;
+  /** Whether the answer ended with `</html>`. */
+  readonly isWhole: boolean;
+  readonly errors: string;
+  readonly reason: NoAnswerReason | null;
+  readonly location: string | null;
+}
+
+const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
+
+/** An answer that is longer is none that a page could be recognised by. */
+const limitBytes = 10_000_000;
+/** More white space than this does not follow a page. */
+const endBytes = 4096;
+
+/** Throws `BadTable`, saying what is wrong. */
+export function readTrialOrder(value: unknown): TrialOrder {
+  const order = object(value, "trial");
+  const environment = readEnvironment(order.environment, "environment");
+  const host = text(order.host, "host");
+  if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
+  const path = readPath(text(order.url, "url"));
+  if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
+  return { environment, host, path };
+}
+
+/** Asks as a visitor's browser would ask for a page. */
+export async function tryOut(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
+  const { environment, path } = order;
+  const decision = await resolve(path, environment, createLook(environment));
+  switch (decision.kind) {
+    case "refuse":
+      return { ...silence, status: 404 };
+    case "redirect":
+      return { ...silence, status: 301, location: decision.location };
+    case "static":
+      return read(async () => fileAnswer(decision.file));
+    case "php":
+      return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)));
+  }
+}
+
+function requestFor({ host, path }: TrialOrder, { script, pathInfo }: Script, signal: AbortSignal): UpstreamRequest {
+  return {
+    method: "GET",
+    url: path.url,
+    script,
+    pathInfo,
+    headers: { host, accept: "text/html,*/*;q=0.8", "user-agent": "Sitewright" },
+    body: null,
+    remoteAddress: "127.0.0.1",
+    https: false,
+    fromPhp: false,
+    signal,
+  };
+}
+
+function fileAnswer(file: string): UpstreamTrial {
+  return { status: 200, headers: [], body: createReadStream(file), errors: Promise.resolve("") };
+}
+
+async function read(ask: () => Promise<UpstreamTrial>): Promise<Trial> {
+  let answer: UpstreamTrial;
+  try {
+    answer = await ask();
+  } catch (error) {
+    return { ...silence, reason: reasonOf(error) };
+  }
+  const { status, headers, body } = answer;
+  try {
+    const isWhole = await endsAsPage(body);
+    const location = headers.find(([name]) => name.toLowerCase() === "location")?.[1] ?? null;
+    return { status, isWhole, errors: await answer.errors, reason: null, location };
+  } catch (error) {
+    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+  }
+}
+
+/** Rejects where the body breaks off. */
+async function endsAsPage(body: Readable): Promise<boolean> {
+  let bytes = 0;
+  let end = Buffer.alloc(0);
+  for await (const chunk of body) {
+    const piece = Buffer.from(chunk);
+    bytes += piece.length;
+    if (bytes > limitBytes) return false;
+    end = Buffer.concat([end, piece]).subarray(-endBytes);
+  }
+  return /<\/html>\s*$/i.test(end.toString("latin1"));
+}
