@@ -3,8 +3,8 @@
 /** As such, or percent-encoded, once or more. */
 const colon = "(?::|%(?:25){0,4}3A)";
 
-/** The same, or with the backslashes of JSON, once or more. */
-const slash = String.raw`(?:\\{0,15}/|%(?:25){0,4}2F)`;
+/** The same, or with the backslashes of JSON, once or more; block attributes have them by their number. */
+const slash = String.raw`(?:(?:\\{1,15}u005c|\\){0,15}/|%(?:25){0,4}2F)`;
 
 /** `https://` or `//`, and the names before the host: a network gives its sites such addresses. */
 const scheme = String.raw`(?:(?<scheme>https?)(?<colon>${colon}))?(?<slashes>${slash}{2})(?<labels>(?:[\w-]{1,63}\.){0,10}?)`;

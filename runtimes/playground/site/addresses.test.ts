@@ -22,6 +22,7 @@ describe("an address in a text", () => {
     ["http://user:secret@demo.localhost:8081/", "http://user:secret@staging-demo.localhost:9090/"],
     [`http:\\/\\/demo.localhost:8081\\/a`, `http:\\/\\/staging-demo.localhost:9090\\/a`],
     [`http:\\\\/\\\\/demo.localhost:8081`, `http:\\\\/\\\\/staging-demo.localhost:9090`],
+    [`https:\\u005c/\\u005c/demo.localhost:8081`, `http:\\u005c/\\u005c/staging-demo.localhost:9090`],
     ["http%3A%2F%2Fdemo.localhost%3A8081%2Fa", "http%3A%2F%2Fstaging-demo.localhost%3A9090%2Fa"],
     ["https%3a%2f%2fdemo.localhost%3a8081%2fa", "http%3a%2f%2fstaging-demo.localhost%3a9090%2fa"],
     ["http%253A%252F%252Fdemo.localhost%253A8081", "http%253A%252F%252Fstaging-demo.localhost%253A9090"],

@@ -27,6 +27,8 @@ describe("serialised values keep their lengths", () => {
     ["in a string in JSON", (text) => phpJson({ a: serialize(["ü", text, '"\\/\n']), b: text })],
     ["in JSON in JSON", (text) => phpJson({ a: phpJson([serialize({ "🦄": [text, "\\"] })]) })],
     ["in the attributes of a block", (text) => `<!-- wp:x {"a":${phpJson(serialize([text]))}} --><p>${text}</p>`],
+    ["in JSON whose quotes are escaped by their number", (text) => hexJson({ a: serialize([serialize([text, "ü"])]) })],
+    ["in such JSON in JSON", (text) => phpJson([hexJson([serialize([text])])])],
     ["in a session", (text) => `user|${serialize([text])}count|i:5;`],
     ["in an object that writes itself", (text) => selfWritten("My\\Own", serialize([text]))],
     [
@@ -41,12 +43,16 @@ describe("serialised values keep their lengths", () => {
 
   test("whatever is nested in what", () => {
     const [from, to] = ["http://old.example:81", "https://a-longer-name.example"];
-    for (let seed = 0; seed < 3000; seed += 1) {
+    for (let seed = 0; seed < 1000; seed += 1) {
       const changed = changeText(serialize(someValue(seed, from)), (text) => changeAddress(text, from, to));
       expect(changed, `seed ${seed}`).toBe(serialize(someValue(seed, to)));
     }
   });
 });
+
+function hexJson(value: unknown): string {
+  return phpJson(value).replaceAll('\\"', "\\u0022");
+}
 
 function selfWritten(name: string, payload: string): string {
   return `C:${name.length}:"${name}":${Buffer.byteLength(payload)}:{${payload}}`;

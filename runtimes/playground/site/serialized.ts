@@ -10,11 +10,17 @@
  * bytes that are no UTF-8 survive.
  */
 
-/** `s:5:"`, and `C:3:"Foo":5:{` of an object that writes itself; backslashes where JSON or SQL escapes the quotes. */
-const heads = /(?<![A-Za-z0-9])(?:s|C:\d+:(?<quote>\\*)"[\w\\\x80-\xff]+"):(?<length>\d+):(?<open>\\*"|\{)/g;
+/** As such, or as JSON escapes it in one of two ways, once or more. */
+const quote = String.raw`(?:\\*"|\\+u0022)`;
+
+/** `s:5:"`, and `C:3:"Foo":5:{` of an object that writes itself. */
+const heads = new RegExp(
+  String.raw`(?<![A-Za-z0-9])(?:s|C:\d+:(?<name>${quote})[\w\\\x80-\xff]+${quote}):(?<length>\d+):(?<open>${quote}|\{)`,
+  "g",
+);
 
 /** How a text begins that is a serialised value as a whole, and not one that holds some. */
-const wholeValue = /^\s*(?:a:\d+:\{|s:\d+:\\*"|[OC]:\d+:\\*")/;
+const wholeValue = new RegExp(String.raw`^\s*(?:a:\d+:\{|[sOC]:\d+:${quote})`);
 
 /** Values deeper inside each other than this stay as they are: nobody writes them but to exhaust the stack. */
 const deepest = 100;
@@ -56,12 +62,17 @@ function endOf(text: string, start: number, length: number, levels: number, clos
   return null;
 }
 
+/** How often a text is escaped that has quotes like this; each time doubles the backslashes. */
+function levelsOf(quote: string): number {
+  const backslashes = quote.lastIndexOf("\\") + 1;
+  return Math.log2(quote.endsWith('"') ? backslashes + 1 : backslashes * 2);
+}
+
 /** Null where the head's length does not fit what follows it. */
 function partAt(text: string, match: RegExpExecArray): Part | null {
-  const { quote, length = "", open = "" } = match.groups ?? {};
-  const isObject = quote !== undefined;
-  const backslashes = (quote ?? open.slice(0, -1)).length;
-  const levels = Math.log2(backslashes + 1);
+  const { name, length = "", open = "" } = match.groups ?? {};
+  const isObject = name !== undefined;
+  const levels = levelsOf(name ?? open);
   if (isObject !== (open === "{") || !Number.isInteger(levels)) return null;
   const start = match.index + match[0].length;
   const end = endOf(text, start, Number(length), levels, isObject ? "}" : `${open};`);
