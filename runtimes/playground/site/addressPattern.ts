@@ -12,7 +12,7 @@ const scheme = String.raw`(?:(?<scheme>https?)(?<colon>${colon}))?(?<slashes>${s
 /** Where a name begins: not in the middle of another one, but after an escaped character that ends with a letter. */
 const begin = String.raw`(?:(?<![a-z0-9-])|(?<=\\[nrtbf]|\\u(?!002d)[0-9a-f]{4}|%(?:25){0,4}(?!2d|40|25)[0-9a-f]{2}))`;
 
-const end = String.raw`(?![a-z0-9-]|\.[a-z0-9]|${colon}\d|\\{1,15}u002d)`;
+const end = String.raw`(?![a-z0-9-]|\.[\w-]|${colon}\d|\\{1,15}u002d)`;
 
 /** Block attributes don't hold two hyphens, because HTML's comments don't. */
 const escapedHyphens = String.raw`(?:\\{1,15}u002d){2}`;

@@ -42,6 +42,7 @@ describe("an address in a text", () => {
     "demo.localhost.example.com",
     "http://demo.localhost.example.com:8081",
     "demo.localhost-backup",
+    "//demo.localhost._x.example.com",
     "demo.localhost:80811",
     "demo.localhost:9999",
     "http://demo.localhost:9999/",
