@@ -44,7 +44,7 @@ const files = globSync("{contract,edge,runtimes,server,supervisor,e2e,bench,tool
 }).map((file) => file.replaceAll("\\", "/"));
 
 const isTestCode = (file: string): boolean =>
-  /\.test\.ts$|(^|\/)testing\/|conformance\.ts$|crashHarness|^e2e\//.test(file);
+  /\.test\.ts$|(^|\/)testing\/|conformance\w*\.ts$|crashHarness|^e2e\//.test(file);
 
 /** The longest part of the table that holds the file: `server/http/errors.ts` is in `server/http`. */
 function partOf(file: string): string {

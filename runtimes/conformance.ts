@@ -7,6 +7,9 @@ import { readFile, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { actionsIn } from "./conformanceActions.ts";
+import { testCopies } from "./conformanceCopies.ts";
+import { testReleases } from "./conformanceReleases.ts";
 import { passwordDigest } from "./password.ts";
 import {
   type EnvironmentLayout,
@@ -206,5 +209,9 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await serve();
       expect(await reasonOf(world.serving.handle(spec.environment.id, request))).toBe("unavailable");
     }, 60_000);
+
+    const actions = actionsIn(() => world);
+    testCopies(actions);
+    testReleases(actions);
   });
 }

@@ -2,19 +2,39 @@
  * A runtime that makes folders and no WordPress, for tests of everything above the runtimes. Its state is on
  * disk: it survives the kill of the process that used it, and several processes may share it.
  */
-import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
+import { diskUse, listFiles } from "../fileTree.ts";
 import {
+  buildWhole,
   destroyFolder,
   type EnvironmentFolders,
   environmentFolders,
-  exists,
   reinstateFolder,
-  removeTree,
   retireFolder,
 } from "../folders.ts";
-import { type EnvironmentRef, type ProvisionSpec, type Runtime, RuntimeFailure } from "../runtime.ts";
+import { prune, stageRelease, switchBack, switchTo, unstage } from "../releaseMoves.ts";
+import {
+  currentRelease,
+  firstRelease,
+  partOf,
+  type Release,
+  releaseFolder,
+  stagedRelease,
+  writeRecord,
+} from "../releases.ts";
+import {
+  type EnvironmentLayout,
+  type EnvironmentRef,
+  type Runtime,
+  RuntimeFailure,
+  type StageSpec,
+} from "../runtime.ts";
+import { copyPart, fillCopy, fillNew, requireRelease, sharedFoldersOf, specOf } from "./release.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
+import { compare, fillNext, type Plan, planStage } from "./stage.ts";
+
+export { readSpec } from "./release.ts";
 
 const wordpressVersion = "7.1.1";
 
@@ -25,6 +45,21 @@ export const fakeCapabilities = {
   multisite: ["subdirectory", "subdomain"],
 } as const;
 
+async function layoutOf(release: Release): Promise<EnvironmentLayout> {
+  const { wordpress } = await specOf(release);
+  return {
+    release: release.number,
+    documentRoot: await partOf(release, "public"),
+    overlays: {},
+    multisite: wordpress?.multisite ?? null,
+  };
+}
+
+async function versionOf(release: Release): Promise<{ readonly wordpressVersion: string | null }> {
+  const { wordpress } = await specOf(release);
+  return { wordpressVersion: wordpress === null ? null : wordpressVersion };
+}
+
 /** Same folder, same fake: what one process provisioned another one sees. */
 export function createFakeRuntime(options: { readonly folder: string }): Runtime & { readonly script: Script } {
   const environments = path.join(options.folder, "environments");
@@ -33,60 +68,110 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
   function foldersOf(environment: EnvironmentRef): EnvironmentFolders {
     return environmentFolders(environments, environment);
   }
+  const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
 
-  async function scripted(method: ScriptedMethod, environmentId: string | null, work: () => Promise<void>) {
+  async function scripted<T>(method: ScriptedMethod, environment: EnvironmentRef | null, work: () => Promise<T>) {
+    const environmentId = environment?.id ?? null;
     await script.reach({ method, environmentId, when: "before" });
-    await work();
+    const result = await work();
     await script.reach({ method, environmentId, when: "after" });
+    return result;
   }
 
-  async function build(spec: ProvisionSpec): Promise<void> {
-    const folders = foldersOf(spec.environment);
-    if (await exists(folders.live)) return;
-    await removeTree(folders.beside);
-    const documentRoot = path.join(folders.beside, "public");
-    await mkdir(documentRoot, { recursive: true });
-    await script.reach({ method: "provision", environmentId: spec.environment.id, when: "middle" });
-    await writeFile(path.join(documentRoot, "index.php"), "<?php\n");
-    await writeFile(path.join(folders.beside, "spec.json"), JSON.stringify(spec));
-    await rename(folders.beside, folders.live);
+  function middle(method: ScriptedMethod, { id }: EnvironmentRef): Promise<void> {
+    return script.reach({ method, environmentId: id, when: "middle" });
+  }
+
+  /** Gives the version of WordPress that is in it. */
+  async function make(environment: EnvironmentRef, fill: (release: string) => Promise<void>) {
+    const { live, beside } = foldersOf(environment);
+    await buildWhole(live, beside, async (place) => {
+      await mkdir(releaseFolder(place, 1), { recursive: true });
+      await fill(releaseFolder(place, 1));
+      await symlink(path.join("releases", "1"), path.join(place, "current"));
+    });
+    return versionOf(await requireRelease(live));
+  }
+
+  async function planOf(spec: Omit<StageSpec, "token">): Promise<Plan> {
+    const sides = [spec.environment, spec.source].map((each) => requireRelease(liveOf(each)));
+    const [own, source] = await Promise.all(sides);
+    if (own === undefined || source === undefined) throw new Error("There are two sides.");
+    return planStage(own, source, spec);
+  }
+
+  async function snapshot(environment: EnvironmentRef, folder: string): Promise<void> {
+    const release = await requireRelease(liveOf(environment));
+    await buildWhole(folder, `${folder}.new`, async (place) => {
+      await copyPart("public", release, place);
+      await middle("snapshot", environment);
+      await copyPart("database", release, place);
+      await writeRecord(place, firstRelease);
+    });
   }
 
   return {
     name: "fake",
     script,
-    prepare: async (progress) => {
-      await scripted("prepare", null, async () => progress({ phase: "nothing", done: 1, total: 1 }));
-    },
+    prepare: (progress) => scripted("prepare", null, async () => progress({ phase: "nothing", done: 1, total: 1 })),
     capabilities: async () => fakeCapabilities,
     provision: async (spec) => {
-      if (!fakeCapabilities.locales.some((locale) => locale === spec.wordpress.locale)) {
-        throw new RuntimeFailure(`The language ${spec.wordpress.locale} is not available.`);
+      const { environment, wordpress } = spec;
+      if (wordpress !== null && !fakeCapabilities.locales.some((locale) => locale === wordpress.locale)) {
+        throw new RuntimeFailure(`The language ${wordpress.locale} is not available.`);
       }
-      await scripted("provision", spec.environment.id, () => build(spec));
-      return { wordpressVersion };
+      return scripted("provision", environment, () =>
+        make(environment, async (release) => {
+          await middle("provision", environment);
+          await fillNew(spec, release);
+        }),
+      );
     },
-    retire: (environment) => scripted("retire", environment.id, () => retireFolder(foldersOf(environment))),
-    reinstate: (environment) => scripted("reinstate", environment.id, () => reinstateFolder(foldersOf(environment))),
-    destroy: (environment) => scripted("destroy", environment.id, () => destroyFolder(foldersOf(environment))),
+    clone: (spec) =>
+      scripted("clone", spec.environment, () =>
+        make(spec.environment, async (release) => {
+          const source = await requireRelease(liveOf(spec.source));
+          await middle("clone", spec.environment);
+          await fillCopy(source, spec, release);
+        }),
+      ),
+    retire: (environment) => scripted("retire", environment, () => retireFolder(foldersOf(environment))),
+    reinstate: (environment) => scripted("reinstate", environment, () => reinstateFolder(foldersOf(environment))),
+    destroy: (environment) => scripted("destroy", environment, () => destroyFolder(foldersOf(environment))),
     layout: async (environment) => {
       await script.reach({ method: "layout", environmentId: environment.id, when: "before" });
-      const { live } = foldersOf(environment);
-      const spec = await readSpec(path.join(live, "spec.json"));
-      if (spec === null) return null;
-      const documentRoot = await realpath(path.join(live, "public"));
-      return { release: 1, documentRoot, overlays: {}, multisite: spec.wordpress.multisite };
+      const release = await currentRelease(liveOf(environment));
+      return release === null ? null : layoutOf(release);
     },
+    stage: (spec) =>
+      scripted("stage", spec.environment, () =>
+        stageRelease(liveOf(spec.environment), spec.token, async () => {
+          const plan = await planOf(spec);
+          return (folder) => fillNext(plan, spec.token, folder, () => middle("stage", spec.environment));
+        }),
+      ),
+    staged: (environment, token) =>
+      scripted("staged", environment, async () => {
+        const release = await stagedRelease(liveOf(environment), token);
+        return release === null ? null : layoutOf(release);
+      }),
+    switchTo: (environment, token) => scripted("switchTo", environment, () => switchTo(liveOf(environment), token)),
+    switchBack: (environment, token) =>
+      scripted("switchBack", environment, () => switchBack(liveOf(environment), token)),
+    unstage: (environment, token) => scripted("unstage", environment, () => unstage(liveOf(environment), token)),
+    prune: (environment) => scripted("prune", environment, () => prune(liveOf(environment))),
+    compare: (spec) => scripted("compare", spec.environment, async () => compare(await planOf(spec))),
+    snapshot: (environment, folder) => scripted("snapshot", environment, () => snapshot(environment, folder)),
+    listFiles: (environment) =>
+      scripted("listFiles", environment, async () => {
+        const release = await currentRelease(liveOf(environment));
+        if (release === null) return null;
+        return listFiles(await partOf(release, "public"), sharedFoldersOf(await specOf(release)));
+      }),
+    diskUse: (environment) =>
+      scripted("diskUse", environment, async () => {
+        const release = await currentRelease(liveOf(environment));
+        return release === null ? null : diskUse(release);
+      }),
   };
-}
-
-function isSpec(value: unknown): value is ProvisionSpec {
-  return typeof value === "object" && value !== null && "environment" in value && "wordpress" in value;
-}
-
-/** What an environment of the fake was provisioned from; null where there is none. */
-export async function readSpec(file: string): Promise<ProvisionSpec | null> {
-  const text = await readFile(file, "utf8").catch(() => null);
-  const parsed: unknown = text === null ? null : JSON.parse(text);
-  return isSpec(parsed) ? parsed : null;
 }

@@ -5,9 +5,10 @@
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { RuntimeFailure } from "../runtime.ts";
+import { type Runtime, RuntimeFailure } from "../runtime.ts";
 
-export type ScriptedMethod = "prepare" | "provision" | "retire" | "reinstate" | "destroy" | "layout";
+/** Every method but `capabilities`. In `layout` only `when: "before"` is met; `middle` in those that build something. */
+export type ScriptedMethod = Exclude<keyof Runtime, "name" | "capabilities">;
 
 export interface Fault {
   readonly method: ScriptedMethod;

@@ -1,15 +1,15 @@
 /** The playground runtime, its making side: WordPress on SQLite, from templates. `serving.ts` is the other side. */
 import { SupportedPHPVersions } from "@php-wasm/universal";
+import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
-import { currentRelease, type Release, stagedRelease } from "../releases.ts";
+import { currentRelease, partOf, type Release, stagedRelease } from "../releases.ts";
 import type { EnvironmentRef, Runtime } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
-import { diskUse, listFiles } from "./site/listFiles.ts";
 import { provision } from "./site/provision.ts";
-import { layoutOf } from "./site/release.ts";
+import { layoutOf, recordOf, sharedFoldersOf } from "./site/release.ts";
 import { snapshot } from "./site/snapshot.ts";
 import { stage } from "./site/stage.ts";
 import { usualTemplate } from "./templates/folder.ts";
@@ -37,6 +37,8 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
   const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
 
   const layout = (release: Release) => layoutOf(release, options.assets);
+  const list = async (release: Release) =>
+    listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
   /** Null where the environment is absent. */
   async function ofCurrent<T>(environment: EnvironmentRef, work: (release: Release) => Promise<T>): Promise<T | null> {
@@ -75,7 +77,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     prune: (environment) => prune(liveOf(environment)),
     compare: (spec) => compareRelease(spec, environments),
     snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
-    listFiles: (environment) => ofCurrent(environment, listFiles),
+    listFiles: (environment) => ofCurrent(environment, list),
     diskUse: (environment) => ofCurrent(environment, diskUse),
   };
 }

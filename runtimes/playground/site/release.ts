@@ -45,6 +45,11 @@ export async function requireRelease(live: string): Promise<Release> {
   return release;
 }
 
+/** First folders of the web root that are the same for every environment. */
+export function sharedFoldersOf({ core }: ReleaseFacts): readonly string[] {
+  return core === null ? [] : sharedFolders;
+}
+
 export async function layoutOf(release: Release, assets: string): Promise<EnvironmentLayout> {
   const { core, multisite } = recordOf(release);
   const overlays = core === null ? [] : sharedFolders.map((name) => [name, path.join(assets, core, name)]);

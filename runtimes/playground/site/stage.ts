@@ -1,13 +1,14 @@
 /** The next release of an environment: made of parts of another one and of its own, beside the one that is served. */
 import path from "node:path";
+import { checkFiles } from "../../fileList.ts";
 import { environmentFolders } from "../../folders.ts";
 import { sharePart, stageRelease } from "../../releaseMoves.ts";
 import { partOf, type Release, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, RuntimeFailure, type StageSpec } from "../../runtime.ts";
 import { configName, ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
+import { copyFiles } from "./copyFiles.ts";
 import { copyDatabases, replaceTablesOf } from "./databases.ts";
-import { checkFiles, copyFiles } from "./fileList.ts";
 import {
   giveToEnvironment,
   mainDatabase,
@@ -15,6 +16,7 @@ import {
   type ReleaseRecord,
   recordOf,
   requireRelease,
+  sharedFoldersOf,
   tellFullDisk,
 } from "./release.ts";
 
@@ -66,7 +68,7 @@ export async function planStage(spec: Omit<StageSpec, "token">, environments: st
   const [own, source] = await Promise.all([sideOf(spec.environment, environments), sideOf(spec.source, environments)]);
   const database = spec.database.length === 0 ? "none" : spec.database;
   const files = Array.isArray(spec.files)
-    ? await checkFiles(source.webRoot, spec.files, source.facts.wordpressVersion !== null)
+    ? await checkFiles(source.webRoot, spec.files, sharedFoldersOf(source.facts))
     : spec.files;
   const plan = { own, source, files: files.length === 0 ? "none" : files, database, addresses: spec.addresses };
   const isMixed = (plan.files !== "none" || database !== "none") && !isWhole(plan);

@@ -1,10 +1,8 @@
-/** The files of an environment, as a tree, and how much room they take. */
+/** The files of a web root, as a tree, and how much room they take. */
 import { lstat, readdir, statfs } from "node:fs/promises";
 import path from "node:path";
-import { partOf, type Release } from "../../releases.ts";
-import { type DiskUse, type FileEntry, RuntimeFailure } from "../../runtime.ts";
-import { sharedFolders } from "../php/site.ts";
-import { recordOf } from "./release.ts";
+import { partOf, type Release } from "./releases.ts";
+import { type DiskUse, type FileEntry, RuntimeFailure } from "./runtime.ts";
 
 const maxEntries = 100_000;
 
@@ -12,14 +10,15 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
   return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
-/** Throws `RuntimeFailure` where there are more files than anybody could read. */
-export async function listFiles(release: Release): Promise<readonly FileEntry[]> {
-  const root = await partOf(release, "public");
-  const shared = recordOf(release).core === null ? [] : sharedFolders.map((name) => `/${name}`);
+/**
+ * Everything that is a file or a folder, by name. `shared`: first folders of the web root that are shown without what is
+ * in them. Throws `RuntimeFailure` where there are more files than anybody could read.
+ */
+export async function listFiles(root: string, shared: readonly string[]): Promise<readonly FileEntry[]> {
   let entries = 0;
 
   async function list(folder: string): Promise<readonly FileEntry[]> {
-    if (shared.includes(folder)) return [];
+    if (shared.some((name) => folder === `/${name}`)) return [];
     // A folder that has gone since it was listed is shown as an empty one.
     const found = await readdir(path.join(root, folder), { withFileTypes: true }).catch(() => []);
     entries += found.length;

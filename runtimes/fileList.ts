@@ -1,10 +1,7 @@
 /** Lists of files that a person wants copied: each is looked at before anything is done. */
-import { lstat, mkdir } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import path from "node:path";
-import { removeTree } from "../../folders.ts";
-import { RuntimeFailure } from "../../runtime.ts";
-import { sharedFolders } from "../php/site.ts";
-import { copyLive } from "./copy.ts";
+import { RuntimeFailure } from "./runtime.ts";
 
 function refuse(listed: string, reason: string): never {
   throw new RuntimeFailure(`"${listed}" can't be copied: ${reason}.`);
@@ -35,42 +32,21 @@ async function checkThere(root: string, listed: string, segments: readonly strin
 
 /**
  * The list as paths below `root`, none with a slash at its end. Throws `RuntimeFailure` that names the first path which
- * isn't there or may not be copied. `hasSharedCode`: whether WordPress's own folders belong to all environments.
+ * isn't there or may not be copied. `shared`: first folders of the web root that belong to all environments.
  */
 export async function checkFiles(
   root: string,
   files: readonly string[],
-  hasSharedCode: boolean,
+  shared: readonly string[],
 ): Promise<readonly string[]> {
   const checked: string[] = [];
   for (const listed of files) {
     const segments = segmentsOf(listed);
-    if (hasSharedCode && sharedFolders.some((name) => name === segments[0])) {
+    if (shared.some((name) => name === segments[0])) {
       refuse(listed, "it is WordPress's own code, which all environments share");
     }
     await checkThere(root, listed, segments);
     checked.push(segments.join("/"));
   }
   return checked;
-}
-
-/** Whatever the target has that is no folder makes way for one. */
-async function makeFolders(root: string, segments: readonly string[]): Promise<void> {
-  for (const count of segments.keys()) {
-    const folder = path.join(root, ...segments.slice(0, count + 1));
-    const facts = await lstat(folder).catch(() => null);
-    if (facts?.isDirectory()) continue;
-    await removeTree(folder);
-    await mkdir(folder);
-  }
-}
-
-/** Puts these files and folders of one web root in the place of the other's. The list has been checked. */
-export async function copyFiles(files: readonly string[], from: string, to: string): Promise<void> {
-  for (const file of files) {
-    const target = path.join(to, file);
-    await makeFolders(to, file.split("/").slice(0, -1));
-    await removeTree(target);
-    await copyLive(path.join(from, file), target);
-  }
 }

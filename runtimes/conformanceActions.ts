@@ -1,0 +1,84 @@
+/** What the tests of `conformanceReleases.ts` and `conformanceCopies.ts` do with environments. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "vitest";
+import { exampleRequest, exampleSpec, type WordPressSpec, type World } from "./conformance.ts";
+import type { EnvironmentRef, Runtime, ServedEnvironment, StageSpec, WordPressInstall } from "./runtime.ts";
+
+export type Choices = Partial<Pick<StageSpec, "files" | "database">>;
+
+/** Two sites, and a specification that stages parts of the first one for the second one. */
+export interface Pair {
+  readonly source: EnvironmentRef;
+  readonly target: EnvironmentRef;
+  /** The target's. */
+  readonly address: string;
+  readonly spec: Omit<StageSpec, "token">;
+}
+
+export interface Actions {
+  runtime(): Runtime;
+  provisioned(wordpress?: Partial<WordPressInstall>): Promise<WordPressSpec>;
+  /** Throws where the environment is not there. */
+  servedAs(environment: EnvironmentRef): Promise<ServedEnvironment>;
+  /** Writes a file below the web root, making the folders it needs. */
+  write(environment: EnvironmentRef, name: string, content: string): Promise<void>;
+  /** Null where there is no such file. */
+  read(environment: EnvironmentRef, name: string): Promise<string | null>;
+  /** Serves the environment and nothing else. */
+  frontPage(environment: EnvironmentRef, address: string): Promise<string>;
+  /** Everything is pushed unless `choices` says otherwise. */
+  pair(choices?: Choices): Promise<Pair>;
+}
+
+export function actionsIn(world: () => World): Actions {
+  const runtime = () => world().runtime;
+
+  async function provisioned(wordpress: Partial<WordPressInstall> = {}): Promise<WordPressSpec> {
+    const spec = exampleSpec(wordpress);
+    await runtime().provision(spec);
+    return spec;
+  }
+
+  async function servedAs(environment: EnvironmentRef): Promise<ServedEnvironment> {
+    const layout = await runtime().layout(environment);
+    if (layout === null) throw new Error("The environment has no layout.");
+    return { ...environment, ...layout, phpVersion: "8.3" };
+  }
+
+  return {
+    runtime,
+    provisioned,
+    servedAs,
+    write: async (environment, name, content) => {
+      const file = path.join((await servedAs(environment)).documentRoot, name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, content);
+    },
+    read: async (environment, name) => {
+      const { documentRoot } = await servedAs(environment);
+      return readFile(path.join(documentRoot, name), "utf8").catch(() => null);
+    },
+    frontPage: async (environment, address) => {
+      await world().serving.setEnvironments([await servedAs(environment)]);
+      const answer = await world().serving.handle(environment.id, exampleRequest(address));
+      expect(answer.status).toBe(200);
+      return text(answer.body);
+    },
+    pair: async (choices = {}) => {
+      const source = await provisioned({ title: "Staging garden" });
+      const target = await provisioned({ title: "Live garden" });
+      const { address } = target.wordpress;
+      const spec: Omit<StageSpec, "token"> = {
+        environment: target.environment,
+        source: source.environment,
+        files: "all",
+        database: "all",
+        addresses: [{ from: source.wordpress.address, to: address }],
+        ...choices,
+      };
+      return { source: source.environment, target: target.environment, address, spec };
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/** What `runtime.ts` promises about copies of environments, and about what can be read of one; part of `conformance.ts`. */
+import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { exampleSpec } from "./conformance.ts";
+import type { Actions } from "./conformanceActions.ts";
+import { type FileEntry, type ProvisionSpec, RuntimeFailure } from "./runtime.ts";
+
+export function testCopies({ runtime, provisioned, servedAs, write, read, frontPage, pair }: Actions): void {
+  async function plain(): Promise<ProvisionSpec> {
+    const spec = { ...exampleSpec(), wordpress: null };
+    expect(await runtime().provision(spec)).toEqual({ wordpressVersion: null });
+    return spec;
+  }
+
+  async function temporaryFolder(): Promise<string> {
+    const folder = await mkdtemp(path.join(tmpdir(), "snapshot-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    return folder;
+  }
+
+  describe("an environment without WordPress", () => {
+    test("shows that it is ready, and is copied and pushed like any other", async () => {
+      const [source, target] = [await plain(), await plain()];
+      expect(await servedAs(source.environment)).toMatchObject({ overlays: {}, multisite: null });
+      expect(await frontPage(source.environment, "http://plain.localhost:8081")).toContain("</html>");
+      await write(source.environment, "app.txt", "app");
+      const copy = exampleSpec().environment;
+      const answer = await runtime().clone({ environment: copy, source: source.environment, addresses: [] });
+      expect(answer).toEqual({ wordpressVersion: null });
+      expect(await read(copy, "app.txt")).toBe("app");
+      const environments = { environment: target.environment, source: source.environment };
+      await runtime().stage({ ...environments, token: "one", files: "all", database: "all", addresses: [] });
+      await runtime().switchTo(target.environment, "one");
+      expect(await read(target.environment, "app.txt")).toBe("app");
+    }, 60_000);
+
+    test("takes no half of a WordPress", async () => {
+      const { source, spec } = await pair({ database: "none" });
+      const { environment } = await plain();
+      await expect(runtime().stage({ ...spec, environment, token: "one" })).rejects.toThrow(RuntimeFailure);
+      await runtime().stage({ ...spec, environment, source, database: "all", token: "one" });
+      expect(await runtime().staged(environment, "one")).not.toBeNull();
+    });
+  });
+
+  describe("a clone", () => {
+    test("shows its source's title at its own address, and goes its own way", async () => {
+      const { environment: source, wordpress } = await provisioned({ title: "Cloned garden" });
+      await write(source, "before.txt", "before");
+      const environment = exampleSpec().environment;
+      const to = `http://clone-${environment.number}.localhost:8081`;
+      const spec = { environment, source, addresses: [{ from: wordpress.address, to }] };
+      const { wordpressVersion } = await runtime().clone(spec);
+      expect(wordpressVersion).toBe(
+        (await runtime().provision({ ...exampleSpec(), environment: source })).wordpressVersion,
+      );
+      await write(source, "after.txt", "after");
+      await write(environment, "own.txt", "own");
+      await runtime().clone(spec);
+      expect(await read(environment, "before.txt")).toBe("before");
+      expect(await read(environment, "after.txt")).toBeNull();
+      expect(await read(environment, "own.txt")).toBe("own");
+      expect(await frontPage(environment, to)).toContain("Cloned garden");
+      await runtime().destroy(source);
+      expect(await read(environment, "before.txt")).toBe("before");
+    }, 60_000);
+
+    test("of an environment that is not there leaves nothing", async () => {
+      const [environment, source] = [exampleSpec().environment, exampleSpec().environment];
+      await expect(runtime().clone({ environment, source, addresses: [] })).rejects.toThrow(RuntimeFailure);
+      expect(await runtime().layout(environment)).toBeNull();
+    });
+  });
+
+  test("a comparison tells files by what happens to them, and changes nothing", async () => {
+    const { source, target, spec } = await pair({ database: "none" });
+    await write(source, "added.txt", "12345");
+    await write(source, "changed.txt", "source");
+    await write(target, "changed.txt", "target!");
+    await write(target, "removed.txt", "1");
+    const folder = path.dirname(path.dirname(path.dirname((await servedAs(target)).documentRoot)));
+    const before = await readdir(folder, { recursive: true });
+    const { files, lost } = await runtime().compare(spec);
+    expect(files.added).toEqual({ count: 1, bytes: 5, listed: [{ path: "added.txt", bytes: 5 }] });
+    expect(files.changed.listed).toContainEqual({ path: "changed.txt", bytes: 6 });
+    expect(files.removed).toEqual({ count: 1, bytes: 1, listed: [{ path: "removed.txt", bytes: 1 }] });
+    expect(lost).toEqual([]);
+    const all = await runtime().compare({ ...spec, files: "none", database: "all" });
+    expect(all.files.added.count + all.files.changed.count + all.files.removed.count).toBe(0);
+    expect(await readdir(folder, { recursive: true })).toEqual(before);
+  });
+
+  test("a snapshot has the environment's own files and its database", async () => {
+    const { environment } = await provisioned();
+    await write(environment, "folder/kept.txt", "kept");
+    const folder = path.join(await temporaryFolder(), "deep", "snapshot");
+    await runtime().snapshot(environment, folder);
+    expect((await readdir(folder)).toSorted()).toEqual(["database", "public", "release.json"]);
+    expect(await readFile(path.join(folder, "public", "folder", "kept.txt"), "utf8")).toBe("kept");
+    expect((await readdir(path.join(folder, "database"))).length).toBeGreaterThan(0);
+    await write(environment, "later.txt", "later");
+    await runtime().snapshot(environment, folder);
+    expect(await readdir(path.join(folder, "public"))).not.toContain("later.txt");
+    const never = path.join(await temporaryFolder(), "never");
+    await expect(runtime().snapshot({ id: randomUUID(), number: 0 }, never)).rejects.toThrow();
+    await expect(readdir(never)).rejects.toThrow();
+  });
+
+  test("the list of files is sorted, has folders with what is in them, and shared code as its folder only", async () => {
+    const { environment } = await provisioned();
+    for (const name of ["zoo/b.txt", "zoo/a/deep.txt", "Above.txt"]) await write(environment, name, "x");
+    await mkdir(path.join((await servedAs(environment)).documentRoot, "zoo/empty"));
+    const files = await runtime().listFiles(environment);
+    const find = (name: string): FileEntry | undefined => files?.find((entry) => entry.name === name);
+    expect(find("Above.txt")).toEqual({ name: "Above.txt", path: "/Above.txt" });
+    expect(find("zoo")).toEqual({
+      name: "zoo",
+      path: "/zoo",
+      children: [
+        { name: "a", path: "/zoo/a", children: [{ name: "deep.txt", path: "/zoo/a/deep.txt" }] },
+        { name: "b.txt", path: "/zoo/b.txt" },
+        { name: "empty", path: "/zoo/empty", children: [] },
+      ],
+    });
+    for (const name of ["wp-admin", "wp-includes"])
+      expect(find(name)).toEqual({ name, path: `/${name}`, children: [] });
+    const names = files?.map((entry) => entry.name) ?? [];
+    expect(names).toEqual(names.toSorted());
+    expect(await runtime().listFiles(exampleSpec().environment)).toBeNull();
+  });
+
+  test("the room that an environment takes grows with its files", async () => {
+    const { environment } = await provisioned();
+    const before = await runtime().diskUse(environment);
+    await write(environment, "folder/large.bin", "x".repeat(100_000));
+    const after = await runtime().diskUse(environment);
+    expect(after?.files).toBe((before?.files ?? 0) + 100_000);
+    expect(after?.database).toBe(before?.database);
+    expect(after?.database).toBeGreaterThan(0);
+    expect(after?.free).toBeGreaterThan(1_000_000);
+    expect(await runtime().diskUse(exampleSpec().environment)).toBeNull();
+  });
+}

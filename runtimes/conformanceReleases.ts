@@ -1,0 +1,165 @@
+/** What `runtime.ts` promises about an environment's next releases; part of `conformance.ts`. */
+import { readdir, readFile, realpath, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { exampleSpec } from "./conformance.ts";
+import type { Actions } from "./conformanceActions.ts";
+import { RuntimeFailure } from "./runtime.ts";
+
+export function testReleases({ runtime, provisioned, servedAs, write, read, frontPage, pair }: Actions): void {
+  describe("a staged release", () => {
+    test("is seen beside the one that is served, and nothing of it by visitors", async () => {
+      const { source, target, spec } = await pair();
+      await write(source, "new.txt", "new");
+      const before = await servedAs(target);
+      await runtime().stage({ ...spec, token: "one" });
+      expect(await servedAs(target)).toEqual(before);
+      const staged = await runtime().staged(target, "one");
+      expect(staged?.release).toBeGreaterThan(before.release);
+      const documentRoot = staged?.documentRoot ?? "";
+      expect(await realpath(documentRoot)).toBe(documentRoot);
+      expect(await readFile(path.join(documentRoot, "new.txt"), "utf8")).toBe("new");
+      expect(await runtime().staged(target, "two")).toBeNull();
+    });
+
+    test("is what is served after the switch, and the one before after the switch back", async () => {
+      const { source, target, address, spec } = await pair();
+      await write(source, "new.txt", "new");
+      await write(target, "old.txt", "old");
+      const before = await servedAs(target);
+      await runtime().stage({ ...spec, token: "one" });
+      const staged = await runtime().staged(target, "one");
+      for (let time = 0; time < 2; time += 1) await runtime().switchTo(target, "one");
+      expect(await runtime().layout(target)).toEqual(staged);
+      expect(await runtime().staged(target, "one")).toBeNull();
+      expect(await read(target, "new.txt")).toBe("new");
+      expect(await read(target, "old.txt")).toBeNull();
+      expect(await frontPage(target, address)).toContain("Staging garden");
+      await runtime().unstage(target, "one");
+      expect(await runtime().layout(target)).toEqual(staged);
+      for (let time = 0; time < 2; time += 1) await runtime().switchBack(target, "one");
+      expect(await servedAs(target)).toEqual(before);
+      expect(await frontPage(target, address)).toContain("Live garden");
+      expect(await read(target, "old.txt")).toBe("old");
+    }, 60_000);
+
+    test("is staged once however often it is asked for", async () => {
+      const { source, target, spec } = await pair();
+      await runtime().stage({ ...spec, token: "one" });
+      const staged = await runtime().staged(target, "one");
+      await write(source, "later.txt", "later");
+      await runtime().stage({ ...spec, token: "one" });
+      expect(await runtime().staged(target, "one")).toEqual(staged);
+      await expect(readFile(path.join(staged?.documentRoot ?? "", "later.txt"))).rejects.toThrow();
+      await runtime().stage({ ...spec, token: "two" });
+      expect((await runtime().staged(target, "two"))?.release).not.toBe(staged?.release);
+    });
+
+    test("is gone when it is unstaged, and never has its number again", async () => {
+      const { target, spec } = await pair();
+      await runtime().stage({ ...spec, token: "one" });
+      const first = await runtime().staged(target, "one");
+      for (let time = 0; time < 2; time += 1) await runtime().unstage(target, "one");
+      expect(await runtime().staged(target, "one")).toBeNull();
+      await expect(readdir(first?.documentRoot ?? "")).rejects.toThrow();
+      await runtime().stage({ ...spec, token: "one" });
+      expect((await runtime().staged(target, "one"))?.release).toBeGreaterThan(first?.release ?? 0);
+    });
+
+    test("shares what comes from nowhere: nothing that is written to it meanwhile is lost", async () => {
+      const { target, spec } = await pair({ files: "none" });
+      await runtime().stage({ ...spec, token: "one" });
+      await write(target, "meanwhile.txt", "uploaded");
+      await runtime().switchTo(target, "one");
+      expect(await read(target, "meanwhile.txt")).toBe("uploaded");
+      await write(target, "afterwards.txt", "uploaded");
+      await runtime().switchBack(target, "one");
+      expect(await read(target, "afterwards.txt")).toBe("uploaded");
+    });
+
+    test("has the listed files and folders of the source, and its own besides", async () => {
+      const { source, target, spec } = await pair({ files: ["a.txt", "folder/inner/"], database: "none" });
+      for (const name of ["a.txt", "b.txt", "folder/inner/new.txt", "folder/outer.txt"])
+        await write(source, name, "source");
+      for (const name of ["a.txt", "b.txt", "folder/inner/old.txt", "own.txt"]) await write(target, name, "target");
+      await runtime().stage({ ...spec, token: "one" });
+      await runtime().switchTo(target, "one");
+      expect(await read(target, "a.txt")).toBe("source");
+      expect(await read(target, "b.txt")).toBe("target");
+      expect(await read(target, "own.txt")).toBe("target");
+      expect(await read(target, "folder/inner/new.txt")).toBe("source");
+      expect(await read(target, "folder/inner/old.txt")).toBeNull();
+      expect(await read(target, "folder/outer.txt")).toBeNull();
+    });
+
+    const badPaths = ["", "/a.txt", "../a.txt", "folder/../a.txt", "./a.txt", "a\\..\\b", "a\0.txt", "folder//x", "."];
+    test.each([...badPaths, "missing.txt", "a.txt/below", "linked/x.txt", "wp-admin/index.php", "wp-includes"])(
+      "can't be asked for with the path %j",
+      async (file) => {
+        const { source, target, spec } = await pair({ files: ["a.txt", file] });
+        await write(source, "a.txt", "source");
+        await symlink(tmpdir(), path.join((await servedAs(source)).documentRoot, "linked"));
+        const named = `"${file.replaceAll("\0", "\\0")}"`;
+        const staging = runtime().stage({ ...spec, token: "one" });
+        await expect(staging).rejects.toThrow(RuntimeFailure);
+        await expect(staging).rejects.toThrow(named);
+        await expect(runtime().compare(spec)).rejects.toThrow(named);
+        expect(await runtime().staged(target, "one")).toBeNull();
+      },
+    );
+
+    test("can't be asked for with a table that the source doesn't have", async () => {
+      const { target, spec } = await pair({ files: "none", database: ["wp_options", "wp_nothing"] });
+      const staging = runtime().stage({ ...spec, token: "one" });
+      await expect(staging).rejects.toThrow(RuntimeFailure);
+      await expect(staging).rejects.toThrow("wp_nothing");
+      expect(await runtime().staged(target, "one")).toBeNull();
+    });
+
+    test("is not made of halves of two kinds of network", async () => {
+      const { source, spec } = await pair({ files: "none" });
+      const network = await provisioned({ multisite: "subdirectory" });
+      const { environment } = network;
+      await expect(runtime().stage({ ...spec, environment, token: "one" })).rejects.toThrow(RuntimeFailure);
+      await runtime().stage({ ...spec, environment, source, files: "all", token: "one" });
+      expect((await runtime().staged(environment, "one"))?.multisite).toBeNull();
+    }, 120_000);
+  });
+
+  test("whatever never happened can be taken back", async () => {
+    const { environment } = await provisioned();
+    const before = await servedAs(environment);
+    for (const ref of [environment, exampleSpec().environment]) {
+      await runtime().switchBack(ref, "one");
+      await runtime().unstage(ref, "one");
+      await runtime().prune(ref);
+      expect(await runtime().staged(ref, "one")).toBeNull();
+    }
+    expect(await servedAs(environment)).toEqual(before);
+    await expect(runtime().switchTo(environment, "one")).rejects.toThrow();
+  });
+
+  test("pruning keeps what the current release and the one before it need, and nothing else", async () => {
+    const { source, target, spec } = await pair({ files: "none" });
+    await write(target, "first.txt", "first");
+    for (const token of ["one", "two", "three"]) {
+      await runtime().stage({ ...spec, token });
+      await runtime().switchTo(target, token);
+      await runtime().prune(target);
+      await runtime().prune(target);
+      expect(await read(target, "first.txt")).toBe("first");
+    }
+    await runtime().switchBack(target, "three");
+    expect(await read(target, "first.txt")).toBe("first");
+    await runtime().stage({ ...spec, files: "all", token: "four" });
+    await write(source, "five.txt", "five");
+    await runtime().stage({ ...spec, files: "all", token: "five" });
+    await runtime().switchTo(target, "five");
+    await runtime().prune(target);
+    expect(await runtime().staged(target, "four")).toBeNull();
+    expect(await read(target, "five.txt")).toBe("five");
+    await runtime().switchBack(target, "five");
+    expect(await read(target, "first.txt")).toBe("first");
+  }, 120_000);
+}

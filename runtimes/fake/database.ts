@@ -1,0 +1,81 @@
+/** The fake's database: a file of tables with rows, as JSON. */
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type AddressChange, type ProvisionSpec, RuntimeFailure } from "../runtime.ts";
+
+export type Tables = Readonly<Record<string, readonly unknown[]>>;
+
+function isTables(value: unknown): value is Tables {
+  return typeof value === "object" && value !== null && Object.values(value).every(Array.isArray);
+}
+
+function fileIn(folder: string): string {
+  return path.join(folder, "database.json");
+}
+
+function parseTables(json: string): Tables {
+  const parsed: unknown = JSON.parse(json);
+  if (!isTables(parsed)) throw new Error("A database of the fake's is damaged.");
+  return parsed;
+}
+
+/** `folder` is the release's part `database`. */
+export async function readTables(folder: string): Promise<Tables> {
+  return parseTables(await readFile(fileIn(folder), "utf8"));
+}
+
+export async function writeTables(folder: string, tables: Tables): Promise<void> {
+  await writeFile(fileIn(folder), JSON.stringify(tables));
+}
+
+/** What WordPress would have at the beginning, or a small part of it. */
+export function newTables({ wordpress }: ProvisionSpec): Tables {
+  if (wordpress === null) return {};
+  return {
+    wp_options: [
+      { option_name: "siteurl", option_value: wordpress.address },
+      { option_name: "blogname", option_value: wordpress.title },
+    ],
+    wp_posts: [{ ID: 1, post_title: "Hello world!", guid: `${wordpress.address}/?p=1` }],
+  };
+}
+
+/** `json` with the new addresses; none of them has a character that JSON writes in another way. */
+export function changeAddresses(json: string, addresses: readonly AddressChange[]): string {
+  return addresses.reduce((changed, { from, to }) => changed.replaceAll(from, to), json);
+}
+
+/** These tables of `all`, or every one for null. Throws `RuntimeFailure` that names the first one that isn't there. */
+export function pickTables(all: Tables, tables: readonly string[] | null): Tables {
+  const picked = (tables ?? Object.keys(all)).map((table) => {
+    const rows = all[table];
+    if (rows === undefined) throw new RuntimeFailure(`The source has no table "${table}".`);
+    return [table, rows] as const;
+  });
+  return Object.fromEntries(picked);
+}
+
+/** The source's tables as they come: picked, with the new addresses. */
+export function incomingTables(
+  source: Tables,
+  tables: readonly string[] | null,
+  addresses: readonly AddressChange[],
+): Tables {
+  return parseTables(changeAddresses(JSON.stringify(pickTables(source, tables)), addresses));
+}
+
+/** How many rows of each table only `own` has, by content; tables that lose nothing are left out. */
+export function lostRows(
+  own: Tables,
+  source: Tables,
+  tables: readonly string[] | null,
+): readonly { readonly table: string; readonly rows: number }[] {
+  pickTables(source, tables ?? []);
+  return Object.entries(own)
+    .filter(([table]) => tables === null || tables.includes(table))
+    .map(([table, rows]) => {
+      const theirs = new Set((source[table] ?? []).map((row) => JSON.stringify(row)));
+      return { table, rows: rows.filter((row) => !theirs.has(JSON.stringify(row))).length };
+    })
+    .filter(({ rows }) => rows > 0);
+}

@@ -1,0 +1,73 @@
+/** What a release of the fake is made of: a few small files, a database of JSON, and what it was made from. */
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
+import { type AddressChange, type CloneSpec, type ProvisionSpec, RuntimeFailure } from "../runtime.ts";
+import { changeAddresses, incomingTables, newTables, readTables, writeTables } from "./database.ts";
+
+const sharedFolders = ["wp-admin", "wp-includes"];
+
+export function sharedFoldersOf({ wordpress }: ProvisionSpec): readonly string[] {
+  return wordpress === null ? [] : sharedFolders;
+}
+
+function isSpec(value: unknown): value is ProvisionSpec {
+  return typeof value === "object" && value !== null && "environment" in value && "wordpress" in value;
+}
+
+/** What a release of the fake shows; null where there is none. */
+export async function readSpec(file: string): Promise<ProvisionSpec | null> {
+  const text = await readFile(file, "utf8").catch(() => null);
+  const parsed: unknown = text === null ? null : JSON.parse(text);
+  return isSpec(parsed) ? parsed : null;
+}
+
+export async function specOf(release: Release): Promise<ProvisionSpec> {
+  const spec = await readSpec(path.join(release.folder, "spec.json"));
+  if (spec === null) throw new Error(`The release in ${release.folder} is damaged.`);
+  return spec;
+}
+
+export async function writeSpec(
+  folder: string,
+  spec: ProvisionSpec,
+  addresses: readonly AddressChange[],
+): Promise<void> {
+  await writeFile(path.join(folder, "spec.json"), changeAddresses(JSON.stringify(spec), addresses));
+}
+
+/** Throws `RuntimeFailure` where the environment is not there. */
+export async function requireRelease(live: string): Promise<Release> {
+  const release = await currentRelease(live);
+  if (release === null) throw new RuntimeFailure("The environment is not there any more.");
+  return release;
+}
+
+/** The first release of a new environment. */
+export async function fillNew(spec: ProvisionSpec, folder: string): Promise<void> {
+  for (const name of ["database", "public", ...sharedFoldersOf(spec).map((shared) => `public/${shared}`)]) {
+    await mkdir(path.join(folder, name));
+  }
+  await writeFile(path.join(folder, "public", "index.php"), "<?php\n");
+  await writeTables(path.join(folder, "database"), newTables(spec));
+  await writeSpec(folder, spec, []);
+  await writeRecord(folder, firstRelease);
+}
+
+export async function copyPart(part: Part, from: Release, folder: string): Promise<void> {
+  await cp(await partOf(from, part), path.join(folder, part), { recursive: true });
+}
+
+/** The first release of a copy: the source's parts and its title, with other addresses. */
+export async function fillCopy(
+  source: Release,
+  { environment, addresses }: Pick<CloneSpec, "environment" | "addresses">,
+  folder: string,
+): Promise<void> {
+  await copyPart("public", source, folder);
+  await mkdir(path.join(folder, "database"));
+  const tables = await readTables(await partOf(source, "database"));
+  await writeTables(path.join(folder, "database"), incomingTables(tables, null, addresses));
+  await writeSpec(folder, { ...(await specOf(source)), environment }, addresses);
+  await writeRecord(folder, firstRelease);
+}
