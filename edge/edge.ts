@@ -11,6 +11,7 @@ import { loadTableFile } from "./tableFile.ts";
 import type { Upstream } from "./upstream.ts";
 import type { EdgeLog, EdgeParts, Limits } from "./visit.ts";
 import { createVisitorServer } from "./visitors.ts";
+import { createWrites } from "./writes.ts";
 
 export interface EdgeOptions {
   /** The edge closes it when it is closed. */
@@ -36,8 +37,9 @@ export interface Edge {
 /** Rejects with the error of `listen` (`EADDRINUSE`, `EACCES`) where the visitors' port can't be had. */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, log } = options;
-  const routes = createRoutes(upstream);
-  const parts: EdgeParts = { routes, upstream, limits, log };
+  const writes = createWrites(limits.freezeSeconds);
+  const routes = createRoutes(upstream, writes);
+  const parts: EdgeParts = { routes, upstream, writes, limits, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const admin = createAdminServer(parts, () => portOf(visitors));

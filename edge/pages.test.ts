@@ -9,6 +9,7 @@ const names: readonly PageName[] = [
   "tooLarge",
   "busy",
   "unavailable",
+  "frozen",
   "deadline",
   "crashed",
   "broken",

@@ -61,6 +61,13 @@ const pages = {
     owner: "If it stays like this, look at the site's activity log for an operation that is running or has failed.",
     retryAfterSeconds: 5,
   },
+  frozen: {
+    status: 503,
+    code: "back_in_a_moment",
+    title: "Back in a moment",
+    text: "This site is being changed, and nothing was saved. What you typed is still in your browser. Please go back and send it again in a few seconds.",
+    retryAfterSeconds: 3,
+  },
   deadline: {
     status: 504,
     code: "site_too_slow",

@@ -148,6 +148,7 @@ test.each([
     "an unknown kind of network",
     JSON.stringify({ ...tableOf(1, [], {}), environments: [{ ...environment, multisite: "both" }] }),
   ],
+  ["a freeze of no kind", JSON.stringify({ ...tableOf(1, [], {}), environments: [{ ...environment, isFrozen: 1 }] })],
   ["a host of nobody", JSON.stringify(tableOf(1, [environment], { "a.localhost": "other" }))],
   ["a host without a name", JSON.stringify(tableOf(1, [environment], { "": "one" }))],
 ])("a broken table is refused and says where: %s", async (_, body) => {
@@ -156,6 +157,16 @@ test.each([
   expect(got.status).toBe(400);
   expect(got.body).toHaveProperty("message");
   expect(await status(edge)).toMatchObject({ generation: 0 });
+});
+
+test("a table from before freezes and fresh processes were known freezes nobody", async () => {
+  const { edge, upstream } = await startEmptyEdge();
+  const { isFrozen, phpRun, ...old } = environment;
+  expect(await putTable(edge, JSON.stringify({ generation: 1, environments: [old], hosts: [] }))).toMatchObject({
+    status: 200,
+  });
+  expect(upstream.lists).toEqual([[environment]]);
+  expect([isFrozen, phpRun]).toEqual([false, 0]);
 });
 
 test("the admin socket knows nothing else", async () => {

@@ -4,6 +4,7 @@ import { findHost, indexHosts } from "./hosts.ts";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
 import { emptyTable } from "./tableFile.ts";
 import type { Upstream } from "./upstream.ts";
+import type { Writes } from "./writes.ts";
 
 export interface Route {
   readonly environment: EdgeEnvironment;
@@ -14,7 +15,8 @@ export interface Routes {
   /** Null where no site has this name (as `readHost` gives it). */
   find(host: string): Route | null;
   /**
-   * Resolves with the generation in force: the given one, or a newer one that was already there.
+   * Resolves with the generation in force: the given one, or a newer one that was already there. No write to an
+   * environment that is frozen in it is under way then.
    * Rejects, and stays at the old generation, where the upstream doesn't take the environments.
    */
   set(table: EdgeTable): Promise<number>;
@@ -26,18 +28,21 @@ interface Served {
   readonly environments: ReadonlyMap<string, Route>;
 }
 
-export function createRoutes(upstream: Pick<Upstream, "setEnvironments">): Routes {
+export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes: Writes): Routes {
   let table = emptyTable;
   let served = serve([], []);
   let turn: Promise<unknown> = Promise.resolve();
 
   async function replace(next: EdgeTable): Promise<number> {
     if (next.generation <= table.generation) return table.generation;
+    // A write must not reach what was there before: frozen is what is frozen in either, until the next is in force.
+    writes.freeze([...frozenIn(table), ...frozenIn(next)]);
     // What goes loses its routes before it is ended; what comes gets them once it can run.
     served = serve(next.environments, remaining(table.hosts, next.hosts));
     await upstream.setEnvironments(next.environments);
     table = next;
     served = serve(next.environments, next.hosts);
+    writes.freeze(frozenIn(next));
     return next.generation;
   }
 
@@ -49,10 +54,18 @@ export function createRoutes(upstream: Pick<Upstream, "setEnvironments">): Route
     set(next) {
       const result = turn.then(() => replace(next));
       turn = result.catch(() => undefined);
-      return result;
+      // Out of turn: other sites' tables need not wait for it to be in force.
+      return result.then(async (generation) => {
+        await writes.settled();
+        return generation;
+      });
     },
     table: () => table,
   };
+}
+
+function frozenIn({ environments }: EdgeTable): readonly string[] {
+  return environments.filter(({ isFrozen }) => isFrozen).map(({ id }) => id);
 }
 
 function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): Served {

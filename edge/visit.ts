@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { VisitorPath } from "./path.ts";
 import type { Route, Routes } from "./routes.ts";
 import type { Upstream } from "./upstream.ts";
+import type { Writes } from "./writes.ts";
 
 export interface Visit {
   readonly request: IncomingMessage;
@@ -22,6 +23,8 @@ export interface Limits {
   readonly requestSeconds: number;
   /** After which a connection on which nothing moves is closed; longer than PHP may take for an answer. */
   readonly silenceSeconds: number;
+  /** For which writes that have begun are waited for when their environment is frozen. */
+  readonly freezeSeconds: number;
 }
 
 /** The part of a pino logger that the edge uses. */
@@ -35,6 +38,7 @@ export interface EdgeLog {
 export interface EdgeParts {
   readonly routes: Routes;
   readonly upstream: Upstream;
+  readonly writes: Writes;
   readonly limits: Limits;
   readonly log: EdgeLog;
 }

@@ -1,8 +1,9 @@
 /** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { findRoute } from "./findRoute.ts";
+import { isForRest, mayWrite } from "./mayWrite.ts";
 import { sendPage } from "./pages.ts";
-import { answerWithPhp } from "./php.ts";
+import { answerWithPhp, type Script } from "./php.ts";
 import { resolve } from "./resolve.ts";
 import { sendFile } from "./static.ts";
 import { announcesTooMuch, refuseUpload } from "./uploads.ts";
@@ -11,6 +12,8 @@ import type { EdgeParts, Visit } from "./visit.ts";
 /** A WordPress with many plugins sets many cookies. */
 const headBytes = 32 * 1024;
 const keepAliveMilliseconds = 30_000;
+
+const asksForJson = { headers: { accept: "application/json" } };
 
 /** Not listening yet. `fromPhp`: only PHP of this installation reaches it. */
 export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server {
@@ -58,7 +61,7 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   const decision = await resolve(path, route.environment, route.look);
   switch (decision.kind) {
     case "php":
-      return answerWithPhp(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
+      return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
     case "static":
       return sendFile(visit, decision.file);
     case "refuse":
@@ -67,6 +70,19 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
       const reads = request.method === "GET" || request.method === "HEAD";
       response.writeHead(reads ? 301 : 308, { location: decision.location, "content-length": 0 }).end();
     }
+  }
+}
+
+/** A write is refused while the environment is frozen, and counted otherwise: whoever freezes it waits for that. */
+async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
+  const { request, response, route, path } = visit;
+  if (!mayWrite(request, path, script.script)) return answerWithPhp(visit, script, parts);
+  const ended = parts.writes.begin(route.environment.id, response);
+  if (ended === null) return sendPage(isForRest(path) ? asksForJson : request, response, "frozen");
+  try {
+    await answerWithPhp(visit, script, parts);
+  } finally {
+    ended();
   }
 }
 

@@ -17,6 +17,8 @@ import { type Config, loadConfig } from "./config.ts";
 const requestSeconds = 300;
 const headSeconds = 15;
 const silenceAfterDeadlineSeconds = 60;
+/** What takes longer to be written is broken off: whoever pushes to a site waits for it, and so do its editors. */
+const freezeSeconds = 20;
 /** How long visitors who are being answered are waited for at the end. */
 const graceMilliseconds = 3_000;
 
@@ -47,6 +49,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         headSeconds,
         requestSeconds,
         silenceSeconds: config.requestDeadlineSeconds + silenceAfterDeadlineSeconds,
+        freezeSeconds,
       },
       log,
     });

@@ -31,7 +31,13 @@ export interface Logged {
   readonly message: string;
 }
 
-export const limits = { uploadBytes: 100_000, headSeconds: 15, requestSeconds: 60, silenceSeconds: 60 };
+export const limits = {
+  uploadBytes: 100_000,
+  headSeconds: 15,
+  requestSeconds: 60,
+  silenceSeconds: 60,
+  freezeSeconds: 20,
+};
 
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "edge-"));
