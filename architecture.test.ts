@@ -17,7 +17,7 @@ const mayImport: Record<string, readonly string[]> = {
   runtimes: [],
   "server/store": ["contract"],
   "server/archives": ["contract"],
-  "server/operations": ["contract", "server/store", "server/reconcilers", "server", "runtimes"],
+  "server/operations": ["contract", "server/store", "server/archives", "server/reconcilers", "server", "runtimes"],
   "server/reconcilers": ["contract", "server/store", "server", "runtimes", "edge"],
   "server/app": ["contract", "server/store", "server/operations", "server", "runtimes"],
   "server/http": ["contract", "server/app", "server"],

@@ -8,7 +8,22 @@ export const languages = ["da", "de", "en", "es", "fr", "it", "ja", "nl", "pt", 
 export type Language = (typeof languages)[number];
 
 /** The kinds of entry there are; an open set for clients, a closed one here. */
-export const activityTypes = ["addSite", "deleteSite", "createApiKey", "revokeApiKey"] as const;
+export const activityTypes = [
+  "addSite",
+  "addPlainSite",
+  "cloneSite",
+  "deleteSite",
+  "addEnvironment",
+  "addPlainEnvironment",
+  "cloneEnvironment",
+  "deleteEnvironment",
+  "pushEnvironment",
+  "comparePush",
+  "modifyPhpVersion",
+  "restartPhp",
+  "createApiKey",
+  "revokeApiKey",
+] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
 const optionalText = (example: string) => nullable(Type.String({ examples: [example] }));

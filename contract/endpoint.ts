@@ -23,6 +23,7 @@ export type UnderSiteScope = "open" | "filtered" | "closed";
 export type Resource =
   | { readonly kind: "company"; readonly from: IdSource; readonly underSiteScope: UnderSiteScope }
   | { readonly kind: "site"; readonly from: IdSource }
+  | { readonly kind: "environment"; readonly from: IdSource }
   | { readonly kind: "operation"; readonly from: IdSource }
   /** The calling key itself. */
   | { readonly kind: "key" };
@@ -50,7 +51,10 @@ export interface Endpoint {
   readonly resource: Resource;
   /** The least role that may call it; by default `billing` for reads and `developer` for anything else. */
   readonly role?: Role;
-  /** Whether a live environment is changed, which a key with the scope `non-live` must not do. */
+  /**
+   * Whether a live environment is changed, which a key with the scope `non-live` must not do. Of a row that acts on an
+   * environment: whether that one is changed, which matters where it is the live one.
+   */
   readonly changesLive?: boolean;
   /** Which budget of requests it is counted against. */
   readonly bucket?: "creations" | "operations";

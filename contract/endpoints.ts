@@ -3,18 +3,31 @@ import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
+import { cloneEnvironment, createEnvironment, createPlainEnvironment, deleteEnvironment } from "./newEnvironments.ts";
+import { cloneSite, createPlainSite } from "./newSites.ts";
 import { getOperation } from "./operations.ts";
 import { listPhpVersions } from "./phpVersions.ts";
+import { pushEnvironment } from "./push.ts";
 import { listRegions } from "./regions.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
+import { modifyPhpVersion, restartPhp } from "./tools.ts";
 import { validateKey } from "./validate.ts";
 
 export const endpoints = {
   listSites,
   createSite,
+  createPlainSite,
+  cloneSite,
   getSite,
   deleteSite,
   listEnvironments,
+  createEnvironment,
+  createPlainEnvironment,
+  cloneEnvironment,
+  deleteEnvironment,
+  pushEnvironment,
+  modifyPhpVersion,
+  restartPhp,
   getOperation,
   listApiKeys,
   createApiKey,

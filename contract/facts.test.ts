@@ -6,10 +6,16 @@ import { regions } from "./regions.ts";
 import { nullable, pattern, sentenceOfPattern, uuid } from "./schema.ts";
 
 describe("kinds of operation", () => {
-  it("have prefixes of their own, so that an id says its kind", () => {
-    const prefixes = Object.values(operationKinds).map(({ prefix }) => prefix);
-    expect(new Set(prefixes).size).toBe(prefixes.length);
-    for (const prefix of prefixes) expect(prefix).toMatch(/^[a-z-]+:[a-z-]+-$/);
+  it("have prefixes of their own, but for those that clients know under one", () => {
+    const byPrefix = Map.groupBy(Object.entries(operationKinds), ([, { prefix }]) => prefix);
+    const shared = [...byPrefix.values()]
+      .filter((kinds) => kinds.length > 1)
+      .map((kinds) => kinds.map(([kind]) => kind));
+    expect(shared).toEqual([
+      ["addPlainEnvironment", "cloneEnvironment"],
+      ["pushEnvironment", "comparePush"],
+    ]);
+    for (const prefix of byPrefix.keys()) expect(prefix).toMatch(/^[a-z-]+:[a-z-]+-$/);
   });
 
   it.each(Object.entries(operationKinds))("%s is also an activity type, in a category that there is", (kind, facts) => {
@@ -21,6 +27,22 @@ describe("kinds of operation", () => {
   it("are called what clients know them by", () => {
     expect(operationKinds.addSite).toMatchObject({ prefix: "sites:add-", message: "Adding site in progress" });
     expect(operationKinds.deleteSite).toMatchObject({ prefix: "sites:delete-", message: "Deleting site in progress" });
+    expect(operationKinds.addEnvironment).toMatchObject({
+      prefix: "environment:add-",
+      message: "Adding environment in progress",
+    });
+    expect(operationKinds.deleteEnvironment).toMatchObject({
+      prefix: "environments:delete-",
+      message: "Deleting environment in progress",
+    });
+    expect(operationKinds.pushEnvironment).toMatchObject({
+      prefix: "environments:push-",
+      message: "Pushing environment in progress",
+    });
+    expect(operationKinds.modifyPhpVersion).toMatchObject({
+      prefix: "php:modify-version-",
+      message: "Modifying PHP version in progress",
+    });
   });
 });
 

@@ -27,7 +27,37 @@ export type ActivityCategory = (typeof activityCategories)[number];
 
 export const operationKinds = {
   addSite: { prefix: "sites:add-", message: "Adding site in progress", category: "siteActions" },
+  addPlainSite: { prefix: "sites:add-plain-", message: "Adding plain site in progress", category: "siteActions" },
+  cloneSite: { prefix: "site:clone-", message: "Cloning site in progress", category: "siteActions" },
   deleteSite: { prefix: "sites:delete-", message: "Deleting site in progress", category: "siteActions" },
+  addEnvironment: { prefix: "environment:add-", message: "Adding environment in progress", category: "siteActions" },
+  addPlainEnvironment: {
+    prefix: "environment:clone-",
+    message: "Creating plain environment in progress",
+    category: "siteActions",
+  },
+  cloneEnvironment: {
+    prefix: "environment:clone-",
+    message: "Cloning environment in progress",
+    category: "siteActions",
+  },
+  deleteEnvironment: {
+    prefix: "environments:delete-",
+    message: "Deleting environment in progress",
+    category: "siteActions",
+  },
+  pushEnvironment: {
+    prefix: "environments:push-",
+    message: "Pushing environment in progress",
+    category: "siteActions",
+  },
+  comparePush: { prefix: "environments:push-", message: "Pushing environment in progress", category: "siteActions" },
+  modifyPhpVersion: {
+    prefix: "php:modify-version-",
+    message: "Modifying PHP version in progress",
+    category: "siteActions",
+  },
+  restartPhp: { prefix: "php:restart-", message: "Restarting PHP in progress", category: "siteActions" },
 } as const satisfies Record<string, OperationKindFacts>;
 
 export type OperationKind = keyof typeof operationKinds;

@@ -46,6 +46,14 @@ export const regions = [
   { id: "us-west4", name: "Las Vegas, Nevada, USA" },
 ] as const satisfies readonly Region[];
 
+/** A region in the body of a request. */
+export const regionField = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: "One of `GET /company/{id}/available-regions`.",
+  examples: ["europe-west3"],
+});
+
 export const listRegions = endpoint({
   method: "GET",
   path: "/company/{id}/available-regions",

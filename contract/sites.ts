@@ -3,32 +3,15 @@ import { Type } from "typebox";
 import { endpoint } from "./endpoint.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
 import { Accepted } from "./operations.ts";
-import { limit, line, nullable, offset, pattern, uuid } from "./schema.ts";
-
-/** What WordPress lets a user name be made of, in its strict form. */
-const userNamePattern = pattern(
-  "^[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
-  "must be made of letters, digits, _, ., -, @ and single spaces inside",
-);
-
-const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
-/** What WordPress takes for an e-mail address: ASCII, and a domain of at least two labels. */
-const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
-
-const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
-const notYet = "Plugins can't be installed while a site is created yet: send false or leave it out.";
+import { regionField } from "./regions.ts";
+import { limit, line, nullable, offset, uuid } from "./schema.ts";
+import { wordpressFields } from "./wordpress.ts";
 
 export const SiteCreate = Type.Object(
   {
     company: uuid("Id of the company that the site will belong to."),
     display_name: line(100, "Name of the site for people. Unique in the company, in whatever case.", "Demo"),
-    region: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "One of `GET /company/{id}/available-regions`.",
-      examples: ["europe-west3"],
-    }),
+    region: regionField,
     install_mode: Type.Optional(
       Type.Enum(["new", "plain", "clone"], {
         default: "plain",
@@ -37,39 +20,7 @@ export const SiteCreate = Type.Object(
           "Decides nothing: this endpoint always installs WordPress. `clone` is refused; use `POST /sites/clone`.",
       }),
     ),
-    admin_email: Type.String({
-      minLength: 6,
-      maxLength: 100,
-      format: "email",
-      pattern: emailPattern,
-      description: "E-mail address of the WordPress administrator.",
-      examples: ["ada@example.com"],
-    }),
-    admin_password: line(
-      255,
-      "Password of the WordPress administrator. It is never stored, logged or returned.",
-      "correct horse battery staple",
-    ),
-    admin_user: Type.String({
-      minLength: 1,
-      maxLength: 60,
-      pattern: userNamePattern,
-      description:
-        "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
-      examples: ["ada"],
-    }),
-    site_title: line(200, "Title of the site, shown to its visitors exactly as given.", "Ada's notes"),
-    wp_language: Type.String({
-      minLength: 2,
-      maxLength: 30,
-      description: "Locale of WordPress; which ones can be installed depends on the installation.",
-      examples: ["en_US"],
-    }),
-    is_multisite: optionalFlag("Installs WordPress as a network of sites in subdirectories."),
-    is_subdomain_multisite: optionalFlag("Makes the network one of subdomains."),
-    woocommerce: optionalFlag(notYet),
-    wordpressseo: optionalFlag(notYet),
-    wordpress_plugin_edd: optionalFlag(notYet),
+    ...wordpressFields,
   },
   { title: "SiteCreate" },
 );

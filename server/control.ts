@@ -7,6 +7,7 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
+import { openFolderArchives } from "./archives/folder.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
@@ -14,6 +15,7 @@ import { makeAcceptOperation } from "./operations/accept.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
 import { deleteJournals, type Engine, startEngine } from "./operations/engine.ts";
 import { makeProbe } from "./operations/probe.ts";
+import { makeTryOut } from "./operations/trial.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
@@ -64,7 +66,14 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const edge = makeEdgeClient(join(config.run, "edge.sock"));
   const publisher = makePublisher({ database, runtime, edge, dataFolder: config.data, log });
   const probe = makeProbe(config.edgePort);
-  const definitions = operationDefinitions({ database, runtime, publisher, probe });
+  const definitions = operationDefinitions({
+    database,
+    runtime,
+    publisher,
+    probe,
+    tryOut: makeTryOut(edge),
+    archives: openFolderArchives(join(config.data, "archives")),
+  });
   const firstRun = await prepareFirstRun(opened, config);
 
   const engine = await startEngine({

@@ -45,8 +45,8 @@ function caller(role: Caller["role"], scopes: readonly string[] | null = null): 
   };
 }
 
-const ofCompany: Target = { companyId: company, siteId: null };
-const ofSite: Target = { companyId: company, siteId: site };
+const ofCompany: Target = { companyId: company, siteId: null, isLive: null };
+const ofSite: Target = { companyId: company, siteId: site, isLive: null };
 
 function outcome(row: Endpoint, who: Caller, target: Target | null): string {
   try {
@@ -63,12 +63,18 @@ describe("authorise", () => {
   it.each<[string, Endpoint, Caller, Target | null, string]>([
     ["the owner reads", readSite, caller("owner"), ofSite, "allowed"],
     ["nobody reads what is not there", readSite, caller("owner"), null, "not found"],
-    ["nobody reads another company's", readSite, caller("owner"), { companyId: "other", siteId: site }, "not found"],
+    [
+      "nobody reads another company's",
+      readSite,
+      caller("owner"),
+      { companyId: "other", siteId: site, isLive: null },
+      "not found",
+    ],
     [
       "not even with a scope for it",
       readSite,
       caller("owner", [`site:${site}`]),
-      { companyId: "o", siteId: site },
+      { companyId: "o", siteId: site, isLive: null },
       "not found",
     ],
     ["billing reads", readSite, caller("billing"), ofSite, "allowed"],

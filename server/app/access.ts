@@ -3,7 +3,7 @@
  * then what the key's scopes and its user's role allow (else 403).
  */
 import type { Endpoint, Role } from "@sitewright/contract/endpoint.ts";
-import { findKey, type TargetKind } from "@sitewright/server/store/apiKeys.ts";
+import { findKey, findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/apiKeys.ts";
 import type { Pool } from "pg";
 import { NotAllowed, NotFound } from "./failures.ts";
 import { isSameHash, readToken } from "./token.ts";
@@ -26,6 +26,8 @@ export interface Caller {
 export interface Target {
   readonly companyId: string;
   readonly siteId: string | null;
+  /** Whether it is a live environment; null where it is no environment. */
+  readonly isLive: boolean | null;
 }
 
 export interface Identified {
@@ -58,8 +60,17 @@ export async function identify(
     fullName: key.full_name,
     firstName: key.first_name,
   };
-  const target = key.target_company_id ? { companyId: key.target_company_id, siteId: key.target_site_id } : null;
-  return { caller, target };
+  return { caller, target: targetFrom(key) };
+}
+
+function targetFrom(found: TargetRecord | null): Target | null {
+  if (!found?.target_company_id) return null;
+  return { companyId: found.target_company_id, siteId: found.target_site_id, isLive: found.target_is_live };
+}
+
+/** The thing of that id, for a request that names it in its body. Null where there is none. */
+export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Promise<Target | null> {
+  return targetFrom(await findTarget(pool, kind, id));
 }
 
 const verbs = ["read", "write", "delete", "push"];
@@ -81,7 +92,7 @@ export function authorise(row: Endpoint, caller: Caller, target: Target | null):
   const needs =
     missingRole(row, caller) ??
     missingVerb(row, caller) ??
-    missingLive(row, caller) ??
+    missingLive(row, caller, target) ??
     missingSite(row, caller, target);
   if (needs) throw new NotAllowed(needs);
 }
@@ -96,8 +107,13 @@ function missingVerb(row: Endpoint, caller: Caller): string | null {
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }
 
-function missingLive(row: Endpoint, caller: Caller): string | null {
-  return row.changesLive && caller.scopes?.includes("non-live") ? "live" : null;
+function missingLive(row: Endpoint, caller: Caller, target: Target): string | null {
+  return row.changesLive && target.isLive !== false && mayNotChangeLive(caller) ? "live" : null;
+}
+
+/** Whether the key is kept from live environments. */
+export function mayNotChangeLive(caller: Caller): boolean {
+  return caller.scopes?.includes("non-live") ?? false;
 }
 
 function missingSite(row: Endpoint, caller: Caller, target: Target): string | null {

@@ -2,13 +2,28 @@ import { activityTypes, languages } from "@sitewright/contract/activity.ts";
 import { describe, expect, it } from "vitest";
 import { describeActivity } from "./activityDescriptions.ts";
 
-const parameters = { siteName: "Café $1 {keyName} <b>", keyName: "Deploy" };
+const parameters = {
+  siteName: "Café $1 {keyName} <b>",
+  keyName: "Deploy",
+  environmentName: "Staging",
+  sourceName: "Trial",
+  phpVersion: "8.4",
+};
+
+/** What a sentence about it must name. */
+function namesFor(type: string): string[] {
+  const { siteName, keyName, environmentName, sourceName, phpVersion } = parameters;
+  if (type.endsWith("ApiKey")) return [keyName];
+  if (type.endsWith("Site")) return [siteName];
+  if (type.endsWith("Push") || type.startsWith("push")) return [siteName, environmentName, sourceName];
+  return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
+}
 
 describe.each(activityTypes)("%s", (type) => {
   it.each(languages)("has a sentence in %s that names what it is about", (language) => {
     const [sentence = ""] = describeActivity(type, parameters, language) ?? [];
-    expect(sentence).toContain(type.endsWith("Site") ? parameters.siteName : parameters.keyName);
-    expect(sentence).not.toContain("{siteName}");
+    for (const name of namesFor(type)) expect(sentence).toContain(name);
+    expect(sentence.replace(parameters.siteName, "")).not.toMatch(/[{}…]/);
   });
 
   it("reads differently in each language", () => {

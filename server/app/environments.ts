@@ -1,4 +1,6 @@
-/** How environments are shown. */
+/** How environments are shown, and what starts their deletion. `newEnvironment.ts` is about their making. */
+import type { DeleteEnvironmentInput } from "@sitewright/server/operations/deleteEnvironment.ts";
+import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import type { DomainRecord, EnvironmentRecord } from "@sitewright/server/store/environments.ts";
 import { getSite, type SiteRecord } from "@sitewright/server/store/sites.ts";
 import type { Context, Settings } from "./context.ts";
@@ -46,4 +48,25 @@ export async function list(context: Context, siteId: string) {
   const site = await getSite(context.pool, siteId);
   if (!site) throw new NotFound();
   return site.environments.map((environment) => longView(context.settings, site, environment));
+}
+
+/** Starts the operation that deletes the environment. Gives its id. */
+export function remove(context: Context, environmentId: string): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const environment = await environmentForOperation(transaction, environmentId);
+    if (!environment) throw new NotFound();
+    const { id, number, name } = environment;
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "deleteEnvironment",
+      companyId: environment.company_id,
+      siteId: environment.site_id,
+      environmentId: id,
+      locks: [id],
+      input: { environment: { id, number }, isLive: name === "live" } satisfies DeleteEnvironmentInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+    });
+    return operationId;
+  });
 }

@@ -4,154 +4,183 @@
  * The rows hold its names from the moment the request is accepted; the operation removes them if it fails.
  */
 import { randomUUID } from "node:crypto";
+import type { PlainSiteCreate, SiteClone } from "@sitewright/contract/newSites.ts";
 import type { SiteCreate } from "@sitewright/contract/sites.ts";
-import { passwordDigest } from "@sitewright/runtimes/password.ts";
-import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import type { CreateEnvironmentInput, NewContent } from "@sitewright/server/operations/createEnvironment.ts";
 import type { CreateSiteInput } from "@sitewright/server/operations/createSite.ts";
-import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { DatabaseTransaction, Json } from "@sitewright/server/store/database.ts";
+import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { insertEnvironment, insertPrimaryDomain } from "@sitewright/server/store/environments.ts";
 import { insertSite, isDisplayNameTaken, removeSite, takenNames } from "@sitewright/server/store/sites.ts";
 import type { Static } from "typebox";
+import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
-import { Refused } from "./failures.ts";
+import { NotFound, Refused } from "./failures.ts";
 import { requireRegion } from "./regions.ts";
 import { numberedNames, slugOf } from "./siteName.ts";
+import { planWordPress } from "./wordpress.ts";
 
-type SiteWish = Static<typeof SiteCreate>;
+/** What the rows of a new site say. */
+interface SiteFacts {
+  readonly displayName: string;
+  readonly region: string;
+  readonly phpVersion: string;
+  /** Whether every name below its own leads to it too. */
+  readonly isWildcard: boolean;
+}
 
-export interface SitePlan {
-  readonly wish: SiteWish;
-  readonly multisite: MultisiteKind | null;
+interface NewSite extends SiteFacts {
   readonly siteId: string;
   readonly environmentId: string;
 }
 
-/** Checks all that can be checked without the database; throws `Refused` where the site can't be. */
-export function planSite(context: Context, wish: SiteWish): SitePlan {
-  refuseCloning(wish);
-  refusePlugins(wish);
-  requireRegion(wish.region);
-  requireLanguage(context, wish.wp_language);
-  const multisite = chooseMultisite(context, wish);
-  return { wish, multisite, siteId: randomUUID(), environmentId: randomUUID() };
+interface InsertedSite extends NewSite {
+  readonly number: number;
+  readonly address: string;
 }
 
-function refuseCloning({ install_mode }: SiteWish): void {
-  if (install_mode !== "clone") return;
-  throw new Refused("install_mode_clone", 'install_mode "clone" is not for this endpoint: use POST /sites/clone.');
-}
-
-function refusePlugins(wish: SiteWish): void {
-  const flags = ["woocommerce", "wordpressseo", "wordpress_plugin_edd"] as const;
-  const fields = flags.filter((flag) => wish[flag]);
-  if (fields.length === 0) return;
-  throw new Refused(
-    "plugins_at_creation_unsupported",
-    `Plugins can't be installed while a site is created yet: send ${fields.join(", ")} as false or leave it out.`,
-    { fields },
-  );
-}
-
-function requireLanguage({ capabilities }: Context, locale: string): void {
-  if (capabilities.locales.includes(locale)) return;
-  throw new Refused(
-    "unknown_language",
-    `WordPress can't be installed in "${locale}" here; offered: ${capabilities.locales.join(", ")}.`,
-    { wp_language: locale, offered: capabilities.locales },
-  );
-}
-
-function chooseMultisite({ capabilities }: Context, wish: SiteWish): MultisiteKind | null {
-  if (wish.is_subdomain_multisite && wish.is_multisite === false) {
-    throw new Refused(
-      "multisite_contradiction",
-      "A subdomain multisite is a multisite: is_subdomain_multisite can't be true while is_multisite is false.",
-    );
+/** Takes the site's names and starts the operation that makes it. Gives the operation's id. */
+export function create(context: Context, wish: Static<typeof SiteCreate>): Promise<string> {
+  if (wish.install_mode === "clone") {
+    throw new Refused("install_mode_clone", 'install_mode "clone" is not for this endpoint: use POST /sites/clone.');
   }
-  const kind = wish.is_subdomain_multisite ? "subdomain" : wish.is_multisite ? "subdirectory" : null;
-  if (kind === null || capabilities.multisite.includes(kind)) return kind;
-  throw new Refused("multisite_unsupported", `This installation can't run a ${kind} multisite.`, { kind });
+  requireRegion(wish.region);
+  const { install, passwordDigest } = planWordPress(context, wish);
+  return context.inTransaction(async (transaction) => {
+    const site = await insert(context, transaction, {
+      displayName: wish.display_name,
+      region: wish.region,
+      phpVersion: context.capabilities.defaultPhpVersion,
+      isWildcard: install.multisite === "subdomain",
+    });
+    const input: CreateSiteInput = {
+      siteId: site.siteId,
+      environment: { id: site.environmentId, number: site.number },
+      phpVersion: site.phpVersion,
+      wordpress: { ...install, address: site.address },
+    };
+    return start(context, transaction, site, { kind: "addSite", input, secret: passwordDigest });
+  });
 }
 
-/** Writes the site's rows and accepts the operation that makes it real, all in one transaction. */
-export async function startSite(context: Context, transaction: DatabaseTransaction, plan: SitePlan): Promise<string> {
-  const { wish, multisite, siteId, environmentId } = plan;
-  const { companyId } = context.caller;
-  const { phpVersion, number, host } = await takeName(context, transaction, plan);
-  const { operationId } = await context.acceptOperation(transaction, {
-    kind: "addSite",
-    companyId,
+/** The same for a site without WordPress. */
+export function createPlain(context: Context, wish: Static<typeof PlainSiteCreate>): Promise<string> {
+  requireRegion(wish.region);
+  return context.inTransaction(async (transaction) => {
+    const site = await insert(context, transaction, {
+      displayName: wish.display_name,
+      region: wish.region,
+      phpVersion: context.capabilities.defaultPhpVersion,
+      isWildcard: false,
+    });
+    return start(context, transaction, site, { kind: "addPlainSite", input: inputOf(site, { kind: "plain" }) });
+  });
+}
+
+/** The same for a copy of one of the company's environments. */
+export function clone(context: Context, wish: Static<typeof SiteClone>): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const source = await environmentForOperation(transaction, wish.source_env_id);
+    if (source?.company_id !== context.caller.companyId) throw new NotFound();
+    const site = await insert(context, transaction, {
+      displayName: wish.display_name,
+      region: source.region,
+      phpVersion: source.php_version,
+      isWildcard: source.is_wildcard,
+    });
+    const sourceAddress = addressOf(context.settings, source.host);
+    const content = { kind: "clone", source: { id: source.id, number: source.number }, sourceAddress } as const;
+    return start(context, transaction, site, {
+      kind: "cloneSite",
+      input: inputOf(site, content),
+      alsoLocks: source.id,
+    });
+  });
+}
+
+function inputOf({ siteId, environmentId, number, phpVersion, address }: InsertedSite, content: NewContent) {
+  const environment = { id: environmentId, number };
+  return { siteId, isNewSite: true, environment, phpVersion, address, content } satisfies CreateEnvironmentInput;
+}
+
+interface Making {
+  readonly kind: "addSite" | "addPlainSite" | "cloneSite";
+  readonly input: Json;
+  readonly secret?: string;
+  /** An environment that must not change meanwhile. */
+  readonly alsoLocks?: string;
+}
+
+async function start(
+  context: Context,
+  transaction: DatabaseTransaction,
+  { siteId, environmentId, displayName }: InsertedSite,
+  { alsoLocks, ...making }: Making,
+): Promise<string> {
+  const { operationId, isRefused } = await context.acceptOperation(transaction, {
+    ...making,
+    companyId: context.caller.companyId,
     siteId,
     environmentId,
-    locks: [environmentId],
-    input: {
-      siteId,
-      environment: { id: environmentId, number },
-      phpVersion,
-      wordpress: {
-        address: addressOf(host, context.settings.edgePort),
-        title: wish.site_title,
-        adminUser: wish.admin_user,
-        adminEmail: wish.admin_email,
-        locale: wish.wp_language,
-        multisite,
-      },
-    } satisfies CreateSiteInput,
-    secret: passwordDigest(wish.admin_password),
+    locks: alsoLocks === undefined ? [environmentId] : [environmentId, alsoLocks],
     whenBusy: context.whenBusy,
     actor: context.actor,
-    activityParameters: { siteName: wish.display_name },
+    activityParameters: { siteName: displayName },
   });
+  // It will never run, so nobody else would give the names back.
+  if (isRefused) await removeSite(transaction, siteId);
   return operationId;
-}
-
-function addressOf(host: string, port: number): string {
-  return port === 80 ? `http://${host}` : `http://${host}:${port}`;
 }
 
 const namesPerLook = 20;
 
 /**
- * Inserts the site under the first free name, with its environment and domain: mostly the slug itself. Another request that takes the
- * same name at the same moment is waited for; whoever comes second goes on to the next number.
+ * Inserts the site under the first free name, with its environment and domain: mostly the slug itself. Another request
+ * that takes the same name at the same moment is waited for; whoever comes second goes on to the next number.
  */
-async function takeName(context: Context, transaction: DatabaseTransaction, plan: SitePlan) {
-  const slug = slugOf(plan.wish.display_name);
-  const first = await insertUnder(slug, context, transaction, plan);
+async function insert(context: Context, transaction: DatabaseTransaction, facts: SiteFacts): Promise<InsertedSite> {
+  const site = { ...facts, siteId: randomUUID(), environmentId: randomUUID() };
+  const slug = slugOf(facts.displayName);
+  const first = await insertUnder(slug, context, transaction, site);
   if (first) return first;
   for (let from = 1; ; from += namesPerLook) {
     const names = numberedNames(slug, from, from + namesPerLook - 1);
     const taken = await takenNames(transaction, names, context.settings.siteSuffix);
     for (const name of names.filter((candidate) => !taken.has(candidate))) {
-      const site = await insertUnder(name, context, transaction, plan);
-      if (site) return site;
+      const inserted = await insertUnder(name, context, transaction, site);
+      if (inserted) return inserted;
     }
   }
 }
 
 /** Null where the name was taken since it was looked up; throws `Refused` where it is the display name that is taken. */
-async function insertUnder(name: string, context: Context, transaction: DatabaseTransaction, plan: SitePlan) {
-  const { wish, siteId, environmentId, multisite } = plan;
+async function insertUnder(
+  name: string,
+  context: Context,
+  transaction: DatabaseTransaction,
+  site: NewSite,
+): Promise<InsertedSite | null> {
+  const { siteId, environmentId, displayName, region, phpVersion, isWildcard } = site;
   const { companyId } = context.caller;
-  const displayName = wish.display_name;
-  if (!(await insertSite(transaction, { id: siteId, companyId, name, displayName, region: wish.region }))) {
+  if (!(await insertSite(transaction, { id: siteId, companyId, name, displayName, region }))) {
     await refuseTakenDisplayName(transaction, companyId, displayName);
     return null;
   }
-  const phpVersion = context.capabilities.defaultPhpVersion;
   const number = await insertEnvironment(transaction, {
     id: environmentId,
     siteId,
     companyId,
     name: "live",
     displayName: "Live",
+    isPremium: false,
     phpVersion,
     containerId: randomUUID(),
   });
+  if (number === null) throw new Error("A new site has an environment already");
   const host = `${name}.${context.settings.siteSuffix}`;
   const domain = { id: randomUUID(), environmentId, siteId, companyId, name: host };
-  if (await insertPrimaryDomain(transaction, { ...domain, isWildcard: multisite === "subdomain" })) {
-    return { phpVersion, number, host };
+  if (await insertPrimaryDomain(transaction, { ...domain, isWildcard })) {
+    return { ...site, number, address: addressOf(context.settings, host) };
   }
   await removeSite(transaction, siteId);
   return null;

@@ -3,10 +3,10 @@ import slugify from "@sindresorhus/slugify";
 
 const longest = 30;
 
-/** At most 30 characters of `a-z`, `0-9` and inner hyphens; `site` where nothing of the display name remains. */
-export function slugOf(displayName: string): string {
+/** At most 30 characters of `a-z`, `0-9` and inner hyphens; `otherwise` where nothing of the display name remains. */
+export function slugOf(displayName: string, otherwise = "site"): string {
   const slug = slugify(displayName, { decamelize: false }).replace(/[^a-z0-9-]+/g, "-");
-  return trimHyphens(trimHyphens(slug).slice(0, longest)) || "site";
+  return trimHyphens(trimHyphens(slug).slice(0, longest)) || otherwise;
 }
 
 /** The slug itself, then with the numbers of `from` to `to` behind it, never longer than a slug may be. */

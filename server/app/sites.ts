@@ -1,14 +1,10 @@
-/** Sites: what may be created, who sees which, and what starts their making and deletion. */
-
-import type { SiteCreate } from "@sitewright/contract/sites.ts";
+/** Sites: who sees which, and what starts their deletion. `newSite.ts` is about their making. */
 import type { DeleteSiteInput } from "@sitewright/server/operations/deleteSite.ts";
 import { getSite, listSites, siteForOperation } from "@sitewright/server/store/sites.ts";
-import type { Static } from "typebox";
 import { sitesInScope } from "./access.ts";
 import type { Context } from "./context.ts";
 import { briefView, longView } from "./environments.ts";
 import { NotFound } from "./failures.ts";
-import { planSite, startSite } from "./newSite.ts";
 
 const status = "live";
 
@@ -53,12 +49,6 @@ export async function get(context: Context, siteId: string) {
     siteLabels: [],
     environments: site.environments.map((environment) => briefView(site, environment)),
   };
-}
-
-/** Takes the site's names and starts the operation that makes it. Gives the operation's id. */
-export function create(context: Context, wish: Static<typeof SiteCreate>): Promise<string> {
-  const plan = planSite(context, wish);
-  return context.inTransaction((transaction) => startSite(context, transaction, plan));
 }
 
 /** Starts the operation that deletes the site with all its environments. Gives its id. */

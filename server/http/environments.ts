@@ -1,9 +1,28 @@
 import * as environments from "@sitewright/server/app/environments.ts";
-import type { HandlersOf } from "./handling.ts";
+import * as newEnvironment from "@sitewright/server/app/newEnvironment.ts";
+import { push } from "@sitewright/server/app/push.ts";
+import { accepted, type HandlersOf } from "./handling.ts";
 
-export const environmentHandlers: HandlersOf<"listEnvironments"> = {
+export const environmentHandlers: HandlersOf<
+  | "listEnvironments"
+  | "createEnvironment"
+  | "createPlainEnvironment"
+  | "cloneEnvironment"
+  | "deleteEnvironment"
+  | "pushEnvironment"
+> = {
   listEnvironments: async (context, { params }) => ({
     status: 200,
     body: { site: { environments: await environments.list(context, params.site_id) } },
   }),
+  createEnvironment: async (context, { params, body }) =>
+    accepted("addEnvironment", await newEnvironment.create(context, params.site_id, body)),
+  createPlainEnvironment: async (context, { params, body }) =>
+    accepted("addPlainEnvironment", await newEnvironment.createPlain(context, params.site_id, body)),
+  cloneEnvironment: async (context, { params, body }) =>
+    accepted("cloneEnvironment", await newEnvironment.clone(context, params.site_id, body)),
+  deleteEnvironment: async (context, { params }) =>
+    accepted("deleteEnvironment", await environments.remove(context, params.env_id)),
+  pushEnvironment: async (context, { params, body }) =>
+    accepted("pushEnvironment", await push(context, params.site_id, body)),
 };

@@ -60,7 +60,7 @@ describe("a path", () => {
     ["/v2/sites", ["GET", "HEAD", "POST"]],
     ["/v2/sites/", ["GET", "HEAD", "POST"]],
     ["/v2/sites/x", ["GET", "HEAD", "DELETE"]],
-    ["/v2/sites/x/environments", ["GET", "HEAD"]],
+    ["/v2/sites/x/environments", ["GET", "HEAD", "POST", "PUT"]],
     ["/v2/company/x/api-keys/y", ["DELETE"]],
     ["/", ["GET", "HEAD"]],
     ["/v2/openapi.json", ["GET", "HEAD"]],

@@ -6,10 +6,12 @@ import { companyHandlers } from "./company.ts";
 import { environmentHandlers } from "./environments.ts";
 import { operationHandlers } from "./operations.ts";
 import { siteHandlers } from "./sites.ts";
+import { toolHandlers } from "./tools.ts";
 
 export const handlers = {
   ...siteHandlers,
   ...environmentHandlers,
+  ...toolHandlers,
   ...operationHandlers,
   ...apiKeyHandlers,
   ...companyHandlers,

@@ -1,6 +1,6 @@
 /** Before anything of a request is read: who sends it, and has that key requests left? */
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
-import { type Identified, identify, type Target } from "@sitewright/server/app/access.ts";
+import { type Identified, identify, lookUpTarget, type Target } from "@sitewright/server/app/access.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HttpFailure } from "./faults.ts";
@@ -45,10 +45,15 @@ export function makeGate(app: App, count: CountRequest) {
   };
 }
 
+/** Whether the path alone says what a request acts on. */
+export function isInPath({ resource }: Endpoint): boolean {
+  return resource.kind === "key" || resource.from.startsWith("params.");
+}
+
 /** The thing that the path names, where the database has to say whose it is. */
 function pathTarget({ row, reader }: Route, request: FastifyRequest) {
   const { resource } = row;
-  if (resource.kind !== "site" && resource.kind !== "operation") return null;
+  if (resource.kind === "key" || resource.kind === "company" || !isInPath(row)) return null;
   const params = reader.params(pathParameters(request));
   const id = params && valueAt(resource.from, { params, query: {}, body: {} });
   return id ? { kind: resource.kind, id } : null;
@@ -61,15 +66,21 @@ export function pathParameters(request: FastifyRequest): Record<string, string> 
 }
 
 /** What a request acts on, once it has been read. Null where there is no such thing. */
-export function targetOf(row: Endpoint, input: CheckedInput, { caller, target }: Identified): Target | null {
-  switch (row.resource.kind) {
-    case "key":
-      return { companyId: caller.companyId, siteId: null };
-    case "company":
-      return { companyId: (valueAt(row.resource.from, input) ?? caller.companyId).toLowerCase(), siteId: null };
-    default:
-      return target;
+export async function targetOf(
+  app: App,
+  row: Endpoint,
+  input: CheckedInput,
+  { caller, target }: Identified,
+): Promise<Target | null> {
+  const { resource } = row;
+  if (resource.kind === "key") return { companyId: caller.companyId, siteId: null, isLive: null };
+  if (resource.kind === "company") {
+    const companyId = valueAt(resource.from, input) ?? caller.companyId;
+    return { companyId: companyId.toLowerCase(), siteId: null, isLive: null };
   }
+  if (isInPath(row)) return target;
+  const id = valueAt(resource.from, input);
+  return id === null ? null : lookUpTarget(app.pool, resource.kind, id);
 }
 
 function valueAt(source: IdSource, input: CheckedInput): string | null {

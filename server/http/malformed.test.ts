@@ -74,10 +74,12 @@ describe("malformed requests", () => {
         random() < 0.5
           ? ""
           : `?${pick(["limit", "wait", "company", "language", "a[b]", "__proto__"])}=${encodeURI(String(pick(strangeTexts)))}`;
-      // One field of a right body is spoiled, so that no request is a right one by chance.
+      // One field of a right body is spoiled, and one that every creation wants, so that no request is right by chance.
       const field = String(pick(Object.keys(siteWish(company.company_id)).filter((name) => name !== "install_mode")));
       const value = pick(strange.filter((one) => typeof one !== "string" || one.trim() === "" || one.includes("\0")));
-      const body = random() < 0.7 ? { ...siteWish(company.company_id), [field]: value, name: 1 } : pick(strange);
+      const always = row?.path === "/sites/plain" ? { region: value } : {};
+      const spoiled = { ...siteWish(company.company_id), [field]: value, ...always, name: 1 };
+      const body = random() < 0.7 ? spoiled : pick(strange);
       const answer = await server.inject({
         method: pick(["GET", "POST", "PUT", "DELETE", "PATCH"] as const) ?? "GET",
         url: `/v2${path}${query}`,

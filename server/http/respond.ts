@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
 import { answerToRequestFault } from "./faults.ts";
 import { handlers } from "./handlers.ts";
-import { pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
+import { isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
 
 interface AnyAnswer {
@@ -37,7 +37,7 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
     const { identified } = request;
     if (!identified) throw new Error("A request got past the gate without a caller");
     const run = async (transaction: RequestTransaction | null): Promise<FinishedAnswer> => {
-      const input = readAllowed(route, request, identified);
+      const input = await readAllowed(app, route, request, identified);
       const context = contextOf(app, identified, { request, reply, transaction, stopping });
       return finish(reply, await handler.handle(context, input));
     };
@@ -51,19 +51,20 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
  * Whose the thing is comes before what is wrong with the request, wherever the path says which thing it is:
  * nobody learns anything about another company's by sending nonsense to it.
  */
-function readAllowed(
+async function readAllowed(
+  app: App,
   { row, reader }: Route,
   request: FastifyRequest<{ Body: ReadBody | undefined }>,
   identified: Identified,
-): CheckedInput {
-  const allow = (input: CheckedInput) => authorise(row, identified.caller, targetOf(row, input, identified));
-  const isInPath = row.resource.kind === "key" || row.resource.from.startsWith("params.");
+): Promise<CheckedInput> {
+  const allow = async (input: CheckedInput) =>
+    authorise(row, identified.caller, await targetOf(app, row, input, identified));
   const params = reader.params(pathParameters(request));
   if (!params) throw new NotFound();
-  if (isInPath) allow({ params, query: {}, body: {} });
+  if (isInPath(row)) await allow({ params, query: {}, body: {} });
   const query = request.query !== null && typeof request.query === "object" ? { ...request.query } : {};
   const input = reader.input({ params, query, body: request.body });
-  if (!isInPath) allow(input);
+  if (!isInPath(row)) await allow(input);
   return input;
 }
 

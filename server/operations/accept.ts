@@ -30,12 +30,13 @@ export interface OperationRequest {
 
 /**
  * Accepts an operation as part of `transaction` and gives its id. It begins when the transaction commits; where
- * an environment is busy it has failed already, or waits. Rejects only when the database does.
+ * an environment is busy it waits, or has failed already (`isRefused`): then no step and no ending of it will ever run.
+ * Rejects only when the database does.
  */
 export type AcceptOperation = (
   transaction: DatabaseTransaction,
   request: OperationRequest,
-) => Promise<{ readonly operationId: string }>;
+) => Promise<{ readonly operationId: string; readonly isRefused: boolean }>;
 
 export interface AcceptServices {
   readonly sealer: Sealer;
@@ -71,12 +72,14 @@ export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
     });
     if (await takeLocks(transaction, operationId, request.locks)) {
       await announceAccepted(transaction, operationId);
-    } else if (request.whenBusy === "queue") {
+      return { operationId, isRefused: false };
+    }
+    if (request.whenBusy === "queue") {
       await setOperationState(transaction, operationId, "waiting");
       await wantLocks(transaction, operationId, request.locks);
-    } else {
-      await endOperation(transaction, operationId, { state: "failed", publicError: environmentBusyMessage });
+      return { operationId, isRefused: false };
     }
-    return { operationId };
+    await endOperation(transaction, operationId, { state: "failed", publicError: environmentBusyMessage });
+    return { operationId, isRefused: true };
   };
 }

@@ -1,11 +1,31 @@
 /** Every operation through every crash. A new definition is one line in `subjects`. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  addingEnvironment,
+  addingPlainEnvironment,
+  cloningEnvironment,
+  deletingEnvironment,
+  modifyingPhpVersion,
+  pushing,
+  restartingPhp,
+} from "../testing/environments.ts";
 import { creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { failureCases, killCases, runFailures, runKills } from "./crashHarness.ts";
 import { operationDefinitions } from "./definitions.ts";
 
-const subjects = { "creating a site": creatingSite, "deleting a site": deletingSite };
+const subjects = {
+  "creating a site": creatingSite,
+  "deleting a site": deletingSite,
+  "adding an environment": addingEnvironment,
+  "adding a plain environment": addingPlainEnvironment,
+  "cloning an environment": cloningEnvironment,
+  "deleting an environment": deletingEnvironment,
+  "pushing everything": pushing("all", "all"),
+  "pushing some files": pushing(["index.php"], "all"),
+  "changing the version of PHP": modifyingPhpVersion,
+  "restarting PHP": restartingPhp,
+};
 
 const worlds: World[] = [];
 beforeAll(async () => {

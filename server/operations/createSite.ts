@@ -34,7 +34,7 @@ export function createSite({ database, runtime, publisher, probe }: Services): O
             phpVersion: input.phpVersion,
             wordpress: { ...input.wordpress, adminPasswordDigest: secret() },
           });
-          await noteWordPressVersion(database, input.environment.id, wordpressVersion);
+          if (wordpressVersion !== null) await noteWordPressVersion(database, input.environment.id, wordpressVersion);
         },
         undo: ({ input }) => runtime.destroy(environmentOf(input)),
       },
@@ -53,7 +53,7 @@ export function createSite({ database, runtime, publisher, probe }: Services): O
       {
         name: "probe",
         deadlineSeconds: 60,
-        run: ({ input, signal }) => probe(input.wordpress.address, signal),
+        run: ({ input, signal }) => probe(input.wordpress.address, signal, "page"),
       },
     ],
     succeeded: async (transaction, { input }) => {

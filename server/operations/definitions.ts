@@ -1,8 +1,14 @@
 /** Every kind of operation there is. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
+import { comparePush } from "./comparePush.ts";
+import { createEnvironment } from "./createEnvironment.ts";
 import { createSite } from "./createSite.ts";
+import { deleteEnvironment } from "./deleteEnvironment.ts";
 import { deleteSite } from "./deleteSite.ts";
+import { modifyPhpVersion } from "./modifyPhpVersion.ts";
 import type { AnyDefinition } from "./operation.ts";
+import { pushEnvironment } from "./pushEnvironment.ts";
+import { restartPhp } from "./restartPhp.ts";
 import type { Services } from "./services.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
@@ -10,6 +16,16 @@ export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>
 export function operationDefinitions(services: Services): OperationDefinitions {
   return {
     addSite: createSite(services),
+    addPlainSite: createEnvironment(services, "addPlainSite"),
+    cloneSite: createEnvironment(services, "cloneSite"),
     deleteSite: deleteSite(services),
+    addEnvironment: createEnvironment(services, "addEnvironment"),
+    addPlainEnvironment: createEnvironment(services, "addPlainEnvironment"),
+    cloneEnvironment: createEnvironment(services, "cloneEnvironment"),
+    deleteEnvironment: deleteEnvironment(services),
+    pushEnvironment: pushEnvironment(services),
+    comparePush: comparePush(services),
+    modifyPhpVersion: modifyPhpVersion(services),
+    restartPhp: restartPhp(services),
   };
 }

@@ -9,7 +9,7 @@ export type DeleteSiteInput = {
   readonly environments: readonly { readonly id: string; readonly number: number }[];
 };
 
-export function deleteSite({ database, runtime, publisher }: Services): OperationDefinition<DeleteSiteInput> {
+export function deleteSite({ database, runtime, publisher, archives }: Services): OperationDefinition<DeleteSiteInput> {
   const ids = ({ environments }: DeleteSiteInput) => environments.map(({ id }) => id);
   return {
     kind: "deleteSite",
@@ -42,7 +42,10 @@ export function deleteSite({ database, runtime, publisher }: Services): Operatio
         name: "destroy",
         deadlineSeconds: 120,
         run: async ({ input }) => {
-          for (const environment of input.environments) await runtime.destroy(environment);
+          for (const environment of input.environments) {
+            await runtime.destroy(environment);
+            await archives.removeAll(environment.id);
+          }
         },
       },
     ],

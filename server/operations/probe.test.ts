@@ -19,7 +19,9 @@ const signal = new AbortController().signal;
 
 async function failure(answer: RequestListener): Promise<StepFailure> {
   const port = await listen(answer);
-  const error: unknown = await makeProbe(port)("http://demo.localhost:8081", signal).catch((reason: unknown) => reason);
+  const error: unknown = await makeProbe(port)("http://demo.localhost:8081", signal, "page").catch(
+    (reason: unknown) => reason,
+  );
   if (!(error instanceof StepFailure)) throw new Error("The probe did not fail as a step does");
   return error;
 }
@@ -31,7 +33,7 @@ describe("the probe", () => {
       seen.push(request.url, request.headers.host);
       response.end(page);
     });
-    await makeProbe(port)("http://demo.localhost:8081", signal);
+    await makeProbe(port)("http://demo.localhost:8081", signal, "page");
     expect(seen).toEqual(["/", "demo.localhost:8081"]);
   });
 
@@ -46,6 +48,13 @@ describe("the probe", () => {
     expect(error.isTransient).toBe(isTransient);
   });
 
+  test("where only an answer is wanted, an error of the site's own is one, and that of an edge without a site is none", async () => {
+    const answering = await listen((_, response) => response.writeHead(500).end("<html>Fatal"));
+    await makeProbe(answering)("http://demo.localhost:8081", signal, "answer");
+    const silent = await listen((_, response) => response.writeHead(503).end(page));
+    await expect(makeProbe(silent)("http://demo.localhost:8081", signal, "answer")).rejects.toThrow("status 503");
+  });
+
   test("a page that breaks off is none", async () => {
     expect((await failure((_, response) => response.end("<html><body>Hel"))).message).toContain("broke off");
     const cut = await failure((_, response) => {
@@ -58,13 +67,15 @@ describe("the probe", () => {
 
   test("nobody there is tried again", async () => {
     const port = await listen(() => undefined);
-    const gone = makeProbe(port === 1 ? 2 : 1)("http://demo.localhost", signal);
+    const gone = makeProbe(port === 1 ? 2 : 1)("http://demo.localhost", signal, "page");
     await expect(gone).rejects.toMatchObject({ isTransient: true, message: "The new site could not be reached." });
   });
 
   test("its signal ends it", async () => {
     const port = await listen(() => undefined);
     const time = AbortSignal.timeout(50);
-    await expect(makeProbe(port)("http://demo.localhost", time)).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(makeProbe(port)("http://demo.localhost", time, "page")).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
   });
 });

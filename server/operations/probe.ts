@@ -3,10 +3,11 @@ import { type IncomingMessage, request } from "node:http";
 import { StepFailure } from "./operation.ts";
 
 /**
- * Resolves when the front page of the site at `address` came whole, with status 200. Rejects with `StepFailure`:
- * transient where the site says that it is busy or the edge is not there, otherwise for good.
+ * Resolves when the front page of the site at `address` came: whole and with status 200, or, where only an `answer` is
+ * wanted, with whatever the site says. Rejects with `StepFailure`: transient where the site says that it is busy or
+ * the edge is not there, otherwise for good.
  */
-export type Probe = (address: string, signal: AbortSignal) => Promise<void>;
+export type Probe = (address: string, signal: AbortSignal, wanted: "page" | "answer") => Promise<void>;
 
 /** More of a page than this is not kept; what counts is how it ends. */
 const keptCharacters = 4_096;
@@ -14,14 +15,15 @@ const passingStatuses = new Set([502, 503, 504]);
 
 /** `edgePort` is where the edge listens on this machine. */
 export function makeProbe(edgePort: number): Probe {
-  return async (address, signal) => {
+  return async (address, signal, wanted) => {
     const { host } = new URL(address);
     const answer = await getFrontPage(edgePort, host, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
       throw new StepFailure("The new site could not be reached.", { cause, isTransient: true });
     });
+    const isTransient = passingStatuses.has(answer.status);
+    if (wanted === "answer" && !isTransient) return;
     if (answer.status !== 200) {
-      const isTransient = passingStatuses.has(answer.status);
       throw new StepFailure(`The new site answered with status ${answer.status} when it was opened.`, { isTransient });
     }
     if (!/<\/html>\s*$/i.test(answer.end)) {

@@ -1,12 +1,16 @@
 /** What the steps of operations work with. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Archives } from "../archives/archives.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
 import type { Probe } from "./probe.ts";
+import type { TryOut } from "./trial.ts";
 
 export interface Services {
   readonly database: Database;
   readonly runtime: Runtime;
   readonly publisher: Publisher;
   readonly probe: Probe;
+  readonly tryOut: TryOut;
+  readonly archives: Archives;
 }

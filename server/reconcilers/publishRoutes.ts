@@ -97,8 +97,9 @@ async function makeTable(
       );
       continue;
     }
-    environments.push({ id: row.id, number: row.number, phpVersion: row.phpVersion, ...layout });
-    for (const { name, isWildcard } of row.domains) {
+    const { domains, ...served } = row;
+    environments.push({ ...served, ...layout });
+    for (const { name, isWildcard } of domains) {
       hosts.push({ name, environmentId: row.id });
       if (isWildcard) hosts.push({ name: `*.${name}`, environmentId: row.id });
     }

@@ -27,6 +27,7 @@ describe("finding a key", () => {
       first_name: "Ada",
       target_company_id: null,
       target_site_id: null,
+      target_is_live: null,
     });
     expect(await findKey(test.pool, randomUUID(), null)).toBeNull();
   });

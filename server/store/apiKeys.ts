@@ -22,20 +22,37 @@ export interface KeyRecord {
 export interface TargetRecord {
   readonly target_company_id: string | null;
   readonly target_site_id: string | null;
+  /** Whether it is a live environment; null where it is no environment. */
+  readonly target_is_live: boolean | null;
 }
 
-export type TargetKind = "site" | "operation";
+export type TargetKind = "site" | "environment" | "operation";
 
 const keyColumns = `
   k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at,
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as is_usable,
   k.company_id, u.id as user_id, u.role, u.full_name, u.first_name`;
 
-/** A site can be acted on from the moment it is shown. */
-const targets: Record<TargetKind, string> = {
-  site: "select company_id, id as site_id from sites where id = $2 and state <> 'adding'",
-  operation: "select company_id, site_id from operations where id = $2",
+/** A site or an environment can be acted on from the moment it is shown. */
+const targets: Record<TargetKind, (id: string) => string> = {
+  site: (id) =>
+    `select company_id, id as site_id, null::boolean as is_live from sites where id = ${id} and state <> 'adding'`,
+  environment: (id) =>
+    `select company_id, site_id, name = 'live' as is_live from environments where id = ${id} and state <> 'adding'`,
+  operation: (id) => `select company_id, site_id, null::boolean as is_live from operations where id = ${id}`,
 };
+
+const targetColumns = "t.company_id as target_company_id, t.site_id as target_site_id, t.is_live as target_is_live";
+
+/** Whose the thing is. Null where there is no such thing. */
+export async function findTarget(pool: Pool, kind: TargetKind, id: string): Promise<TargetRecord | null> {
+  const { rows } = await pool.query<TargetRecord>({
+    name: `find-${kind}`,
+    text: `select ${targetColumns} from (${targets[kind]("$1")}) t`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
 
 /**
  * The key of that id, and whose the target is, in one round trip: this runs before every request.
@@ -50,13 +67,14 @@ export async function findKey(
   const query = target
     ? {
         name: `find-key-and-${target.kind}`,
-        text: `select ${keyColumns}, t.company_id as target_company_id, t.site_id as target_site_id
-          ${from} left join lateral (${targets[target.kind]}) t on true where k.id = $1`,
+        text: `select ${keyColumns}, ${targetColumns}
+          ${from} left join lateral (${targets[target.kind]("$2")}) t on true where k.id = $1`,
         values: [keyId, target.id],
       }
     : {
         name: "find-key",
-        text: `select ${keyColumns}, null as target_company_id, null as target_site_id ${from} where k.id = $1`,
+        text: `select ${keyColumns}, null as target_company_id, null as target_site_id, null as target_is_live
+          ${from} where k.id = $1`,
         values: [keyId],
       };
   const { rows } = await pool.query<KeyRecord & TargetRecord>(query);

@@ -65,6 +65,22 @@ export interface Environments {
   state: "adding" | "serving" | "deleting";
   container_id: string;
   created_at: Defaulted;
+  is_frozen: Generated<boolean>;
+  php_run: Generated<number>;
+}
+
+export interface Backups {
+  id: Generated<number>;
+  company_id: string;
+  site_id: string;
+  environment_id: string;
+  name: string;
+  note: string | null;
+  type: "manual" | "scheduled" | "system-generated";
+  operation_id: string;
+  archive: string | null;
+  bytes: number | null;
+  created_at: Defaulted;
 }
 
 export interface Domains {
@@ -156,6 +172,7 @@ export interface Tables {
   sites: Sites;
   environments: Environments;
   domains: Domains;
+  backups: Backups;
   activity: ActivityTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;

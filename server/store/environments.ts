@@ -44,16 +44,20 @@ export interface NewEnvironment {
   readonly companyId: string;
   readonly name: string;
   readonly displayName: string;
+  readonly isPremium: boolean;
   readonly phpVersion: string;
   readonly containerId: string;
 }
 
-/** Gives the environment's number, which is unique on this installation and never used again. */
+/**
+ * Gives the environment's number, which is unique on this installation and never used again; null where the site has
+ * an environment of that name or display name.
+ */
 export async function insertEnvironment(
   transaction: DatabaseTransaction,
   environment: NewEnvironment,
-): Promise<number> {
-  const { number } = await transaction
+): Promise<number | null> {
+  const inserted = await transaction
     .insertInto("environments")
     .values({
       id: environment.id,
@@ -61,13 +65,34 @@ export async function insertEnvironment(
       company_id: environment.companyId,
       name: environment.name,
       display_name: environment.displayName,
+      is_premium: environment.isPremium,
       php_version: environment.phpVersion,
       container_id: environment.containerId,
       state: "adding",
     })
+    .onConflict((conflict) => conflict.doNothing())
     .returning("number")
-    .executeTakeFirstOrThrow();
-  return number;
+    .executeTakeFirst();
+  return inserted?.number ?? null;
+}
+
+export async function isEnvironmentNameTaken(
+  transaction: DatabaseTransaction,
+  siteId: string,
+  displayName: string,
+): Promise<boolean> {
+  const taken = await transaction
+    .selectFrom("environments")
+    .select("id")
+    .where("site_id", "=", siteId)
+    .where((where) => where(where.fn("lower", ["display_name"]), "=", where.fn("lower", [where.val(displayName)])))
+    .executeTakeFirst();
+  return taken !== undefined;
+}
+
+/** The environment and its domains. What was done with it stays in the activity log. */
+export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
+  await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }
 
 export interface NewDomain {

@@ -109,6 +109,25 @@ export async function uncountBeginning(database: Database, operationId: string, 
     .execute();
 }
 
+/** Keeps what a step found out until the operation ends, when `readResult` gives it back. */
+export async function saveResult(database: Database, operationId: string, result: Json): Promise<void> {
+  await database
+    .updateTable("operations")
+    .set({ result: JSON.stringify(result) })
+    .where("id", "=", operationId)
+    .where("state", "=", "running")
+    .execute();
+}
+
+export async function readResult(transaction: DatabaseTransaction, operationId: string): Promise<Json> {
+  const row = await transaction
+    .selectFrom("operations")
+    .select("result")
+    .where("id", "=", operationId)
+    .executeTakeFirstOrThrow();
+  return row.result;
+}
+
 export type OperationEnd =
   | { readonly state: "succeeded"; readonly result: Json }
   | { readonly state: "failed"; readonly publicError: string };

@@ -6,6 +6,8 @@ export interface ServedRow {
   readonly id: string;
   readonly number: number;
   readonly phpVersion: string;
+  readonly isFrozen: boolean;
+  readonly phpRun: number;
   readonly domains: readonly { readonly name: string; readonly isWildcard: boolean }[];
 }
 
@@ -36,7 +38,8 @@ export async function listServed(database: Database): Promise<ServedRow[]> {
   const rows = await database
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
-    .select(["e.id", "e.number", "e.php_version as phpVersion", "d.name", "d.is_wildcard as isWildcard"])
+    .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRun"])
+    .select(["d.name", "d.is_wildcard as isWildcard"])
     .where("e.state", "=", "serving")
     .orderBy("e.number")
     .orderBy("d.name")
@@ -44,10 +47,11 @@ export async function listServed(database: Database): Promise<ServedRow[]> {
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((own) => {
     const [first] = own;
     if (!first) return [];
+    const { id, number, phpVersion, isFrozen, phpRun } = first;
     const domains = own.flatMap(({ name, isWildcard }) =>
       name === null ? [] : [{ name, isWildcard: isWildcard ?? false }],
     );
-    return [{ id: first.id, number: first.number, phpVersion: first.phpVersion, domains }];
+    return [{ id, number, phpVersion, isFrozen, phpRun, domains }];
   });
 }
 

@@ -9,7 +9,11 @@ export async function setSiteState(
   await database.updateTable("sites").set({ state }).where("id", "=", siteId).execute();
 }
 
-export async function noteWordPressVersion(database: Database, environmentId: string, version: string): Promise<void> {
+export async function noteWordPressVersion(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+  version: string,
+): Promise<void> {
   await database
     .updateTable("environments")
     .set({ wordpress_version: version })

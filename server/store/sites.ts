@@ -128,7 +128,7 @@ export async function takenNames(
 export async function siteForOperation(transaction: DatabaseTransaction, siteId: string) {
   const site = await transaction
     .selectFrom("sites")
-    .select(["id", "company_id", "display_name"])
+    .select(["id", "company_id", "name", "display_name"])
     .where("id", "=", siteId)
     .where("state", "<>", "adding")
     .executeTakeFirst();

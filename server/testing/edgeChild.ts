@@ -79,7 +79,7 @@ export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Pr
       await runtime.provision(spec);
       const layout = await runtime.layout(spec.environment);
       if (layout === null) throw new Error("The environment has no layout.");
-      const environment = { ...spec.environment, phpVersion: spec.phpVersion, ...layout };
+      const environment = { ...spec.environment, phpVersion: spec.phpVersion, isFrozen: false, ...layout };
       environments = [...environments, environment];
       const names = spec.wordpress.multisite === "subdomain" ? [host, `*.${host}`] : [host];
       hosts = [...hosts, ...names.map((each) => ({ name: each, environmentId: environment.id }))];

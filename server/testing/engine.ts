@@ -1,5 +1,6 @@
 /** Operations made up by a test, run by the real engine on a real database. */
 import { randomBytes, randomUUID } from "node:crypto";
+import type { OperationKind } from "@sitewright/contract/operations.ts";
 import pino from "pino";
 import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../operations/accept.ts";
 import { type Engine, type EngineOptions, startEngine } from "../operations/engine.ts";
@@ -47,6 +48,7 @@ export interface TestOperations extends AsyncDisposable {
 export interface TestOperationsOptions {
   readonly url: string;
   readonly database: Database;
+  /** What every kind of operation is here, unless `deleteSite` says otherwise. */
   readonly addSite: AnyDefinition;
   readonly deleteSite?: AnyDefinition;
   /** For several processes on one database. */
@@ -57,7 +59,21 @@ export interface TestOperationsOptions {
 export async function testOperations(options: TestOperationsOptions): Promise<TestOperations> {
   const { url, database } = options;
   const sealer = makeSealer(options.key ?? randomBytes(32));
-  const definitions = { addSite: options.addSite, deleteSite: options.deleteSite ?? options.addSite };
+  const { addSite, deleteSite = addSite } = options;
+  const definitions = {
+    addSite,
+    deleteSite,
+    addPlainSite: addSite,
+    cloneSite: addSite,
+    addEnvironment: addSite,
+    addPlainEnvironment: addSite,
+    cloneEnvironment: addSite,
+    deleteEnvironment: addSite,
+    pushEnvironment: addSite,
+    comparePush: addSite,
+    modifyPhpVersion: addSite,
+    restartPhp: addSite,
+  } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });
   const wait = makeWaitForOperation({ database, notifications });

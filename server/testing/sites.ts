@@ -10,7 +10,7 @@ import { insertTestCompany, nobody } from "./engine.ts";
 import type { World } from "./world.ts";
 
 /** The digest of nobody's password. */
-const digest = "A".repeat(64);
+export const digest = "A".repeat(64);
 
 /** Rows of a new site, and what the operation that makes it is given. */
 export async function insertNewSite({ own: { database }, facts }: World) {
@@ -105,6 +105,14 @@ export const deletingSite: Subject = {
   finished: (world, request) => isGone(world, inputOf(request)),
   cleanSlate: (world, request) => isThere(world, inputOf(request)),
 };
+
+/** A site that is there and answers at its address, with its name as its title. */
+export async function liveSite(world: World) {
+  const { companyId, input } = await insertNewSite(world);
+  await makeLive(world, input);
+  const { siteId, environment, wordpress } = input;
+  return { companyId, siteId, environment, address: wordpress.address, name: wordpress.title };
+}
 
 async function makeLive({ services, own: { database } }: World, input: CreateSiteInput): Promise<void> {
   await services.runtime.provision({

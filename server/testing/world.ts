@@ -7,8 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import { openFolderArchives } from "../archives/folder.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
+import { makeTryOut } from "../operations/trial.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
@@ -58,6 +60,8 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     runtime,
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, log: silentLog }),
     probe: makeProbe(facts.edgePort),
+    tryOut: makeTryOut(edge),
+    archives: openFolderArchives(join(facts.dataFolder, "archives")),
   };
 }
 

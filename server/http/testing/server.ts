@@ -45,6 +45,8 @@ export interface TestServer {
   fail(operationId: string, publicError: string): Promise<void>;
   /** A site that is there: its id and what it was made from. */
   addSite(wish?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
+  /** A further environment of the site that is there, and the site's live one. */
+  addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
   /** A key of the company; made straight in the interface. */
   addKey(wish: Readonly<Record<string, unknown>>): Promise<{ readonly id: string; readonly token: string }>;
   /** Starts to listen on a free port of loopback. */
@@ -66,14 +68,19 @@ export function siteWish(companyId: string, more: Readonly<Record<string, unknow
     display_name: `Site ${randomUUID().slice(0, 8)}`,
     region: "europe-west3",
     install_mode: "new",
-    admin_email: "ada@example.com",
-    admin_password: "correct horse battery staple",
-    admin_user: "ada",
-    site_title: "Ada's notes",
-    wp_language: "en_US",
+    ...wordpressWish,
     ...more,
   };
 }
+
+/** The fields of a body that say what WordPress is installed with. */
+export const wordpressWish = {
+  admin_email: "ada@example.com",
+  admin_password: "correct horse battery staple",
+  admin_user: "ada",
+  site_title: "Ada's notes",
+  wp_language: "en_US",
+};
 
 /** One server and two companies for all tests of a file. */
 export function useTestServer(options: TestServerOptions = {}): { readonly current: TestServer } {
@@ -157,6 +164,15 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await succeed(answer.body.operation_id);
       const followed = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
       return followed.body.data.idSite;
+    },
+    addEnvironment: async (siteId, key = company.api_key) => {
+      const path = `/v2/sites/${siteId}/environments/plain`;
+      const body = { display_name: `Staging ${randomUUID().slice(0, 8)}`, is_premium: false };
+      const answer = await call("POST", path, { body, key });
+      if (answer.status !== 202) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
+      await succeed(answer.body.operation_id);
+      const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
+      return { id: site.environments[1].id, liveId: site.environments[0].id };
     },
     addKey: async (wish) => {
       const path = `/v2/company/${company.company_id}/api-keys`;

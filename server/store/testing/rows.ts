@@ -50,7 +50,7 @@ export async function addSite(database: Database, companyId: string, more: Parti
   await database.transaction().execute(async (transaction) => {
     await insertSite(transaction, site);
     const ids = { siteId: site.id, companyId };
-    const names = { name: "live", displayName: "Live", phpVersion: "8.3" };
+    const names = { name: "live", displayName: "Live", isPremium: false, phpVersion: "8.3" };
     await insertEnvironment(transaction, { id: environmentId, ...ids, ...names, containerId: randomUUID() });
     const domain = { id: randomUUID(), environmentId, ...ids, name: `${site.name}.localhost`, isWildcard: false };
     await insertPrimaryDomain(transaction, domain);

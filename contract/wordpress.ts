@@ -1,0 +1,53 @@
+/** What a WordPress is installed with, wherever one is. */
+import { Type } from "typebox";
+import { line, pattern } from "./schema.ts";
+
+/** What WordPress lets a user name be made of, in its strict form. */
+const userNamePattern = pattern(
+  "^[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
+  "must be made of letters, digits, _, ., -, @ and single spaces inside",
+);
+
+const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+/** What WordPress takes for an e-mail address: ASCII, and a domain of at least two labels. */
+const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
+
+const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
+const notYet = "Plugins can't be installed while a site is created yet: send false or leave it out.";
+
+export const wordpressFields = {
+  admin_email: Type.String({
+    minLength: 6,
+    maxLength: 100,
+    format: "email",
+    pattern: emailPattern,
+    description: "E-mail address of the WordPress administrator.",
+    examples: ["ada@example.com"],
+  }),
+  admin_password: line(
+    255,
+    "Password of the WordPress administrator. It is never stored, logged or returned.",
+    "correct horse battery staple",
+  ),
+  admin_user: Type.String({
+    minLength: 1,
+    maxLength: 60,
+    pattern: userNamePattern,
+    description:
+      "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
+    examples: ["ada"],
+  }),
+  site_title: line(200, "Title of the site, shown to its visitors exactly as given.", "Ada's notes"),
+  wp_language: Type.String({
+    minLength: 2,
+    maxLength: 30,
+    description: "Locale of WordPress; which ones can be installed depends on the installation.",
+    examples: ["en_US"],
+  }),
+  is_multisite: optionalFlag("Installs WordPress as a network of sites in subdirectories."),
+  is_subdomain_multisite: optionalFlag("Makes the network one of subdomains."),
+  woocommerce: optionalFlag(notYet),
+  wordpressseo: optionalFlag(notYet),
+  wordpress_plugin_edd: optionalFlag(notYet),
+};

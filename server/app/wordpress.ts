@@ -1,0 +1,80 @@
+/** What a new WordPress may be: checked before anything begins. */
+import { passwordDigest } from "@sitewright/runtimes/password.ts";
+import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import type { Context } from "./context.ts";
+import { Refused } from "./failures.ts";
+
+/** The fields of a request that say what WordPress is installed with. */
+export interface WordPressWish {
+  readonly site_title: string;
+  readonly admin_user: string;
+  readonly admin_email: string;
+  readonly admin_password: string;
+  readonly wp_language: string;
+  readonly is_multisite?: boolean;
+  readonly is_subdomain_multisite?: boolean;
+  readonly woocommerce?: boolean;
+  readonly wordpressseo?: boolean;
+  readonly wordpress_plugin_edd?: boolean;
+}
+
+export interface WordPressPlan {
+  /** For the operation's input: nothing secret. */
+  readonly install: {
+    readonly title: string;
+    readonly adminUser: string;
+    readonly adminEmail: string;
+    readonly locale: string;
+    readonly multisite: MultisiteKind | null;
+  };
+  readonly passwordDigest: string;
+}
+
+/** Throws `Refused` where this installation can't install such a WordPress. */
+export function planWordPress(context: Context, wish: WordPressWish): WordPressPlan {
+  refusePlugins(wish);
+  requireLanguage(context, wish.wp_language);
+  const multisite = chooseMultisite(context, wish);
+  return {
+    install: {
+      title: wish.site_title,
+      adminUser: wish.admin_user,
+      adminEmail: wish.admin_email,
+      locale: wish.wp_language,
+      multisite,
+    },
+    passwordDigest: passwordDigest(wish.admin_password),
+  };
+}
+
+function refusePlugins(wish: WordPressWish): void {
+  const flags = ["woocommerce", "wordpressseo", "wordpress_plugin_edd"] as const;
+  const fields = flags.filter((flag) => wish[flag]);
+  if (fields.length === 0) return;
+  throw new Refused(
+    "plugins_at_creation_unsupported",
+    `Plugins can't be installed while a site is created yet: send ${fields.join(", ")} as false or leave it out.`,
+    { fields },
+  );
+}
+
+function requireLanguage({ capabilities }: Context, locale: string): void {
+  if (capabilities.locales.includes(locale)) return;
+  throw new Refused(
+    "unknown_language",
+    `WordPress can't be installed in "${locale}" here; offered: ${capabilities.locales.join(", ")}.`,
+    { wp_language: locale, offered: capabilities.locales },
+  );
+}
+
+function chooseMultisite({ capabilities }: Context, wish: WordPressWish): MultisiteKind | null {
+  if (wish.is_subdomain_multisite && wish.is_multisite === false) {
+    throw new Refused(
+      "multisite_contradiction",
+      "A subdomain multisite is a multisite: is_subdomain_multisite can't be true while is_multisite is false.",
+    );
+  }
+  const kind = wish.is_subdomain_multisite ? "subdomain" : wish.is_multisite ? "subdirectory" : null;
+  if (kind === null || capabilities.multisite.includes(kind)) return kind;
+  throw new Refused("multisite_unsupported", `This installation can't run a ${kind} multisite.`, { kind });
+}

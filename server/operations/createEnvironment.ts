@@ -1,0 +1,106 @@
+/**
+ * A new environment, of a site that is there or of one that begins with it: made, made known, and seen to answer
+ * before anybody is told that it exists. What it begins as is WordPress, nothing, or a copy of another one.
+ */
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import { removeEnvironmentRows } from "../store/environments.ts";
+import { setEnvironmentState } from "../store/routes.ts";
+import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
+import { requireRoom } from "./diskRoom.ts";
+import type { OperationDefinition, StepContext } from "./operation.ts";
+import type { Services } from "./services.ts";
+
+type Ref = { readonly id: string; readonly number: number };
+
+export type NewContent =
+  | { readonly kind: "plain" }
+  | { readonly kind: "clone"; readonly source: Ref; readonly sourceAddress: string }
+  | {
+      readonly kind: "wordpress";
+      readonly title: string;
+      readonly adminUser: string;
+      readonly adminEmail: string;
+      readonly locale: string;
+      readonly multisite: MultisiteKind | null;
+    };
+
+/** The ids are those of the rows that the request inserted. A WordPress's password digest is the secret. */
+export type CreateEnvironmentInput = {
+  readonly siteId: string;
+  /** Whether the site begins, and goes if this fails, with this environment. */
+  readonly isNewSite: boolean;
+  readonly environment: Ref;
+  readonly phpVersion: string;
+  readonly address: string;
+  readonly content: NewContent;
+};
+
+export function createEnvironment(
+  services: Services,
+  kind: OperationKind,
+): OperationDefinition<CreateEnvironmentInput> {
+  const { database, runtime, publisher, probe } = services;
+  return {
+    kind,
+    steps: [
+      {
+        name: "provision",
+        deadlineSeconds: 1_800,
+        run: async (context) => {
+          const { wordpressVersion } = await provision(services, context);
+          if (wordpressVersion !== null) {
+            await noteWordPressVersion(database, context.input.environment.id, wordpressVersion);
+          }
+        },
+        undo: ({ input }) => runtime.destroy(input.environment),
+      },
+      {
+        name: "publish",
+        deadlineSeconds: 30,
+        run: async ({ input }) => {
+          await setEnvironmentState(database, [input.environment.id], "serving");
+          await publisher.publish();
+        },
+        undo: async ({ input }) => {
+          await setEnvironmentState(database, [input.environment.id], "adding");
+          await publisher.publish();
+        },
+      },
+      {
+        name: "probe",
+        deadlineSeconds: 90,
+        // A copy is right where it does what its source does, even if that is an error.
+        run: ({ input, signal }) => probe(input.address, signal, input.content.kind === "clone" ? "answer" : "page"),
+      },
+    ],
+    succeeded: async (transaction, { input }) => {
+      if (input.isNewSite) await setSiteState(transaction, input.siteId, "live");
+      return { address: input.address };
+    },
+    // Its names are free again.
+    failed: async (transaction, { input }) => {
+      if (input.isNewSite) await removeSiteRows(transaction, input.siteId);
+      else await removeEnvironmentRows(transaction, input.environment.id);
+    },
+  };
+}
+
+async function provision(
+  { runtime }: Services,
+  { input, secret }: StepContext<CreateEnvironmentInput>,
+): Promise<{ readonly wordpressVersion: string | null }> {
+  const { environment, phpVersion, address, content } = input;
+  if (content.kind === "plain") return runtime.provision({ environment, phpVersion, wordpress: null });
+  if (content.kind === "clone") {
+    const { source, sourceAddress } = content;
+    await requireRoom(runtime, [source], "The copy");
+    return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });
+  }
+  const { kind: _, ...wordpress } = content;
+  return runtime.provision({
+    environment,
+    phpVersion,
+    wordpress: { ...wordpress, address, adminPasswordDigest: secret() },
+  });
+}

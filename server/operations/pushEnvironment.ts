@@ -1,0 +1,134 @@
+/**
+ * One environment's database and files over another's. The next release is built beside the one that visitors see,
+ * tried out, and switched to by one rename; the same rename undoes it.
+ *
+ * What could be written to the target in between is refused by the edge for that time, so that nothing is accepted
+ * and then lost. That time is short: where the target's own tables or files are copied into its next release it
+ * begins before they are, otherwise only before the backup is taken. `docs/decisions/pushing.md` says more.
+ */
+
+import { setFrozen } from "../store/environmentStates.ts";
+import { noteWordPressVersion } from "../store/siteStates.ts";
+import { backUp, removeBackUp } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
+import { type OperationDefinition, StepFailure } from "./operation.ts";
+import type { Services } from "./services.ts";
+
+type Ref = { readonly id: string; readonly number: number };
+
+/** What is pushed: everything, the named ones, or nothing. */
+export type PushPart = "all" | "none" | readonly string[];
+
+export type PushInput = {
+  /** Names the release that is built. */
+  readonly token: string;
+  readonly source: Ref;
+  readonly target: Ref;
+  readonly phpVersion: string;
+  /** Of the target. */
+  readonly address: string;
+  readonly files: PushPart;
+  readonly database: PushPart;
+  readonly addresses: readonly { readonly from: string; readonly to: string }[];
+  readonly sourceName: string;
+  /** Of the source; null where it has no WordPress. */
+  readonly wordpressVersion: string | null;
+};
+
+/** Whether what is the target's own is copied, and must not change from then on. */
+function copiesOwn({ files, database }: PushInput): boolean {
+  return typeof files !== "string" || typeof database !== "string";
+}
+
+export function pushEnvironment(services: Services): OperationDefinition<PushInput> {
+  const { database, runtime, publisher, tryOut } = services;
+
+  async function freeze(input: PushInput): Promise<void> {
+    await setFrozen(database, input.target.id, true);
+    await publisher.publish();
+  }
+
+  async function thaw(input: PushInput): Promise<void> {
+    await setFrozen(database, input.target.id, false);
+    await publisher.publish();
+  }
+
+  return {
+    kind: "pushEnvironment",
+    steps: [
+      {
+        name: "estimate",
+        deadlineSeconds: 120,
+        run: ({ input }) => requireRoom(runtime, [input.source, input.target, input.target], "The push"),
+      },
+      {
+        name: "hold",
+        deadlineSeconds: 60,
+        run: async ({ input }) => {
+          if (copiesOwn(input)) await freeze(input);
+        },
+        undo: ({ input }) => thaw(input),
+      },
+      {
+        name: "stage",
+        deadlineSeconds: 3_600,
+        run: ({ input }) => runtime.stage(stageOf(input)),
+        undo: ({ input }) => runtime.unstage(input.target, input.token),
+      },
+      {
+        name: "trial",
+        deadlineSeconds: 90,
+        run: async ({ input, signal }) => {
+          const { target, token, phpVersion, address } = input;
+          const layout = await runtime.staged(target, token);
+          if (layout === null) throw new StepFailure("What was built for the push is not there any more.");
+          await tryOut({ environment: target, phpVersion, layout, address, what: "What would be pushed" }, signal);
+        },
+      },
+      {
+        name: "freeze",
+        deadlineSeconds: 60,
+        run: ({ input }) => freeze(input),
+        undo: ({ input }) => thaw(input),
+      },
+      {
+        name: "backup",
+        deadlineSeconds: 3_600,
+        run: ({ input, operationId, signal }) => {
+          const note = `Before a push from ${input.sourceName}`;
+          return backUp(services, { environment: input.target, operationId, note }, signal);
+        },
+        undo: ({ input, operationId }) => removeBackUp(services, input.target, operationId),
+      },
+      {
+        name: "switch",
+        deadlineSeconds: 60,
+        run: async ({ input }) => {
+          await runtime.switchTo(input.target, input.token);
+          await thaw(input);
+        },
+        undo: async ({ input }) => {
+          await runtime.switchBack(input.target, input.token);
+          await thaw(input);
+        },
+      },
+      {
+        name: "prune",
+        deadlineSeconds: 120,
+        run: ({ input }) => runtime.prune(input.target),
+      },
+    ],
+    pointOfNoReturn: "prune",
+    succeeded: async (transaction, { input }) => {
+      if (input.wordpressVersion !== null && input.files === "all") {
+        await noteWordPressVersion(transaction, input.target.id, input.wordpressVersion);
+      }
+      return null;
+    },
+    failed: async () => undefined,
+  };
+}
+
+function stageOf({ target, source, token, files, database, addresses }: PushInput) {
+  return { environment: target, source, token, files, database, addresses };
+}

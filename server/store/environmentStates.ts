@@ -1,0 +1,65 @@
+/** What operations read and change of an environment's row. Each change tolerates that the row is gone. */
+import type { Database, DatabaseTransaction } from "./database.ts";
+
+/** An environment as an operation on it needs it. */
+export interface EnvironmentFacts {
+  readonly id: string;
+  readonly number: number;
+  readonly name: string;
+  readonly display_name: string;
+  readonly site_id: string;
+  readonly company_id: string;
+  readonly site_name: string;
+  readonly site_display_name: string;
+  readonly region: string;
+  readonly php_version: string;
+  readonly wordpress_version: string | null;
+  readonly is_opt_out_from_automatic_php_update: boolean;
+  /** Its primary domain. */
+  readonly host: string;
+  readonly is_wildcard: boolean;
+}
+
+/** Null where there is no such environment to be seen. */
+export async function environmentForOperation(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+): Promise<EnvironmentFacts | null> {
+  const row = await database
+    .selectFrom("environments as e")
+    .innerJoin("sites as s", "s.id", "e.site_id")
+    .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
+    .select(["e.id", "e.number", "e.name", "e.display_name", "e.site_id", "e.company_id"])
+    .select(["s.name as site_name", "s.display_name as site_display_name", "s.region", "e.php_version"])
+    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_wildcard"])
+    .where("e.id", "=", environmentId)
+    .where("e.state", "<>", "adding")
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** While it is frozen, the edge refuses what would be written to it. */
+export async function setFrozen(database: Database, environmentId: string, isFrozen: boolean): Promise<void> {
+  await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();
+}
+
+export async function setPhpVersion(database: Database, environmentId: string, version: string): Promise<void> {
+  await database.updateTable("environments").set({ php_version: version }).where("id", "=", environmentId).execute();
+}
+
+export async function setPhpOptOut(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  isOptOut: boolean,
+): Promise<void> {
+  await transaction
+    .updateTable("environments")
+    .set({ is_opt_out_from_automatic_php_update: isOptOut })
+    .where("id", "=", environmentId)
+    .execute();
+}
+
+/** Another number than before makes the edge replace the environment's PHP processes. */
+export async function setPhpRun(database: Database, environmentId: string, run: number): Promise<void> {
+  await database.updateTable("environments").set({ php_run: run }).where("id", "=", environmentId).execute();
+}

@@ -1,0 +1,277 @@
+/** Environments as the subjects of operations: a live site with what the operation works on, and what became of it. */
+import { randomUUID } from "node:crypto";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import type { CreateEnvironmentInput, NewContent } from "../operations/createEnvironment.ts";
+import type { PushInput, PushPart } from "../operations/pushEnvironment.ts";
+import { insertEnvironment, insertPrimaryDomain } from "../store/environments.ts";
+import { setEnvironmentState } from "../store/routes.ts";
+import { visit } from "./edge.ts";
+import { nobody } from "./engine.ts";
+import { digest, liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
+
+/** What the checks must know of a request, besides its input. */
+interface Notes {
+  readonly site: LiveSite;
+  readonly environment: Placed;
+}
+
+type LiveSite = Awaited<ReturnType<typeof liveSite>>;
+
+interface Placed {
+  readonly id: string;
+  readonly number: number;
+  readonly address: string;
+}
+
+const notes = new WeakMap<OperationRequest, Notes>();
+
+function remember(request: OperationRequest, known: Notes): OperationRequest {
+  notes.set(request, known);
+  return request;
+}
+
+function notesOf(request: OperationRequest): Notes {
+  const known = notes.get(request);
+  if (!known) throw new Error("This request was not prepared here");
+  return known;
+}
+
+/** Rows of a further environment that is being added. */
+async function insertAnother({ own: { database }, facts }: World, site: LiveSite): Promise<Placed> {
+  const id = randomUUID();
+  const name = `e-${id.slice(0, 8)}`;
+  const ids = { siteId: site.siteId, companyId: site.companyId };
+  const host = `${name}.localhost`;
+  const number = await database.transaction().execute(async (transaction) => {
+    const row = { id, ...ids, name, displayName: name, isPremium: false, phpVersion: "8.3", containerId: randomUUID() };
+    const inserted = await insertEnvironment(transaction, row);
+    await insertPrimaryDomain(transaction, {
+      id: randomUUID(),
+      environmentId: id,
+      ...ids,
+      name: host,
+      isWildcard: false,
+    });
+    return inserted;
+  });
+  if (number === null) throw new Error("The site has that environment already");
+  return { id, number, address: `http://${host}:${facts.edgePort}` };
+}
+
+/** An environment that is served beside the live one, with a title of its own. */
+async function servedAnother(world: World, site: LiveSite): Promise<Placed> {
+  const placed = await insertAnother(world, site);
+  await world.services.runtime.provision({
+    environment: { id: placed.id, number: placed.number },
+    phpVersion: "8.3",
+    wordpress: {
+      address: placed.address,
+      title: titleOf(placed),
+      adminUser: "ada",
+      adminEmail: "ada@example.com",
+      locale: "en_US",
+      multisite: null,
+      adminPasswordDigest: digest,
+    },
+  });
+  await setEnvironmentState(world.own.database, [placed.id], "serving");
+  await world.services.publisher.publish();
+  return placed;
+}
+
+const titleOf = ({ id }: Placed) => `Title ${id.slice(0, 8)}`;
+
+function requestOn(site: LiveSite, environment: Placed) {
+  return { ...common, companyId: site.companyId, siteId: site.siteId, environmentId: environment.id };
+}
+
+function adding(kind: "addEnvironment" | "addPlainEnvironment" | "cloneEnvironment"): Subject {
+  return {
+    kind,
+    prepare: async (world) => {
+      const site = await liveSite(world);
+      const environment = await insertAnother(world, site);
+      const { id, number, address } = environment;
+      const input: CreateEnvironmentInput = {
+        siteId: site.siteId,
+        isNewSite: false,
+        environment: { id, number },
+        phpVersion: "8.3",
+        address,
+        content: contentOf(kind, site),
+      };
+      const locks = kind === "cloneEnvironment" ? [id, site.environment.id] : [id];
+      const secret = kind === "addEnvironment" ? { secret: digest } : {};
+      return remember({ ...requestOn(site, environment), ...secret, kind, locks, input }, { site, environment });
+    },
+    finished: (world, request) => differences(world, request, { row: "serving", isOnDisk: true, status: 200 }),
+    cleanSlate: (world, request) => differences(world, request, { row: null, isOnDisk: false, status: 404 }),
+  };
+}
+
+function contentOf(kind: string, site: LiveSite): NewContent {
+  if (kind === "addPlainEnvironment") return { kind: "plain" };
+  if (kind === "cloneEnvironment") {
+    return { kind: "clone", source: site.environment, sourceAddress: site.address };
+  }
+  return {
+    kind: "wordpress",
+    title: "Another",
+    adminUser: "ada",
+    adminEmail: "ada@example.com",
+    locale: "en_US",
+    multisite: null,
+  };
+}
+
+export const addingEnvironment = adding("addEnvironment");
+export const addingPlainEnvironment = adding("addPlainEnvironment");
+export const cloningEnvironment = adding("cloneEnvironment");
+
+export const deletingEnvironment: Subject = {
+  kind: "deleteEnvironment",
+  prepare: async (world) => {
+    const site = await liveSite(world);
+    const environment = await servedAnother(world, site);
+    const { id, number } = environment;
+    const input = { environment: { id, number }, isLive: false };
+    const request = { ...requestOn(site, environment), kind: "deleteEnvironment", locks: [id], input } as const;
+    return remember(request, { site, environment });
+  },
+  finished: (world, request) => differences(world, request, { row: null, isOnDisk: false, status: 404 }),
+  cleanSlate: (world, request) => differences(world, request, { row: "serving", isOnDisk: true, status: 200 }),
+};
+
+export const modifyingPhpVersion: Subject = {
+  kind: "modifyPhpVersion",
+  prepare: async (world) => {
+    const site = await liveSite(world);
+    const environment = { ...site.environment, address: site.address };
+    const input = { environment: site.environment, from: "8.3", to: "8.4", address: site.address, isOptOut: true };
+    const request = { ...requestOn(site, environment), kind: "modifyPhpVersion", input } as const;
+    return remember({ ...request, locks: [environment.id] }, { site, environment });
+  },
+  finished: (world, request) => phpIs(world, request, { php_version: "8.4", isOptOut: true }),
+  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
+};
+
+export const restartingPhp: Subject = {
+  kind: "restartPhp",
+  prepare: async (world) => {
+    const site = await liveSite(world);
+    const environment = { ...site.environment, address: site.address };
+    const input = { environmentId: environment.id, run: 7 };
+    const request = { ...requestOn(site, environment), kind: "restartPhp", locks: [environment.id], input } as const;
+    return remember(request, { site, environment });
+  },
+  finished: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
+  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
+};
+
+/** A push from an environment beside the live one over the live one. */
+export function pushing(files: PushPart, database: PushPart): Subject {
+  return {
+    kind: "pushEnvironment",
+    prepare: async (world) => {
+      const site = await liveSite(world);
+      const source = await servedAnother(world, site);
+      const environment = { ...site.environment, address: site.address };
+      const input: PushInput = {
+        token: randomUUID(),
+        source: { id: source.id, number: source.number },
+        target: site.environment,
+        phpVersion: "8.3",
+        address: site.address,
+        files,
+        database,
+        addresses: [{ from: source.address, to: site.address }],
+        sourceName: "Staging",
+        wordpressVersion: null,
+      };
+      const locks = [source.id, environment.id];
+      const request = { ...requestOn(site, environment), kind: "pushEnvironment", locks, input } as const;
+      return remember(request, { site, environment: source });
+    },
+    finished: async (world, request) => {
+      const { environment: source } = notesOf(request);
+      return pushed(world, request, { title: titleOf(source), backups: 1 });
+    },
+    cleanSlate: (world, request) => pushed(world, request, { title: notesOf(request).site.name, backups: 0 }),
+  };
+}
+
+async function pushed(
+  world: World,
+  request: OperationRequest,
+  wanted: { readonly title: string; readonly backups: number },
+): Promise<string[]> {
+  const { own, facts } = world;
+  const { site } = notesOf(request);
+  const row = await own.database
+    .selectFrom("environments")
+    .select("is_frozen")
+    .where("id", "=", site.environment.id)
+    .executeTakeFirst();
+  const backups = await own.database
+    .selectFrom("backups")
+    .select("archive")
+    .where("environment_id", "=", site.environment.id)
+    .execute();
+  const { body } = await visit(facts.edgePort, site.address);
+  const found = {
+    isFrozen: row?.is_frozen,
+    title: /<title>(.*?)<\/title>/.exec(body)?.[1],
+    backups: backups.filter(({ archive }) => archive !== null).length,
+    unfinished: backups.filter(({ archive }) => archive === null).length,
+  };
+  return compare({ isFrozen: false, ...wanted, unfinished: 0 }, found);
+}
+
+interface Traces {
+  readonly row: string | null;
+  readonly isOnDisk: boolean;
+  readonly status: number;
+}
+
+async function differences(world: World, request: OperationRequest, wanted: Traces): Promise<string[]> {
+  const { own, services, facts } = world;
+  const { environment, site } = notesOf(request);
+  const row = await own.database
+    .selectFrom("environments")
+    .select("state")
+    .where("id", "=", environment.id)
+    .executeTakeFirst();
+  const found: Traces = {
+    row: row?.state ?? null,
+    isOnDisk: (await services.runtime.layout(environment)) !== null,
+    status: (await visit(facts.edgePort, environment.address)).status,
+  };
+  const live = (await visit(facts.edgePort, site.address)).status;
+  return [...compare(wanted, found), ...(live === 200 ? [] : [`the live environment answers ${live}`])];
+}
+
+async function phpIs(
+  { own, facts }: World,
+  request: OperationRequest,
+  wanted: { readonly php_version: string; readonly isOptOut: boolean },
+): Promise<string[]> {
+  const { environment } = notesOf(request);
+  const found = await own.database
+    .selectFrom("environments")
+    .select(["php_version", "is_opt_out_from_automatic_php_update as isOptOut"])
+    .where("id", "=", environment.id)
+    .executeTakeFirst();
+  const { status } = await visit(facts.edgePort, environment.address);
+  return [...compare(wanted, { ...found }), ...(status === 200 ? [] : [`it answers ${status}`])];
+}
+
+function compare(wanted: object, found: object): string[] {
+  const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return sorted(wanted) === sorted(found)
+    ? []
+    : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+}
