@@ -117,9 +117,9 @@ describe("the opcodes of WordPress", () => {
       const site = await own.site();
       await use(own, { ...(await servedAs(own, site)), phpVersion: "8.2" });
       const made = () => readdir(path.join(folder, "opcodes"));
-      await vi.waitUntil(async () => (await made()).some((name) => /-8\.2-[\d.]+$/.test(name)), { timeout: 60_000 });
+      await vi.waitUntil(async () => (await made()).some((name) => /-8\.2-[\d.]+$/.test(name)), { timeout: 150_000 });
     },
-    120_000,
+    240_000,
   );
 
   test("that can't be made are missed by nobody: the worker compiles for itself", async () => {

@@ -32,7 +32,7 @@ describe("a release that shares a part with another one", () => {
     expect((await visitorOf(world.serving, site).get("/")).text).toContain("</html>");
     await world.serving.setEnvironments([await servedAs(world, site)]);
     expect(await runPhp(world.serving, site, marks)).toBe("second first");
-  }, 60_000);
+  });
 
   test("has its own files and the other's database, where it shares that", async () => {
     const second = await addRelease(world, site, 2, ["database"]);
@@ -42,19 +42,19 @@ describe("a release that shares a part with another one", () => {
     expect((await visitorOf(world.serving, moved).get("/")).text).toContain("</html>");
     await world.serving.setEnvironments([await servedAs(world, site)]);
     expect(await runPhp(world.serving, site, marks)).toBe("first second");
-  }, 60_000);
+  });
 
   test("is not available while a part is missing, and costs no spare worker", async () => {
     const second = await addRelease(world, site, 2, ["public"]);
     await rm(path.join(world.environments, site.environment.id, "releases/2/database"), { recursive: true });
     await world.serving.setEnvironments([second]);
     const request = exampleRequest(site.wordpress.address);
-    await vi.waitUntil(() => world.serving.status().spares === 1, { timeout: 30_000 });
+    await vi.waitUntil(() => world.serving.status().spares === 1, { timeout: 90_000 });
     expect(await outcomeOf(world.serving.handle(site.environment.id, request))).toBe("unavailable");
     expect(world.serving.status().spares).toBe(1);
     await world.serving.setEnvironments([await servedAs(world, site)]);
     expect(await outcomeOf(world.serving.handle(site.environment.id, request))).toBe(200);
-  }, 60_000);
+  });
 });
 
 describe("an environment without WordPress", () => {
@@ -71,5 +71,5 @@ describe("an environment without WordPress", () => {
     const visit = async () => text((await world.serving.handle(environment.id, request)).body);
     expect(await visit()).toBe('1[".","..","index.php"]');
     expect(await visit()).toBe('2[".","..","index.php"]');
-  }, 60_000);
+  });
 });

@@ -156,13 +156,7 @@ const mostNames = 1_000;
  * site has an environment of that display name.
  */
 async function insert(context: Context, transaction: DatabaseTransaction, facts: Facts): Promise<Inserted> {
-  if (await isEnvironmentNameTaken(transaction, facts.siteId, facts.displayName)) {
-    throw new Refused(
-      "environment_name_taken",
-      `The site has an environment with the name "${facts.displayName}" already.`,
-      { display_name: facts.displayName },
-    );
-  }
+  await refuseTakenDisplayName(transaction, facts);
   const slug = slugOf(facts.displayName, "environment");
   if (slug === "live") {
     throw new Refused("environment_name_reserved", '"live" is the name of the environment that every site has.', {
@@ -174,6 +168,16 @@ async function insert(context: Context, transaction: DatabaseTransaction, facts:
     if (inserted) return inserted;
   }
   throw new Error(`There are too many environments with names like ${slug}`);
+}
+
+async function refuseTakenDisplayName(
+  transaction: DatabaseTransaction,
+  { siteId, displayName }: Pick<Facts, "siteId" | "displayName">,
+): Promise<void> {
+  if (!(await isEnvironmentNameTaken(transaction, siteId, displayName))) return;
+  throw new Refused("environment_name_taken", `The site has an environment with the name "${displayName}" already.`, {
+    display_name: displayName,
+  });
 }
 
 /** Null where the name, or the address that follows from it, is taken. */
@@ -188,7 +192,11 @@ async function insertUnder(
   const id = randomUUID();
   const row = { id, siteId, companyId, name, displayName, isPremium, phpVersion, containerId: randomUUID() };
   const number = await insertEnvironment(transaction, row);
-  if (number === null) return null;
+  if (number === null) {
+    // Somebody else took one of the two since it was looked up.
+    await refuseTakenDisplayName(transaction, facts);
+    return null;
+  }
   const host = `${name}-${siteName}.${context.settings.siteSuffix}`;
   const domain = { id: randomUUID(), environmentId: id, siteId, companyId, name: host, isWildcard };
   if (await insertPrimaryDomain(transaction, domain)) {
