@@ -3,6 +3,7 @@ import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
+import { listFiles } from "./files.ts";
 import { cloneEnvironment, createEnvironment, createPlainEnvironment, deleteEnvironment } from "./newEnvironments.ts";
 import { cloneSite, createPlainSite } from "./newSites.ts";
 import { getOperation } from "./operations.ts";
@@ -21,6 +22,7 @@ export const endpoints = {
   getSite,
   deleteSite,
   listEnvironments,
+  listFiles,
   createEnvironment,
   createPlainEnvironment,
   cloneEnvironment,

@@ -92,6 +92,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     app: {
       settings: config,
       capabilities: await runtime.capabilities(),
+      listFiles: (environment) => runtime.listFiles(environment),
       pool: opened.pool,
       database,
       acceptOperation: makeAcceptOperation({ sealer, definitions }),

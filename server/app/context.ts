@@ -1,5 +1,5 @@
 /** What the rules are given: the process's own things, and who is asking this time. */
-import type { Capabilities } from "@sitewright/runtimes/runtime.ts";
+import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import type { Actor } from "@sitewright/server/store/activity.ts";
@@ -20,6 +20,7 @@ export interface App {
   readonly settings: Settings;
   /** What the runtime can do. */
   readonly capabilities: Capabilities;
+  readonly listFiles: Runtime["listFiles"];
   readonly pool: Pool;
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;

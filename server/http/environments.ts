@@ -1,10 +1,12 @@
 import * as environments from "@sitewright/server/app/environments.ts";
+import * as files from "@sitewright/server/app/files.ts";
 import * as newEnvironment from "@sitewright/server/app/newEnvironment.ts";
 import { push } from "@sitewright/server/app/push.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 export const environmentHandlers: HandlersOf<
   | "listEnvironments"
+  | "listFiles"
   | "createEnvironment"
   | "createPlainEnvironment"
   | "cloneEnvironment"
@@ -14,6 +16,10 @@ export const environmentHandlers: HandlersOf<
   listEnvironments: async (context, { params }) => ({
     status: 200,
     body: { site: { environments: await environments.list(context, params.site_id) } },
+  }),
+  listFiles: async (context, { params, query }) => ({
+    status: 200,
+    body: { environment: await files.list(context, params.env_id, query.path ?? "/") },
   }),
   createEnvironment: async (context, { params, body }) =>
     accepted("addEnvironment", await newEnvironment.create(context, params.site_id, body)),

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/companies.ts";
+import type { App } from "@sitewright/server/app/context.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import { endOperation } from "@sitewright/server/store/operations.ts";
@@ -57,6 +58,8 @@ export interface TestServerOptions {
   readonly limits?: Partial<Limits>;
   readonly log?: FastifyBaseLogger;
   readonly waitForOperation?: WaitForOperation;
+  /** Default: every environment is empty. */
+  readonly listFiles?: App["listFiles"];
 }
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -106,6 +109,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     app: {
       settings: { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081 },
       capabilities: fakeCapabilities,
+      listFiles: options.listFiles ?? (async () => []),
       pool,
       database,
       acceptOperation: operations.accept,
