@@ -44,6 +44,10 @@ export const settings = Type.Object({
   SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "how much one request to a site may carry"),
   SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many API requests a key may make in a minute"),
   SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many sites a key may create in a minute"),
+  SITEWRIGHT_ENDED_PHP_VERSIONS: text(
+    "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
+    "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
+  ),
   SITEWRIGHT_LOG_LEVEL: Type.Enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"], {
     description: "how much is logged: silent, fatal, error, warn, info, debug or trace",
   }),
@@ -82,6 +86,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_UPLOAD_LIMIT_BYTES: 64 * megabyte,
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
     SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: 60,
+    SITEWRIGHT_ENDED_PHP_VERSIONS: "8.1",
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
@@ -109,6 +114,8 @@ export interface Config {
   readonly uploadLimitBytes: number;
   readonly rateLimitPerMinute: number;
   readonly creationLimitPerMinute: number;
+  /** Versions of PHP that environments are moved off. */
+  readonly endedPhpVersions: readonly string[];
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
 
@@ -196,6 +203,7 @@ function freeze(values: Settings): Config {
     uploadLimitBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES,
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
     creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,
+    endedPhpVersions: values.SITEWRIGHT_ENDED_PHP_VERSIONS.split(",").filter((version) => version !== ""),
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
 }

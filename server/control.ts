@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
+import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { openFolderArchives } from "./archives/folder.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -22,6 +23,7 @@ import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
+import { updatePhp } from "./reconcilers/updatePhp.ts";
 import { openSealer } from "./sealing.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
@@ -85,17 +87,31 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     log,
   });
   started.defer(() => engine.stop());
-  const reconcilers = startReconcilers(listReconcilers(opened, publisher), log);
+  const capabilities = await runtime.capabilities();
+  const acceptOperation = makeAcceptOperation({ sealer, definitions });
+  const phpUpdate = {
+    database,
+    ended: config.endedPhpVersions,
+    offered: capabilities.phpVersions,
+    change: makePhpUpdate({ database, settings: config, acceptOperation }),
+  };
+  const reconcilers = startReconcilers(
+    [
+      ...listReconcilers(opened, publisher),
+      { name: "updatePhp", everySeconds: hour, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
+    ],
+    log,
+  );
   started.defer(() => reconcilers.stop());
 
   const server = buildServer({
     app: {
       settings: config,
-      capabilities: await runtime.capabilities(),
+      capabilities,
       listFiles: (environment) => runtime.listFiles(environment),
       pool: opened.pool,
       database,
-      acceptOperation: makeAcceptOperation({ sealer, definitions }),
+      acceptOperation,
       waitForOperation: makeWaitForOperation({ database, notifications }),
     },
     limits: config,

@@ -13,6 +13,8 @@ export interface Settings {
   /** New sites are at `<name>.<siteSuffix>`. */
   readonly siteSuffix: string;
   readonly edgePort: number;
+  /** Versions of PHP that environments are moved off. */
+  readonly endedPhpVersions: readonly string[];
 }
 
 /** Lives as long as the process. */

@@ -14,6 +14,7 @@ import { NotFound, Refused } from "./failures.ts";
 export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersionChange>): Promise<string> {
   const version = wish.php_version.replace(/^php/, "");
   requireOffered(context, version);
+  refuseEnded(context, version, wish.is_opt_out_from_automatic_php_update ?? false);
   return context.inTransaction(async (transaction) => {
     const environment = await find(transaction, wish.environment_id);
     const input: ModifyPhpVersionInput = {
@@ -42,6 +43,16 @@ function requireOffered({ capabilities }: Context, version: string): void {
     "unknown_php_version",
     `PHP ${version} is not offered here; offered: ${capabilities.phpVersions.join(", ")}.`,
     { php_version: version, offered: capabilities.phpVersions },
+  );
+}
+
+/** It would be moved off again at once. */
+function refuseEnded({ settings }: Context, version: string, isOptOut: boolean): void {
+  if (isOptOut || !settings.endedPhpVersions.includes(version)) return;
+  throw new Refused(
+    "php_version_ended",
+    `PHP ${version} has come to its end. To have it all the same, send is_opt_out_from_automatic_php_update as true.`,
+    { php_version: version },
   );
 }
 

@@ -32,6 +32,13 @@ describe("PUT /sites/tools/modify-php-version", () => {
     expect(await inputOf(answer.body.operation_id)).toMatchObject({ to: "8.2", isOptOut: true });
   });
 
+  it("gives a version that has come to its end only to those who opt out", async () => {
+    const { id } = await environment();
+    const answer = await modify({ environment_id: id, php_version: "8.2" });
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "php_version_ended", php_version: "8.2" } });
+    expect(answer.body.message).toContain("is_opt_out_from_automatic_php_update");
+  });
+
   it("says which versions there are where there is no such one", async () => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: "5.6" });

@@ -1,4 +1,5 @@
 /** What operations read and change of an environment's row. Each change tolerates that the row is gone. */
+import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 /** An environment as an operation on it needs it. */
@@ -25,17 +26,60 @@ export async function environmentForOperation(
   database: Database | DatabaseTransaction,
   environmentId: string,
 ): Promise<EnvironmentFacts | null> {
-  const row = await database
+  const row = await facts(database)
+    .where("e.id", "=", environmentId)
+    .where("e.state", "<>", "adding")
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+function facts(database: Database | DatabaseTransaction) {
+  return database
     .selectFrom("environments as e")
     .innerJoin("sites as s", "s.id", "e.site_id")
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
     .select(["e.id", "e.number", "e.name", "e.display_name", "e.site_id", "e.company_id"])
     .select(["s.name as site_name", "s.display_name as site_display_name", "s.region", "e.php_version"])
-    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_wildcard"])
-    .where("e.id", "=", environmentId)
-    .where("e.state", "<>", "adding")
-    .executeTakeFirst();
-  return row ?? null;
+    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_wildcard"]);
+}
+
+/**
+ * At most `limit` environments that run one of the versions, did not opt out of automatic changes, have none under way,
+ * and had none that failed in the last `days` days.
+ */
+export async function listForPhpUpdate(
+  database: Database,
+  versions: readonly string[],
+  days: number,
+  limit: number,
+): Promise<EnvironmentFacts[]> {
+  return facts(database)
+    .where("e.php_version", "in", [...versions])
+    .where("e.state", "=", "serving")
+    .where("e.is_opt_out_from_automatic_php_update", "=", false)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("operations as o")
+            .select("o.id")
+            .whereRef("o.environment_id", "=", "e.id")
+            .where("o.kind", "=", "modifyPhpVersion")
+            .where(({ or, eb }) =>
+              or([
+                eb("o.state", "in", ["waiting", "running"]),
+                eb("o.finished_at", ">", sql<Date>`now() - make_interval(days => ${days}::int)`).and(
+                  "o.state",
+                  "=",
+                  "failed",
+                ),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .orderBy("e.number")
+    .limit(limit)
+    .execute();
 }
 
 /** While it is frozen, the edge refuses what would be written to it. */

@@ -107,7 +107,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const operations = await testOperations({ url, database, addSite: noSteps });
   const server = buildServer({
     app: {
-      settings: { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081 },
+      settings: { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081, endedPhpVersions: ["8.2"] },
       capabilities: fakeCapabilities,
       listFiles: options.listFiles ?? (async () => []),
       pool,
