@@ -186,6 +186,8 @@ export interface Runtime {
 /** An environment as the serving side sees it: published as a whole list, replaced as a whole list. */
 export interface ServedEnvironment extends EnvironmentRef, EnvironmentLayout {
   readonly phpVersion: string;
+  /** Another number than before: whatever runs for it is replaced, when it is done with what it does. Absent: 0. */
+  readonly phpRun?: number;
 }
 
 export interface PhpRequest {

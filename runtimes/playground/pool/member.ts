@@ -24,14 +24,9 @@ export function isAlike(a: ServedEnvironment, b: ServedEnvironment | undefined):
   );
 }
 
-/** Another number than before where fresh processes are wanted for the same environment. */
-function runOf(environment: ServedEnvironment): number {
-  return "phpRun" in environment && typeof environment.phpRun === "number" ? environment.phpRun : 0;
-}
-
 /** Whether a worker that was made for the one may answer for the other. */
 export function isSame(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
-  return b !== undefined && isAlike(a, b) && runOf(a) === runOf(b);
+  return b !== undefined && isAlike(a, b) && (a.phpRun ?? 0) === (b.phpRun ?? 0);
 }
 
 export function isCandidate(member: Member): boolean {
