@@ -82,10 +82,16 @@ export async function switchTo(live: string, token: string): Promise<void> {
   await pointTo(live, next.number);
 }
 
+/** Of a release that was pruned, parts may be left that others share. */
+async function isWhole(folder: string): Promise<boolean> {
+  const found = await Promise.all(parts.map((part) => exists(path.join(folder, part))));
+  return found.every(Boolean);
+}
+
 export async function switchBack(live: string, token: string): Promise<void> {
   const { record } = (await currentRelease(live)) ?? {};
   if (record === undefined || record.token !== token || record.previous === null) return;
-  if (await exists(releaseFolder(live, record.previous))) await pointTo(live, record.previous);
+  if (await isWhole(releaseFolder(live, record.previous))) await pointTo(live, record.previous);
 }
 
 /** Out of sight by one rename, then removed at leisure. */

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest, exampleSpec, testRuntime } from "../conformance.ts";
-import { RuntimeFailure } from "../runtime.ts";
+import { type EnvironmentRef, RuntimeFailure, type StageSpec } from "../runtime.ts";
+import { readTables, writeTables } from "./database.ts";
 import { createFakeRuntime } from "./runtime.ts";
 import { createFakeServing } from "./serving.ts";
 
@@ -55,6 +56,62 @@ test("calls are recorded in order", async () => {
   await runtime.destroy(environment);
   const begun = (await runtime.script.calls()).filter((call) => call.when === "before");
   expect(begun.map((call) => call.method)).toEqual(["retire", "destroy"]);
+});
+
+describe("two environments of the fake", () => {
+  let runtime: ReturnType<typeof createFakeRuntime>;
+  let spec: Omit<StageSpec, "token">;
+  beforeEach(async () => {
+    runtime = createFakeRuntime({ folder });
+    const [source, target] = [exampleSpec({ title: "Source" }), exampleSpec({ title: "Target" })];
+    for (const each of [source, target]) await runtime.provision(each);
+    spec = {
+      environment: target.environment,
+      source: source.environment,
+      files: "none",
+      database: "all",
+      addresses: [{ from: source.wordpress.address, to: target.wordpress.address }],
+    };
+  });
+
+  const database = (environment: EnvironmentRef) =>
+    path.join(folder, "environments", environment.id, "current", "database");
+
+  test("have tables, of which a push takes some or all, with the target's address", async () => {
+    const before = await readTables(database(spec.environment));
+    await writeTables(database(spec.source), { ...(await readTables(database(spec.source))), wp_orders: [{ id: 1 }] });
+    await runtime.stage({ ...spec, database: ["wp_orders"], token: "some" });
+    await runtime.switchTo(spec.environment, "some");
+    expect(await readTables(database(spec.environment))).toEqual({ ...before, wp_orders: [{ id: 1 }] });
+    await runtime.stage({ ...spec, token: "all" });
+    await runtime.switchTo(spec.environment, "all");
+    const after = await readTables(database(spec.environment));
+    expect(after.wp_options?.[0]).toEqual(before.wp_options?.[0]);
+    expect(after.wp_options?.[1]).toEqual({ option_name: "blogname", option_value: "Source" });
+  });
+
+  test("tell which rows a push would lose", async () => {
+    await writeTables(database(spec.environment), { wp_posts: [{ ID: 7 }, { ID: 8 }], wp_mine: [{}] });
+    const { lost } = await runtime.compare(spec);
+    expect(lost).toEqual([
+      { table: "wp_posts", rows: 2 },
+      { table: "wp_mine", rows: 1 },
+    ]);
+    expect((await runtime.compare({ ...spec, database: ["wp_posts"] })).lost).toHaveLength(1);
+  });
+
+  test("can be told to fail amid staging, which leaves nothing, and after a switch, which has happened", async () => {
+    await runtime.script.setFaults([
+      { method: "stage", when: "middle", what: "break", times: 1 },
+      { method: "switchTo", when: "after", what: "fail", message: "Too late.", times: 1 },
+    ]);
+    await expect(runtime.stage({ ...spec, token: "one" })).rejects.toThrow("stage");
+    expect(await runtime.staged(spec.environment, "one")).toBeNull();
+    await runtime.stage({ ...spec, token: "one" });
+    const staged = await runtime.staged(spec.environment, "one");
+    await expect(runtime.switchTo(spec.environment, "one")).rejects.toEqual(new RuntimeFailure("Too late."));
+    expect(await runtime.layout(spec.environment)).toEqual(staged);
+  });
 });
 
 test("the serving side escapes the title and answers what a test wants", async () => {

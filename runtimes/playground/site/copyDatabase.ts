@@ -1,10 +1,10 @@
 /**
  * Copies a database that PHP may be writing, as it is at one moment.
  *
- * PHP writes everything in the folder, the journal beside the database too, and SQLite believes a journal: it says which
- * other file to delete when it is done. So a live database is only ever opened for reading, which leaves its journal
- * alone. Where a killed worker has left a write unfinished, database and journal are copied as they are, the journal is
- * looked at, and the write is taken back in the copy.
+ * PHP writes everything in the folder, the journal beside the database too, and SQLite believes a journal, even where it
+ * names another file that decides whether the write counts. So a live database is only ever opened for reading, which
+ * leaves its journal alone. Where a killed worker has left a write unfinished, database and journal are copied as they
+ * are, the journal is looked at, and the write is taken back in the copy.
  */
 import { copyFile, mkdir, open, rm, stat } from "node:fs/promises";
 import path from "node:path";

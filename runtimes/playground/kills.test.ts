@@ -1,0 +1,80 @@
+/** Copies that are killed at any moment: the next try finishes, whatever the killed one has left behind or running. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleSpec } from "../conformance.ts";
+import type { RuntimeCall } from "./testing/runtimeChild.ts";
+import type { Site } from "./testing/visitor.ts";
+import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
+
+let world: Playground;
+let source: Site;
+beforeAll(async () => {
+  world = await openPlayground({ maxWorkers: 1 });
+  source = await world.site();
+  await writeFile(path.join(source.documentRoot, "last.txt"), "whole");
+}, 120_000);
+afterAll(() => world.close());
+
+async function killAmid(call: Omit<RuntimeCall, "options">, milliseconds: number): Promise<void> {
+  const module = fileURLToPath(new URL("./testing/runtimeChild.ts", import.meta.url));
+  const child: ChildProcess = fork(module, { execArgv: [] });
+  const ended = once(child, "exit");
+  const options = { assets: sharedAssets, environments: world.environments };
+  child.send({ options, ...call } satisfies RuntimeCall);
+  await once(child, "message");
+  await delay(milliseconds);
+  child.kill("SIGKILL");
+  await ended;
+}
+
+/** Making one takes some 250 ms. */
+const moments = [0, 10, 25, 50, 90, 140, 200, 260];
+const addresses = (to: string) => [{ from: source.wordpress.address, to }];
+
+async function expectWhole(documentRoot: string, address: string): Promise<void> {
+  expect(await readFile(path.join(documentRoot, "last.txt"), "utf8")).toBe("whole");
+  expect(await readFile(path.join(documentRoot, "wp-config.php"), "utf8")).toContain("require_once");
+  const database = new DatabaseSync(path.join(documentRoot, "../database/wordpress.sqlite"), { readOnly: true });
+  const option = database.prepare("SELECT option_value AS value FROM wp_options WHERE option_name = 'siteurl'").get();
+  database.close();
+  expect(option).toEqual({ value: address });
+}
+
+describe.each(moments)("killed after %i milliseconds", (milliseconds) => {
+  test("a clone is made whole by the next try", async () => {
+    const { environment, wordpress } = exampleSpec();
+    const clone = { environment, source: source.environment, addresses: addresses(wordpress.address) };
+    await killAmid({ clone }, milliseconds);
+    const found = await world.runtime.layout(environment);
+    if (found !== null) await expectWhole(found.documentRoot, wordpress.address);
+    await world.runtime.clone(clone);
+    const layout = await world.runtime.layout(environment);
+    await expectWhole(layout?.documentRoot ?? "", wordpress.address);
+    const names = await readdir(world.environments);
+    expect(names.filter((name) => name.startsWith(environment.id))).toEqual([environment.id]);
+  });
+
+  test("a release is staged whole by the next try, and nothing else is left", async () => {
+    const { environment, wordpress } = await world.site();
+    const stage = {
+      environment,
+      source: source.environment,
+      token: "one",
+      files: "all",
+      database: "all",
+      addresses: addresses(wordpress.address),
+    } as const;
+    await killAmid({ stage }, milliseconds);
+    await world.runtime.stage(stage);
+    const staged = await world.runtime.staged(environment, "one");
+    await expectWhole(staged?.documentRoot ?? "", wordpress.address);
+    const releases = path.join(world.environments, environment.id, "releases");
+    expect(await readdir(releases)).toEqual(["1", String(staged?.release)]);
+  });
+});
