@@ -34,7 +34,8 @@ function remember(request: OperationRequest, known: Notes): OperationRequest {
   return request;
 }
 
-function notesOf(request: OperationRequest): Notes {
+/** What was prepared for the request. */
+export function notesOf(request: OperationRequest): Notes {
   const known = notes.get(request);
   if (!known) throw new Error("This request was not prepared here");
   return known;
@@ -83,7 +84,7 @@ async function servedAnother(world: World, site: LiveSite): Promise<Placed> {
   return placed;
 }
 
-const titleOf = ({ id }: Placed) => `Title ${id.slice(0, 8)}`;
+export const titleOf = ({ id }: Placed) => `Title ${id.slice(0, 8)}`;
 
 function requestOn(site: LiveSite, environment: Placed) {
   return { ...common, companyId: site.companyId, siteId: site.siteId, environmentId: environment.id };

@@ -1,0 +1,172 @@
+/** A push with real WordPress under it while people read and write: nobody sees an error or a mixture, nothing is lost. */
+import { createReadStream } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { createZstdDecompress } from "node:zlib";
+import { extract } from "tar";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { silentLog, testPaces } from "../testing/engine.ts";
+import { notesOf, pushing, titleOf } from "../testing/environments.ts";
+import { playground } from "../testing/playground.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import { openTable } from "./crashHarness.ts";
+import { startEngine } from "./engine.ts";
+import type { PushPart } from "./pushEnvironment.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+/** Says which code and which database answered. */
+const readScript = (code: string) => `<?php
+require __DIR__ . '/wp-load.php';
+echo '${code}|' . get_option( 'blogname' ) . '|end';
+`;
+
+const writeScript = `<?php
+require __DIR__ . '/wp-load.php';
+echo add_option( 'written_' . $_POST['n'], '1', '', false ) ? 'saved' : 'refused';
+`;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function ask(address: string, path: string, form?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      host: new URL(address).host,
+      ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+    };
+    const options = { host: "127.0.0.1", port: world.facts.edgePort, path, headers, agent: false };
+    const asked = request({ ...options, method: form === undefined ? "GET" : "POST" }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    asked.on("error", reject);
+    asked.end(form);
+  });
+}
+
+/** A site and another environment with scripts of their own, and what pushes the second over the first. */
+async function prepare(files: PushPart, database: PushPart) {
+  const requested = await pushing(files, database).prepare(world);
+  const { site, environment: source } = notesOf(requested);
+  for (const [{ id, number }, code] of [
+    [site.environment, "old"],
+    [source, "new"],
+  ] as const) {
+    const layout = await world.services.runtime.layout({ id, number });
+    if (!layout) throw new Error("The environment is not there");
+    await writeFile(join(layout.documentRoot, "read.php"), readScript(code));
+    await writeFile(join(layout.documentRoot, "write.php"), writeScript);
+  }
+  return { requested, site, source };
+}
+
+/** Reads and writes until `stop` is called, and gives what was answered. */
+function traffic(address: string) {
+  let isOver = false;
+  const reads: Answer[] = [];
+  const writes: (Answer & { readonly n: number })[] = [];
+  const reader = async () => {
+    while (!isOver) reads.push(await ask(address, "/read.php"));
+  };
+  const writer = async () => {
+    for (let n = 0; !isOver; n += 1) writes.push({ n, ...(await ask(address, "/write.php", `n=${n}`)) });
+  };
+  const running = Promise.all([reader(), reader(), writer()]);
+  return async () => {
+    isOver = true;
+    await running;
+    return { reads, writes };
+  };
+}
+
+function writtenIn(file: string): number[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const rows = database.prepare(
+      "SELECT option_name AS name FROM wp_options WHERE option_name LIKE 'written\\_%' ESCAPE '\\'",
+    );
+    return rows.all().map(({ name }) => Number(String(name).slice("written_".length)));
+  } finally {
+    database.close();
+  }
+}
+
+/** The numbers that the backup has which the push made. */
+async function writtenInBackup(environmentId: string): Promise<number[]> {
+  const archives = join(world.facts.dataFolder, "archives", environmentId);
+  const [archive = "", ...others] = await readdir(archives);
+  expect(others).toEqual([]);
+  const folder = await mkdtemp(join(tmpdir(), "swbackup-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await pipeline(createReadStream(join(archives, archive)), createZstdDecompress(), extract({ cwd: folder }));
+  return writtenIn(join(folder, "database", "wordpress.sqlite"));
+}
+
+async function pushUnderTraffic(files: PushPart, database: PushPart) {
+  const { requested, site, source } = await prepare(files, database);
+  await using table = await openTable(world);
+  const engine = await startEngine({
+    url: world.facts.databaseUrl,
+    database: world.own.database,
+    notifications: table.notifications,
+    sealer: table.sealer,
+    definitions: Object.values(table.definitions),
+    log: silentLog,
+    paces: testPaces,
+  });
+  onTestFinished(() => engine.stop());
+  expect(await ask(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
+  const stop = traffic(site.address);
+  const row = await table.submit(requested);
+  const afterwards = await ask(site.address, "/read.php");
+  expect(afterwards.body).toMatch(/^new\|/);
+  const { reads, writes } = await stop();
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  const layout = await world.services.runtime.layout(site.environment);
+  if (!layout) throw new Error("The environment is gone");
+  const current = join(layout.documentRoot, "..", "..", String(layout.release), "database", "wordpress.sqlite");
+  return { site, source, reads: [...reads, afterwards], writes, inUse: writtenIn(current) };
+}
+
+const newTitle = (source: { readonly id: string }) => titleOf({ id: source.id, number: 0, address: "" });
+
+test("a push of everything: readers see the old site or the new one, and every saved text is in one of the two", async () => {
+  const { site, source, reads, writes, inUse } = await pushUnderTraffic("all", "all");
+  const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
+  expect([...seen].toSorted()).toEqual([`200 new|${newTitle(source)}|end`, `200 old|${site.name}|end`]);
+  expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([200, 503]));
+  const saved = writes.filter(({ body }) => body === "saved").map(({ n }) => n);
+  const kept = new Set([...(await writtenInBackup(site.environment.id)), ...inUse]);
+  expect(saved.filter((n) => !kept.has(n))).toEqual([]);
+  for (const { status, body } of writes) if (status === 503) expect(body).toContain("Back in a moment");
+});
+
+test("a push of the files alone: nothing that was saved goes away", async () => {
+  const { site, reads, writes, inUse } = await pushUnderTraffic("all", "none");
+  const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
+  expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
+  const saved = writes.filter(({ body }) => body === "saved").map(({ n }) => n);
+  expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
+});
+
+test("a push of one file and one table: what is the target's own is kept, also what was saved meanwhile", async () => {
+  const { site, reads, writes, inUse } = await pushUnderTraffic(["read.php"], ["wp_posts"]);
+  const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
+  expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
+  const saved = writes.filter(({ body }) => body === "saved").map(({ n }) => n);
+  expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
+});

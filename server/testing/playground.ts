@@ -1,0 +1,29 @@
+/** The real runtime for a world, on the asset store that all tests share. */
+import { join } from "node:path";
+import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
+import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
+import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
+import type { WorldRuntime } from "./world.ts";
+
+export function playground(dataFolder: string): WorldRuntime {
+  const options = { assets: sharedAssets, environments: join(dataFolder, "environments") };
+  return {
+    runtime: createPlaygroundRuntime(options),
+    parameter: {
+      module: "@sitewright/runtimes/playground/runtime.ts",
+      factory: "createPlaygroundRuntime",
+      options,
+    },
+    makeServing: (run, edgePort) =>
+      createPlaygroundServing({
+        ...options,
+        run,
+        edgePort,
+        siteSuffix: "localhost",
+        spareWorkers: 1,
+        maxWorkers: 4,
+        requestDeadlineSeconds: 60,
+        idleSeconds: 300,
+      }),
+  };
+}
