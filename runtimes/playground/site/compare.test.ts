@@ -123,7 +123,7 @@ describe("files", () => {
     ],
     [["plug", "absent"], []],
     [[], []],
-  ])("only %j stands for %j, and removes nothing", async (only, expected) => {
+  ])("only %j stands for %j", async (only, expected) => {
     const files = {
       "plugins/a/1": "1",
       "plugins/a/b/2": "1",
@@ -131,9 +131,15 @@ describe("files", () => {
       "index.php": "1",
       "wp-admin/a": "1",
     };
-    const { added, removed } = await compareFiles(webRoot({ "plugins/a/own": "1" }), webRoot(files), only);
+    const { added, removed } = await compareFiles(webRoot({ "themes/own": "1" }), webRoot(files), only);
     expect(added.listed.map((file) => file.path)).toEqual(expected);
     expect(removed).toEqual(none);
+  });
+
+  test("what only the target has in a named folder is removed, and nothing elsewhere", async () => {
+    const own = webRoot({ "plugins/a/own": "1", "plugins/b/own": "1" });
+    const { removed } = await compareFiles(own, webRoot({ "plugins/a/1": "1" }), ["plugins/a"]);
+    expect(removed.listed.map((file) => file.path)).toEqual(["plugins/a/own"]);
   });
 });
 

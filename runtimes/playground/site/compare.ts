@@ -39,7 +39,7 @@ async function isEqual(name: string, own: Side, source: Side): Promise<boolean> 
 /**
  * Compares the files of two web roots, given by absolute path, without following symbolic links. Files of equal size
  * and time of modification count as equal, as elsewhere in the runtime. `only`: these files and what is below these
- * folders, relative to the web root; nothing is removed then. Changed files have their size in the source.
+ * folders, relative to the web root, whatever else there is. Changed files have their size in the source.
  */
 export async function compareFiles(
   own: string,
@@ -55,7 +55,7 @@ export async function compareFiles(
     if (before === undefined) added.push([name, file]);
     else if (!(await isEqual(name, { root: own, file: before }, { root: source, file }))) changed.push([name, file]);
   }
-  const removed = only === null ? [...ours].filter(([name]) => !theirs.has(name)) : [];
+  const removed = [...ours].filter(([name]) => !theirs.has(name));
   return { added: summary(added), changed: summary(changed), removed: summary(removed) };
 }
 
