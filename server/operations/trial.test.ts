@@ -1,0 +1,68 @@
+import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
+import { describe, expect, test } from "vitest";
+import type { Trial } from "../reconcilers/edgeClient.ts";
+import { StepFailure } from "./operation.ts";
+import { faultOf, makeTryOut } from "./trial.ts";
+
+const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
+const parseError =
+  "[21-Nov-2026 10:00:00 UTC] PHP Warning:  first\n[21-Nov-2026 10:00:00 UTC] PHP Parse error:  syntax error in /site/a.php on line 3\n";
+
+describe("a page that was tried out", () => {
+  test.each<[string, Partial<Trial>, string | null]>([
+    ["came", {}, null],
+    ["is a redirect", { status: 302, isWhole: false, location: "/en/" }, null],
+    ["asks for a password", { status: 401, isWhole: false }, null],
+    ["is no HTML", { isWhole: false }, null],
+    ["came although something was logged", { errors: parseError }, null],
+    ["is an error", { status: 500 }, "its front page has the status 500"],
+    [
+      "is an error with PHP's own words",
+      { status: 500, errors: parseError },
+      "its front page has the status 500: PHP Parse error:  syntax error in /site/a.php on line 3",
+    ],
+    [
+      "breaks off with PHP's own words",
+      { isWhole: false, errors: parseError },
+      "its front page breaks off: PHP Parse error:  syntax error in /site/a.php on line 3",
+    ],
+    ["never came", { status: 0, isWhole: false, reason: "deadline" }, "its front page took too long"],
+    ["never came, whyever", { status: 0, isWhole: false, reason: "elsewise" }, "it gave no answer"],
+  ])("%s", (_, trial, fault) => {
+    expect(faultOf({ ...fine, ...trial })).toBe(fault);
+  });
+});
+
+describe("trying out", () => {
+  const layout: EnvironmentLayout = { release: 2, documentRoot: "/x", overlays: {}, multisite: null };
+  const candidate = {
+    environment: { id: "e", number: 1 },
+    phpVersion: "8.4",
+    layout,
+    address: "http://demo.localhost:8081",
+    what: "The site on PHP 8.4",
+  };
+  const { signal } = new AbortController();
+
+  test("asks the edge for the front page of exactly what would be served, by its own name", async () => {
+    const asked: unknown[] = [];
+    const tryOut = async (...parameters: unknown[]) => {
+      asked.push(...parameters.slice(0, 3));
+      return fine;
+    };
+    await makeTryOut({ tryOut })(candidate, signal);
+    const served = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, ...layout };
+    expect(asked).toEqual([served, "demo.localhost:8081", "/"]);
+  });
+
+  test.each([
+    ["crashed", false],
+    ["busy", true],
+  ])("fails as a step does where PHP %s", async (reason, isTransient) => {
+    const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason });
+    const error: unknown = await makeTryOut({ tryOut })(candidate, signal).catch((thrown: unknown) => thrown);
+    if (!(error instanceof StepFailure)) throw new Error("It did not fail as a step does");
+    expect(error.message).toMatch(/^The site on PHP 8\.4 does not answer as it should: .+\.$/);
+    expect(error.isTransient).toBe(isTransient);
+  });
+});
