@@ -132,6 +132,18 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(await runtime().listFiles(exampleSpec().environment)).toBeNull();
   });
 
+  test("what a WordPress is now is told as it was typed, of a copy too, and nothing where there is none", async () => {
+    const title = `Tom & "Jerry" <b>'s</b> &amp; 🦄`;
+    const typed = { title, adminUser: "Ada L.", adminEmail: "ada@example.com", locale: "en_US", multisite: null };
+    const { environment: source } = await provisioned(typed);
+    const environment = exampleSpec().environment;
+    await runtime().clone({ environment, source, addresses: [] });
+    expect(await runtime().wordpress(source)).toEqual(typed);
+    expect(await runtime().wordpress(environment)).toEqual(typed);
+    expect(await runtime().wordpress((await plain()).environment)).toBeNull();
+    expect(await runtime().wordpress(exampleSpec().environment)).toBeNull();
+  }, 60_000);
+
   test("the room that an environment takes grows with its files", async () => {
     const { environment } = await provisioned();
     const before = await runtime().diskUse(environment);

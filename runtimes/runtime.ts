@@ -106,6 +106,12 @@ export interface FileEntry {
   readonly children?: readonly FileEntry[];
 }
 
+/**
+ * What a WordPress is now, as far as one must know it to install such a one anew. The administrator is the one who has
+ * been there longest; the locale may be one that can't be installed.
+ */
+export type WordPressFacts = Omit<WordPressInstall, "address" | "adminPasswordDigest">;
+
 /** What an environment takes of the disk, in bytes, and what is left of it. */
 export interface DiskUse {
   readonly files: number;
@@ -179,6 +185,11 @@ export interface Runtime {
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
+  /**
+   * Null where the environment is absent or has no WordPress. `RuntimeFailure` says what is missing where the database is
+   * not as WordPress makes one.
+   */
+  wordpress(environment: EnvironmentRef): Promise<WordPressFacts | null>;
   /** Null where the environment is absent. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
 }

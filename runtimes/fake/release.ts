@@ -2,7 +2,13 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
-import { type AddressChange, type CloneSpec, type ProvisionSpec, RuntimeFailure } from "../runtime.ts";
+import {
+  type AddressChange,
+  type CloneSpec,
+  type ProvisionSpec,
+  RuntimeFailure,
+  type WordPressFacts,
+} from "../runtime.ts";
 import { changeAddresses, incomingTables, newTables, readTables, writeTables } from "./database.ts";
 
 const sharedFolders = ["wp-admin", "wp-includes"];
@@ -26,6 +32,14 @@ export async function specOf(release: Release): Promise<ProvisionSpec> {
   const spec = await readSpec(path.join(release.folder, "spec.json"));
   if (spec === null) throw new Error(`The release in ${release.folder} is damaged.`);
   return spec;
+}
+
+/** Null where there is no WordPress in it. */
+export async function factsOf(release: Release): Promise<WordPressFacts | null> {
+  const { wordpress } = await specOf(release);
+  if (wordpress === null) return null;
+  const { title, adminUser, adminEmail, locale, multisite } = wordpress;
+  return { title, adminUser, adminEmail, locale, multisite };
 }
 
 export async function writeSpec(

@@ -30,7 +30,7 @@ import {
   RuntimeFailure,
   type StageSpec,
 } from "../runtime.ts";
-import { copyPart, fillCopy, fillNew, requireRelease, sharedFoldersOf, specOf } from "./release.ts";
+import { copyPart, factsOf, fillCopy, fillNew, requireRelease, sharedFoldersOf, specOf } from "./release.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
 import { compare, fillNext, type Plan, planStage } from "./stage.ts";
 
@@ -167,6 +167,11 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         const release = await currentRelease(liveOf(environment));
         if (release === null) return null;
         return listFiles(await partOf(release, "public"), sharedFoldersOf(await specOf(release)));
+      }),
+    wordpress: (environment) =>
+      scripted("wordpress", environment, async () => {
+        const release = await currentRelease(liveOf(environment));
+        return release === null ? null : factsOf(release);
       }),
     diskUse: (environment) =>
       scripted("diskUse", environment, async () => {

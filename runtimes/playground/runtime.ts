@@ -12,6 +12,7 @@ import { provision } from "./site/provision.ts";
 import { layoutOf, recordOf, sharedFoldersOf } from "./site/release.ts";
 import { snapshot } from "./site/snapshot.ts";
 import { stage } from "./site/stage.ts";
+import { wordpressOf } from "./site/wordpress.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 
@@ -78,6 +79,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     compare: (spec) => compareRelease(spec, environments),
     snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
     listFiles: (environment) => ofCurrent(environment, list),
+    wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     diskUse: (environment) => ofCurrent(environment, diskUse),
   };
 }

@@ -11,6 +11,7 @@ import { changeAddresses } from "./addresses.ts";
 import { lostRows } from "./compare.ts";
 import { copyDatabase, copyDatabaseFolder, isDamaged } from "./copyDatabase.ts";
 import { checkTables, replaceTables } from "./replaceTables.ts";
+import { readStoredFacts, type StoredFacts } from "./wordpressFacts.ts";
 
 /** Copies the folder `from` into the new folder `to`; texts in its databases get the new addresses. */
 export interface CopyJob {
@@ -41,7 +42,15 @@ export interface LostJob extends TwoDatabases {
   readonly tables: readonly string[] | null;
 }
 
-export type DatabaseJob = CopyJob | TablesJob | LostJob;
+/** Resolves with what `wordpressFacts.ts` calls `StoredFacts`. */
+export interface FactsJob {
+  readonly kind: "facts";
+  readonly file: string;
+  /** New file for a copy of the database, removed in the end. */
+  readonly scratch: string;
+}
+
+export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob;
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file);
@@ -76,8 +85,16 @@ async function lost({ own, source, scratch, tables }: LostJob): Promise<unknown>
   return found;
 }
 
+async function facts({ file, scratch }: FactsJob): Promise<StoredFacts> {
+  await copyDatabase(file, scratch);
+  const found = readStoredFacts(scratch);
+  await rm(scratch);
+  return found;
+}
+
 async function work(job: DatabaseJob): Promise<unknown> {
   if (job.kind === "copy") return copy(job);
+  if (job.kind === "facts") return facts(job);
   return job.kind === "tables" ? replace(job) : lost(job);
 }
 

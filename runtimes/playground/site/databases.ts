@@ -1,7 +1,8 @@
 /** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
 import type { StageChanges } from "../../runtime.ts";
 import { runJob } from "../templates/job.ts";
-import type { CopyJob, DatabaseJob, LostJob, TablesJob } from "./databaseJob.ts";
+import type { CopyJob, DatabaseJob, FactsJob, LostJob, TablesJob } from "./databaseJob.ts";
+import type { StoredFacts } from "./wordpressFacts.ts";
 
 /** A database of some gigabytes is done by then; a trap in one never is. */
 const deadlineSeconds = 900;
@@ -25,5 +26,15 @@ function isLost(value: unknown): value is StageChanges["lost"] {
 export async function findLostRows(job: Omit<LostJob, "kind">): Promise<StageChanges["lost"]> {
   const found = await run({ kind: "lost", ...job });
   if (!isLost(found)) throw new Error("The comparison of two databases came to something else.");
+  return found;
+}
+
+function isFacts(value: unknown): value is StoredFacts {
+  return typeof value === "object" && value !== null && "title" in value && "adminUser" in value;
+}
+
+export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<StoredFacts> {
+  const found = await run({ kind: "facts", ...job });
+  if (!isFacts(found)) throw new Error("Reading the facts of a WordPress came to something else.");
   return found;
 }

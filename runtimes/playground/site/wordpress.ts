@@ -1,0 +1,28 @@
+/** What the WordPress of a release is now. */
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { removeTree } from "../../folders.ts";
+import { scratchFolder } from "../../releaseMoves.ts";
+import { partOf, type Release } from "../../releases.ts";
+import type { WordPressFacts } from "../../runtime.ts";
+import { storedFactsOf } from "./databases.ts";
+import { mainDatabase, recordOf, tellFullDisk } from "./release.ts";
+
+/**
+ * Null where there is no WordPress in it. Reads a copy of the database, so that it is opened for reading only and
+ * nobody who writes has to wait. `live` is the environment's folder.
+ */
+export async function wordpressOf(release: Release, live: string): Promise<WordPressFacts | null> {
+  const facts = recordOf(release);
+  if (facts.wordpressVersion === null) return null;
+  const file = path.join(await partOf(release, "database"), mainDatabase(facts));
+  const folder = scratchFolder(live, randomUUID());
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const stored = await tellFullDisk(() => storedFactsOf({ file, scratch: path.join(folder, "copy.sqlite") }));
+    return { ...stored, multisite: facts.multisite };
+  } finally {
+    await removeTree(folder);
+  }
+}
