@@ -13,6 +13,7 @@ export const activityTypes = [
   "addPlainSite",
   "cloneSite",
   "deleteSite",
+  "resetSite",
   "addEnvironment",
   "addPlainEnvironment",
   "cloneEnvironment",

@@ -10,6 +10,7 @@ import { getOperation } from "./operations.ts";
 import { listPhpVersions } from "./phpVersions.ts";
 import { pushEnvironment } from "./push.ts";
 import { listRegions } from "./regions.ts";
+import { resetSite } from "./reset.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
 import { modifyPhpVersion, restartPhp } from "./tools.ts";
 import { validateKey } from "./validate.ts";
@@ -21,6 +22,7 @@ export const endpoints = {
   cloneSite,
   getSite,
   deleteSite,
+  resetSite,
   listEnvironments,
   listFiles,
   createEnvironment,

@@ -30,6 +30,7 @@ export const operationKinds = {
   addPlainSite: { prefix: "sites:add-plain-", message: "Adding plain site in progress", category: "siteActions" },
   cloneSite: { prefix: "site:clone-", message: "Cloning site in progress", category: "siteActions" },
   deleteSite: { prefix: "sites:delete-", message: "Deleting site in progress", category: "siteActions" },
+  resetSite: { prefix: "sites:reset-site-", message: "Reset site in progress", category: "siteActions" },
   addEnvironment: { prefix: "environment:add-", message: "Adding environment in progress", category: "siteActions" },
   addPlainEnvironment: {
     prefix: "environment:clone-",

@@ -27,6 +27,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Excluir o site “{siteName}”",
     sv: "Ta bort webbplatsen ”{siteName}”",
   },
+  resetSite: {
+    da: "Nulstil sitet “{siteName}”",
+    de: "Website „{siteName}“ zurücksetzen",
+    en: "Reset the site “{siteName}”",
+    es: "Restablecer el sitio «{siteName}»",
+    fr: "Réinitialiser le site « {siteName} »",
+    it: "Reimpostare il sito «{siteName}»",
+    ja: "サイト「{siteName}」のリセット",
+    nl: "Site ‘{siteName}’ resetten",
+    pt: "Redefinir o site “{siteName}”",
+    sv: "Återställ webbplatsen ”{siteName}”",
+  },
   addPlainSite: {
     da: "Tilføj sitet “{siteName}” uden WordPress",
     de: "Website „{siteName}“ ohne WordPress hinzufügen",

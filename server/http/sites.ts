@@ -1,10 +1,11 @@
 import type { Context } from "@sitewright/server/app/context.ts";
 import * as newSite from "@sitewright/server/app/newSite.ts";
+import * as resetSite from "@sitewright/server/app/resetSite.ts";
 import * as sites from "@sitewright/server/app/sites.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 export const siteHandlers: HandlersOf<
-  "listSites" | "createSite" | "createPlainSite" | "cloneSite" | "getSite" | "deleteSite"
+  "listSites" | "createSite" | "createPlainSite" | "cloneSite" | "getSite" | "deleteSite" | "resetSite"
 > = {
   listSites: async (context: Context, { query }) => ({
     status: 200,
@@ -15,4 +16,6 @@ export const siteHandlers: HandlersOf<
   cloneSite: async (context, { body }) => accepted("cloneSite", await newSite.clone(context, body)),
   getSite: async (context, { params }) => ({ status: 200, body: { site: await sites.get(context, params.site_id) } }),
   deleteSite: async (context, { params }) => accepted("deleteSite", await sites.remove(context, params.site_id)),
+  resetSite: async (context, { params, body }) =>
+    accepted("resetSite", await resetSite.reset(context, params.site_id, body)),
 };

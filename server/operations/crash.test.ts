@@ -9,6 +9,7 @@ import {
   pushing,
   restartingPhp,
 } from "../testing/environments.ts";
+import { resettingSite } from "../testing/resets.ts";
 import { creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { failureCases, killCases, runFailures, runKills } from "./crashHarness.ts";
@@ -17,6 +18,7 @@ import { operationDefinitions } from "./definitions.ts";
 const subjects = {
   "creating a site": creatingSite,
   "deleting a site": deletingSite,
+  "resetting a site": resettingSite,
   "adding an environment": addingEnvironment,
   "adding a plain environment": addingPlainEnvironment,
   "cloning an environment": cloningEnvironment,

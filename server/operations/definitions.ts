@@ -8,6 +8,7 @@ import { deleteSite } from "./deleteSite.ts";
 import { modifyPhpVersion } from "./modifyPhpVersion.ts";
 import type { AnyDefinition } from "./operation.ts";
 import { pushEnvironment } from "./pushEnvironment.ts";
+import { resetSite } from "./resetSite.ts";
 import { restartPhp } from "./restartPhp.ts";
 import type { Services } from "./services.ts";
 
@@ -19,6 +20,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     addPlainSite: createEnvironment(services, "addPlainSite"),
     cloneSite: createEnvironment(services, "cloneSite"),
     deleteSite: deleteSite(services),
+    resetSite: resetSite(services),
     addEnvironment: createEnvironment(services, "addEnvironment"),
     addPlainEnvironment: createEnvironment(services, "addPlainEnvironment"),
     cloneEnvironment: createEnvironment(services, "cloneEnvironment"),

@@ -1,4 +1,5 @@
 /** Environments and the domains that lead to them. */
+import { sql } from "kysely";
 import type { DatabaseTransaction } from "./database.ts";
 
 /** An environment as JSON, made by the database together with its site. */
@@ -74,6 +75,13 @@ export async function insertEnvironment(
     .returning("number")
     .executeTakeFirst();
   return inserted?.number ?? null;
+}
+
+/** A number like those of rows, for an environment that never has one. */
+export async function nextEnvironmentNumber(transaction: DatabaseTransaction): Promise<number> {
+  const { rows } = await sql<{ number: string }>`
+    select nextval(pg_get_serial_sequence('environments', 'number')) as number`.execute(transaction);
+  return Number(rows[0]?.number);
 }
 
 export async function isEnvironmentNameTaken(

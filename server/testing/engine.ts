@@ -63,6 +63,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
   const definitions = {
     addSite,
     deleteSite,
+    resetSite: addSite,
     addPlainSite: addSite,
     cloneSite: addSite,
     addEnvironment: addSite,

@@ -1,0 +1,107 @@
+/** The reset of a site as the subject of operations: a live site with a file of its own, and what became of it. */
+import { randomUUID } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { readSpec } from "@sitewright/runtimes/fake/runtime.ts";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import type { ResetSiteInput } from "../operations/resetSite.ts";
+import { nextEnvironmentNumber } from "../store/environments.ts";
+import { visit } from "./edge.ts";
+import { nobody } from "./engine.ts";
+import { digest, liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+const newDigest = "B".repeat(64);
+
+/** What the checks must know of a request. */
+const inputs = new WeakMap<OperationRequest, ResetSiteInput & { readonly title: string }>();
+
+export const resettingSite: Subject = {
+  kind: "resetSite",
+  prepare: async (world) => {
+    const { database } = world.own;
+    const { companyId, siteId, environment, address, name } = await liveSite(world);
+    await writeFile(await ownFile(world, environment), "own");
+    const number = await database.transaction().execute(nextEnvironmentNumber);
+    const input: ResetSiteInput = {
+      token: randomUUID(),
+      environment,
+      scratch: { id: randomUUID(), number },
+      phpVersion: "8.3",
+      address,
+    };
+    const request: OperationRequest = {
+      kind: "resetSite",
+      companyId,
+      siteId,
+      environmentId: environment.id,
+      locks: [environment.id],
+      input,
+      secret: newDigest,
+      whenBusy: "fail",
+      actor: nobody,
+      activityParameters: { siteName: name },
+    };
+    inputs.set(request, { ...input, title: name });
+    return request;
+  },
+  finished: (world, request) =>
+    differences(world, request, { digest: newDigest, ownFile: null, version: "7.1.1", backups: 1 }),
+  cleanSlate: (world, request) => differences(world, request, { digest, ownFile: "own", version: null, backups: 0 }),
+};
+
+async function webRoot({ services }: World, environment: ResetSiteInput["environment"]): Promise<string> {
+  const layout = await services.runtime.layout(environment);
+  if (layout === null) throw new Error("The live environment is gone");
+  return layout.documentRoot;
+}
+
+async function ownFile(world: World, environment: ResetSiteInput["environment"]): Promise<string> {
+  return path.join(await webRoot(world, environment), "own.txt");
+}
+
+interface Outcome {
+  /** Of the administrator's password. */
+  readonly digest: string;
+  readonly ownFile: string | null;
+  readonly version: string | null;
+  readonly backups: number;
+}
+
+async function differences(world: World, request: OperationRequest, outcome: Outcome): Promise<string[]> {
+  const input = inputs.get(request);
+  if (!input) throw new Error("This request was not prepared here");
+  const { environment, scratch, token, title, address } = input;
+  const { runtime } = world.services;
+  const backups = await backupsOf(world, environment.id);
+  const spec = await readSpec(path.join(await webRoot(world, environment), "..", "spec.json"));
+  const { body } = await visit(world.facts.edgePort, address);
+  const found = {
+    digest: spec?.wordpress?.adminPasswordDigest,
+    ownFile: await readFile(await ownFile(world, environment), "utf8").catch(() => null),
+    ...(await rowOf(world, environment.id)),
+    backups: backups.filter(({ archive }) => archive !== null).length,
+    unfinished: backups.filter(({ archive }) => archive === null).length,
+    title: /<title>(.*?)<\/title>/.exec(body)?.[1],
+    scratch: await runtime.layout(scratch),
+    staged: await runtime.staged(environment, token),
+  };
+  const wanted = { ...outcome, isFrozen: false, unfinished: 0, title, scratch: null, staged: null };
+  return isDeepStrictEqual(found, wanted)
+    ? []
+    : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+}
+
+function rowOf({ own }: World, id: string) {
+  return own.database
+    .selectFrom("environments")
+    .select(["wordpress_version as version", "is_frozen as isFrozen"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+}
+
+function backupsOf({ own }: World, id: string) {
+  return own.database.selectFrom("backups").select("archive").where("environment_id", "=", id).execute();
+}
