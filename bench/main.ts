@@ -9,6 +9,7 @@ import { cloneRepository, type Installation, start } from "@sitewright/e2e/insta
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { loadConfig } from "@sitewright/server/config.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
+import { measureEnvironments } from "./environments.ts";
 import { measurePage } from "./page.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
@@ -104,6 +105,9 @@ try {
   say("ten at once …");
   await untilQuiet();
   figures.push(await measureTenAtOnce(installation));
+  say("environments, pushes and versions of PHP, under visitors …");
+  await untilQuiet();
+  figures.push(...(await measureEnvironments(installation, untilQuiet)));
   say("the front page again …");
   figures.push(await measureUncachedPage(installation));
 } finally {

@@ -1,0 +1,164 @@
+/**
+ * What changing a site under its visitors costs: a further environment, a copy, a push, another version of PHP, with
+ * visitors who read the front page all the while. Their errors are counted, and the longest that one of them waited.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Installation } from "@sitewright/e2e/installation.ts";
+import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/sites.ts";
+import { atMost, duration, type Figure } from "./report.ts";
+import { median, timed } from "./statistics.ts";
+
+const megabyte = 1_000_000;
+const rounds = 5;
+const visitors = 2;
+
+/** Asks for an operation and waits for its end; throws where it fails. Gives the environment that it is about. */
+async function carryOut(installation: Installation, method: string, path: string, body: object): Promise<string> {
+  const answer = await installation.api(method, path, body);
+  if (answer.status !== 202) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+  const ended = await followOperation(installation, answer.json<{ operation_id: string }>().operation_id);
+  if (ended.status !== 200) throw new Error(`${method} ${path} failed: ${JSON.stringify(ended)}`);
+  return ended.data?.idEnv ?? "";
+}
+
+/** So many bytes of files in the environment's uploads, which no compression makes smaller. */
+async function fill(installation: Installation, environmentId: string, bytes: number): Promise<void> {
+  const folder = join(installation.data, "environments", environmentId, "current/public/wp-content/uploads/bench");
+  await mkdir(folder, { recursive: true });
+  for (let count = 0; count < bytes / megabyte; count += 1) {
+    await writeFile(join(folder, `${count}.bin`), randomBytes(megabyte));
+  }
+}
+
+interface Visits {
+  readonly count: number;
+  readonly errors: number;
+  readonly longestMilliseconds: number;
+}
+
+/** Runs `work` while visitors read the front page, one request after the other each. */
+async function withVisitors(
+  installation: Installation,
+  address: string,
+  work: () => Promise<unknown>,
+): Promise<{ readonly milliseconds: number; readonly visits: Visits }> {
+  let isOver = false;
+  const waits: number[] = [];
+  let errors = 0;
+  const visit = async () => {
+    while (!isOver) {
+      const { milliseconds, value } = await timed(() => installation.visit(`${address}/`));
+      waits.push(milliseconds);
+      if (value.status !== 200 || !value.text.includes("</html>")) errors += 1;
+    }
+  };
+  const visiting = Promise.all(Array.from({ length: visitors }, visit));
+  const { milliseconds } = await timed(work);
+  isOver = true;
+  await visiting;
+  return { milliseconds, visits: { count: waits.length, errors, longestMilliseconds: Math.max(...waits) } };
+}
+
+function noErrors(name: string, { count, errors, longestMilliseconds }: Visits): Figure {
+  return {
+    name: `${name}: visitors' errors`,
+    measured: `${errors} of ${count}`,
+    target: "0",
+    isMet: errors === 0,
+    reference: `longest wait for a page: ${duration(longestMilliseconds)}`,
+  };
+}
+
+async function measureCreation(installation: Installation, site: CreatedSite, ready: () => Promise<void>) {
+  const sites: number[] = [];
+  const environments: number[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    await ready();
+    sites.push((await timed(() => createSite(installation, { display_name: `Beside ${round}` }))).milliseconds);
+    await ready();
+    const body = {
+      display_name: `Extra ${round}`,
+      is_premium: false,
+      site_title: "Extra",
+      wp_language: "en_US",
+      admin_email: "owner@example.com",
+      admin_password: "correct horse battery",
+      admin_user: "owner",
+    };
+    const path = `/sites/${site.id}/environments`;
+    environments.push((await timed(() => carryOut(installation, "POST", path, body))).milliseconds);
+  }
+  const reference = median(sites);
+  return atMost(
+    `an environment is created, median of ${rounds}`,
+    median(environments),
+    reference * 1.2,
+    `a site: ${duration(reference)}`,
+  );
+}
+
+/** Clone and push of a site with so many bytes of files. */
+async function measureCopies(
+  installation: Installation,
+  site: CreatedSite,
+  { label, targetMilliseconds }: { readonly label: string; readonly targetMilliseconds: number },
+): Promise<Figure[]> {
+  const name = `Copy of ${label}`;
+  let copy = "";
+  const clone = await withVisitors(installation, site.address, async () => {
+    const body = { display_name: name, is_premium: false, source_env_id: site.environmentId };
+    copy = await carryOut(installation, "POST", `/sites/${site.id}/environments/clone`, body);
+  });
+  const push = await withVisitors(installation, site.address, () =>
+    carryOut(installation, "PUT", `/sites/${site.id}/environments`, {
+      source_env_id: copy,
+      target_env_id: site.environmentId,
+    }),
+  );
+  await carryOut(installation, "DELETE", `/sites/environments/${copy}`, {});
+  return [
+    atMost(`clone of ${label}, with visitors`, clone.milliseconds, targetMilliseconds),
+    noErrors(`clone of ${label}`, clone.visits),
+    atMost(`push of ${label}, with visitors`, push.milliseconds, targetMilliseconds),
+    noErrors(`push of ${label}`, push.visits),
+  ];
+}
+
+async function measurePhp(installation: Installation, site: CreatedSite): Promise<Figure[]> {
+  const modify = (version: string) =>
+    withVisitors(installation, site.address, () =>
+      carryOut(installation, "PUT", "/sites/tools/modify-php-version", {
+        environment_id: site.environmentId,
+        php_version: version,
+      }),
+    );
+  const first = await modify("8.4");
+  await modify("8.3");
+  const again = await modify("8.4");
+  return [
+    atMost(
+      "PHP 8.3 → 8.4, with visitors",
+      again.milliseconds,
+      3_000,
+      `the first time: ${duration(first.milliseconds)}`,
+    ),
+    noErrors("PHP 8.3 → 8.4", first.visits),
+  ];
+}
+
+/** All of it, on a site made for it. `ready` waits until spare workers are warm again. */
+export async function measureEnvironments(installation: Installation, ready: () => Promise<void>): Promise<Figure[]> {
+  const site = await createSite(installation, { display_name: "Workshop", site_title: "Workshop" });
+  const created = await measureCreation(installation, site, ready);
+  await ready();
+  const php = await measurePhp(installation, site);
+  await fill(installation, site.environmentId, 100 * megabyte);
+  await ready();
+  const small = await measureCopies(installation, site, { label: "100 MB", targetMilliseconds: 3_000 });
+  await fill(installation, site.environmentId, 1_000 * megabyte);
+  await ready();
+  const large = await measureCopies(installation, site, { label: "1 GB", targetMilliseconds: 30_000 });
+  return [created, ...small, ...large, ...php];
+}
