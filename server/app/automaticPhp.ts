@@ -1,24 +1,11 @@
 /** The change of an environment's version of PHP that nobody asked for: the version has come to its end. */
 import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
 import type { ModifyPhpVersionInput } from "@sitewright/server/operations/modifyPhpVersion.ts";
-import type { Actor } from "@sitewright/server/store/activity.ts";
+import { nobody } from "@sitewright/server/store/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import type { EnvironmentFacts } from "@sitewright/server/store/environmentStates.ts";
 import { addressOf } from "./addresses.ts";
 import type { Settings } from "./context.ts";
-
-const nobody: Actor = {
-  userId: null,
-  userRole: null,
-  userFullName: null,
-  userFirstName: null,
-  apiKeyId: null,
-  apiKeyName: null,
-  ipAddress: null,
-  browserName: null,
-  browserVersion: null,
-  osName: null,
-};
 
 /** Gives what starts such a change; it waits its turn where the environment is busy. */
 export function makePhpUpdate(options: {

@@ -2,9 +2,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expire } from "../reconcilers/expire.ts";
+import { nobody } from "../store/activity.ts";
 import type { Json } from "../store/database.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
-import { insertTestCompany, nobody, type TestOperations, testOperations } from "../testing/engine.ts";
+import { insertTestCompany, type TestOperations, testOperations } from "../testing/engine.ts";
 import { deleteJournals, type Engine } from "./engine.ts";
 import { diskFullReason } from "./failures.ts";
 import { type AnyDefinition, type Step, StepFailure } from "./operation.ts";

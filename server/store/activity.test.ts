@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
-import { nobody } from "../testing/engine.ts";
-import { type ActivityFilter, endActivity, listActivity, recordActivity } from "./activity.ts";
+import { type ActivityFilter, endActivity, listActivity, nobody, recordActivity } from "./activity.ts";
 import { addCompany } from "./testing/rows.ts";
 
 const test = useTestDatabase();

@@ -16,6 +16,20 @@ export interface Actor {
   readonly osName: string | null;
 }
 
+/** Of what the system does by itself. */
+export const nobody: Actor = {
+  userId: null,
+  userRole: null,
+  userFullName: null,
+  userFirstName: null,
+  apiKeyId: null,
+  apiKeyName: null,
+  ipAddress: null,
+  browserName: null,
+  browserVersion: null,
+  osName: null,
+};
+
 export interface ActivityEntry {
   readonly companyId: string;
   readonly siteId: string | null;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
-import { insertTestCompany, nobody } from "../testing/engine.ts";
-import { recordActivity } from "./activity.ts";
+import { insertTestCompany } from "../testing/engine.ts";
+import { nobody, recordActivity } from "./activity.ts";
 import { findKey, listApiKeys, lockApiKey, revokeApiKey } from "./apiKeys.ts";
 import { insertOperation } from "./operations.ts";
 import { addApiKey, addCompany, addSite } from "./testing/rows.ts";

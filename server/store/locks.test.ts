@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
-import { insertTestCompany, nobody } from "../testing/engine.ts";
-import { recordActivity } from "./activity.ts";
+import { insertTestCompany } from "../testing/engine.ts";
+import { nobody, recordActivity } from "./activity.ts";
 import type { DatabaseTransaction } from "./database.ts";
 import { lockHolder, planHandover, takeLocks, wantLocks } from "./locks.ts";
 import { beginWaiting, endOperation, insertOperation, readOperation } from "./operations.ts";

@@ -7,7 +7,7 @@ import { type Engine, type EngineOptions, startEngine } from "../operations/engi
 import type { AnyDefinition } from "../operations/operation.ts";
 import { makeWaitForOperation, type WaitForOperation } from "../operations/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
-import type { Actor } from "../store/activity.ts";
+import { nobody } from "../store/activity.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
@@ -18,19 +18,6 @@ export const silentLog = pino({ level: process.env.SITEWRIGHT_TEST_LOG ?? "silen
 export const testPaces = {
   quickPace: { firstPauseMilliseconds: 5, longestPauseMilliseconds: 20, graceMilliseconds: 50 },
   patientPace: { firstPauseMilliseconds: 10, longestPauseMilliseconds: 100, graceMilliseconds: 50 },
-};
-
-export const nobody: Actor = {
-  userId: null,
-  userRole: null,
-  userFullName: null,
-  userFirstName: null,
-  apiKeyId: null,
-  apiKeyName: null,
-  ipAddress: null,
-  browserName: null,
-  browserVersion: null,
-  osName: null,
 };
 
 export interface TestOperations extends AsyncDisposable {

@@ -4,10 +4,10 @@ import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateEnvironmentInput, NewContent } from "../operations/createEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/pushEnvironment.ts";
+import { nobody } from "../store/activity.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { visit } from "./edge.ts";
-import { nobody } from "./engine.ts";
 import { digest, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 

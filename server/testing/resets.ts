@@ -7,9 +7,9 @@ import { readSpec } from "@sitewright/runtimes/fake/runtime.ts";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { ResetSiteInput } from "../operations/resetSite.ts";
+import { nobody } from "../store/activity.ts";
 import { nextEnvironmentNumber } from "../store/environments.ts";
 import { visit } from "./edge.ts";
-import { nobody } from "./engine.ts";
 import { digest, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 

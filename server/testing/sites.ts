@@ -3,10 +3,11 @@ import { randomUUID } from "node:crypto";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateSiteInput } from "../operations/createSite.ts";
+import { nobody } from "../store/activity.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { setSiteState } from "../store/siteStates.ts";
 import { visit } from "./edge.ts";
-import { insertTestCompany, nobody } from "./engine.ts";
+import { insertTestCompany } from "./engine.ts";
 import type { World } from "./world.ts";
 
 /** The digest of nobody's password. */
