@@ -16,7 +16,6 @@ export function makePhpUpdate(options: {
   return async (environment, version) => {
     const input: ModifyPhpVersionInput = {
       environment: { id: environment.id, number: environment.number },
-      from: environment.php_version,
       to: version,
       address: addressOf(options.settings, environment.host),
       isOptOut: null,

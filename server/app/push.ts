@@ -58,7 +58,6 @@ function inputOf(
     token: randomUUID(),
     source: { id: source.id, number: source.number },
     target: { id: target.id, number: target.number },
-    phpVersion: target.php_version,
     address,
     addresses: isRewritten ? [{ from: addressOf(settings, source.host), to: address }] : [],
     sourceName: source.display_name,

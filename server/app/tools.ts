@@ -19,7 +19,6 @@ export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersio
     const environment = await find(transaction, wish.environment_id);
     const input: ModifyPhpVersionInput = {
       environment: { id: environment.id, number: environment.number },
-      from: environment.php_version,
       to: version,
       address: addressOf(context.settings, environment.host),
       isOptOut: wish.is_opt_out_from_automatic_php_update ?? null,

@@ -23,7 +23,7 @@ describe("PUT /sites/tools/modify-php-version", () => {
     const answer = await modify({ environment_id: id, php_version: version });
     expect(answer.status).toBe(202);
     expect(answer.body.message).toBe("Modifying PHP version in progress");
-    expect(await inputOf(answer.body.operation_id)).toMatchObject({ from: "8.3", to: "8.4", isOptOut: null });
+    expect(await inputOf(answer.body.operation_id)).toMatchObject({ to: "8.4", isOptOut: null });
   });
 
   it("takes the wish to stay on it", async () => {

@@ -153,7 +153,7 @@ function withMoment({ fault }: Case, { longestWorkMilliseconds = 3 }: HarnessOpt
   return { ...fault, killAfterMilliseconds: Math.random() * longestWorkMilliseconds };
 }
 
-interface Table extends AsyncDisposable {
+export interface Table extends AsyncDisposable {
   readonly notifications: Awaited<ReturnType<typeof openNotifications>>;
   readonly sealer: Awaited<ReturnType<typeof openSealer>>;
   readonly definitions: OperationDefinitions;

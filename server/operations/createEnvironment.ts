@@ -4,11 +4,11 @@
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
-import { removeEnvironmentRows } from "../store/environments.ts";
+import { isEnvironmentThere, removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
 import { requireRoom } from "./diskRoom.ts";
-import type { OperationDefinition, StepContext } from "./operation.ts";
+import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
 type Ref = { readonly id: string; readonly number: number };
@@ -75,6 +75,9 @@ export function createEnvironment(
       },
     ],
     succeeded: async (transaction, { input }) => {
+      if (!(await isEnvironmentThere(transaction, input.environment.id))) {
+        throw new StepFailure("The site was deleted while this environment was made for it.");
+      }
       if (input.isNewSite) await setSiteState(transaction, input.siteId, "live");
       return { address: input.address };
     },

@@ -1,16 +1,22 @@
 /** Another version of PHP: tried out beside the one in use, then visitors are moved. */
-import { setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
+import type { Json } from "../store/database.ts";
+import { phpVersionOf, setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
+import { readResult, saveResult } from "../store/operations.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
 export type ModifyPhpVersionInput = {
   readonly environment: { readonly id: string; readonly number: number };
-  readonly from: string;
   readonly to: string;
   readonly address: string;
   /** Null: as before. */
   readonly isOptOut: boolean | null;
 };
+
+/** What the first step found. */
+function isBefore(found: Json): found is { readonly from: string } {
+  return typeof found === "object" && found !== null && "from" in found && typeof found.from === "string";
+}
 
 export function modifyPhpVersion({
   database,
@@ -24,7 +30,10 @@ export function modifyPhpVersion({
       {
         name: "trial",
         deadlineSeconds: 90,
-        run: async ({ input: { environment, to, address }, signal }) => {
+        run: async ({ input: { environment, to, address }, operationId, signal }) => {
+          // It may have waited for another change: what it is undone to is known only now.
+          const from = await phpVersionOf(database, environment.id);
+          await saveResult(database, operationId, { from });
           const layout = await runtime.layout(environment);
           if (layout === null) throw new StepFailure("The environment's files are not there.");
           await tryOut({ environment, phpVersion: to, layout, address, what: `The site on PHP ${to}` }, signal);
@@ -37,8 +46,10 @@ export function modifyPhpVersion({
           await setPhpVersion(database, input.environment.id, input.to);
           await publisher.publish();
         },
-        undo: async ({ input }) => {
-          await setPhpVersion(database, input.environment.id, input.from);
+        undo: async ({ input, operationId }) => {
+          const found = await readResult(database, operationId);
+          if (!isBefore(found)) return;
+          await setPhpVersion(database, input.environment.id, found.from);
           await publisher.publish();
         },
       },

@@ -10,12 +10,10 @@ import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import { extract } from "tar";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { silentLog, testPaces } from "../testing/engine.ts";
 import { notesOf, pushing, titleOf } from "../testing/environments.ts";
 import { playground } from "../testing/playground.ts";
+import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
-import { openTable } from "./crashHarness.ts";
-import { startEngine } from "./engine.ts";
 import type { PushPart } from "./pushEnvironment.ts";
 
 let world: World;
@@ -118,20 +116,9 @@ async function writtenInBackup(environmentId: string): Promise<number[]> {
 
 async function pushUnderTraffic(files: PushPart, database: PushPart) {
   const { requested, site, source } = await prepare(files, database);
-  await using table = await openTable(world);
-  const engine = await startEngine({
-    url: world.facts.databaseUrl,
-    database: world.own.database,
-    notifications: table.notifications,
-    sealer: table.sealer,
-    definitions: Object.values(table.definitions),
-    log: silentLog,
-    paces: testPaces,
-  });
-  onTestFinished(() => engine.stop());
   expect(await ask(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
   const stop = traffic(site.address);
-  const row = await table.submit(requested);
+  const row = await withEngine(world, (table) => table.submit(requested));
   const afterwards = await ask(site.address, "/read.php");
   expect(afterwards.body).toMatch(/^new\|/);
   const { reads, writes } = await stop();

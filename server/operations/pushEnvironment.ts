@@ -7,7 +7,7 @@
  * begins before they are, otherwise only before the backup is taken. `docs/decisions/pushing.md` says more.
  */
 
-import { setFrozen } from "../store/environmentStates.ts";
+import { phpVersionOf, setFrozen } from "../store/environmentStates.ts";
 import { noteWordPressVersion } from "../store/siteStates.ts";
 import { backUp, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
@@ -24,7 +24,6 @@ export type PushInput = {
   readonly token: string;
   readonly source: Ref;
   readonly target: Ref;
-  readonly phpVersion: string;
   /** Of the target. */
   readonly address: string;
   readonly files: PushPart;
@@ -79,7 +78,8 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         name: "trial",
         deadlineSeconds: 90,
         run: async ({ input, signal }) => {
-          const { target, token, phpVersion, address } = input;
+          const { target, token, address } = input;
+          const phpVersion = await phpVersionOf(database, target.id);
           const layout = await runtime.staged(target, token);
           if (layout === null) throw new StepFailure("What was built for the push is not there any more.");
           await tryOut({ environment: target, phpVersion, layout, address, what: "What would be pushed" }, signal);

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { silentLog, testPaces } from "../testing/engine.ts";
 import { resettingSite } from "../testing/resets.ts";
+import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
-import { openTable } from "./crashHarness.ts";
-import { startEngine } from "./engine.ts";
 
 const worlds: World[] = [];
 beforeAll(async () => {
@@ -17,23 +15,11 @@ afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())))
 async function reset(change: (world: World, environmentId: string) => Promise<void> = async () => undefined) {
   const [world] = worlds;
   if (!world) throw new Error("There is no world");
-  await using table = await openTable(world);
-  const engine = await startEngine({
-    url: world.facts.databaseUrl,
-    database: world.own.database,
-    notifications: table.notifications,
-    sealer: table.sealer,
-    definitions: Object.values(table.definitions),
-    log: silentLog,
-    paces: testPaces,
-  });
-  try {
+  return withEngine(world, async (table) => {
     const request = await resettingSite.prepare(world);
     await change(world, request.environmentId ?? "");
     return { world, request, row: await table.submit(request) };
-  } finally {
-    await engine.stop();
-  }
+  });
 }
 
 test("the backup is one of the system's, and says what it was made before", async () => {

@@ -87,6 +87,12 @@ export async function setFrozen(database: Database, environmentId: string, isFro
   await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();
 }
 
+/** Throws where the environment is gone. */
+export async function phpVersionOf(database: Database, environmentId: string): Promise<string> {
+  const query = database.selectFrom("environments").select("php_version").where("id", "=", environmentId);
+  return (await query.executeTakeFirstOrThrow()).php_version;
+}
+
 export async function setPhpVersion(database: Database, environmentId: string, version: string): Promise<void> {
   await database.updateTable("environments").set({ php_version: version }).where("id", "=", environmentId).execute();
 }

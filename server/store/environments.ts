@@ -98,6 +98,17 @@ export async function isEnvironmentNameTaken(
   return taken !== undefined;
 }
 
+/** Whether the row is there; nobody can remove it until the transaction ends. */
+export async function isEnvironmentThere(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("environments")
+    .select("id")
+    .where("id", "=", environmentId)
+    .forShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The environment and its domains. What was done with it stays in the activity log. */
 export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();

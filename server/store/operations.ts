@@ -119,8 +119,8 @@ export async function saveResult(database: Database, operationId: string, result
     .execute();
 }
 
-export async function readResult(transaction: DatabaseTransaction, operationId: string): Promise<Json> {
-  const row = await transaction
+export async function readResult(database: Database | DatabaseTransaction, operationId: string): Promise<Json> {
+  const row = await database
     .selectFrom("operations")
     .select("result")
     .where("id", "=", operationId)

@@ -152,7 +152,7 @@ export const modifyingPhpVersion: Subject = {
   prepare: async (world) => {
     const site = await liveSite(world);
     const environment = { ...site.environment, address: site.address };
-    const input = { environment: site.environment, from: "8.3", to: "8.4", address: site.address, isOptOut: true };
+    const input = { environment: site.environment, to: "8.4", address: site.address, isOptOut: true };
     const request = { ...requestOn(site, environment), kind: "modifyPhpVersion", input } as const;
     return remember({ ...request, locks: [environment.id] }, { site, environment });
   },
@@ -185,7 +185,6 @@ export function pushing(files: PushPart, database: PushPart): Subject {
         token: randomUUID(),
         source: { id: source.id, number: source.number },
         target: site.environment,
-        phpVersion: "8.3",
         address: site.address,
         files,
         database,

@@ -1,0 +1,25 @@
+/** The real engine in this process, for the operations of a world. */
+import { openTable, type Table } from "../operations/crashHarness.ts";
+import { startEngine } from "../operations/engine.ts";
+import { silentLog, testPaces } from "./engine.ts";
+import { type Fault, withFaults } from "./faults.ts";
+import type { World } from "./world.ts";
+
+/** Runs `work` while an engine runs what it submits, with the same fault in every operation where one is given. */
+export async function withEngine<T>(world: World, work: (table: Table) => Promise<T>, fault: Fault = {}): Promise<T> {
+  await using table = await openTable(world);
+  const engine = await startEngine({
+    url: world.facts.databaseUrl,
+    database: world.own.database,
+    notifications: table.notifications,
+    sealer: table.sealer,
+    definitions: Object.values(table.definitions).map((definition) => withFaults(definition, () => fault)),
+    log: silentLog,
+    paces: testPaces,
+  });
+  try {
+    return await work(table);
+  } finally {
+    await engine.stop();
+  }
+}
