@@ -32,12 +32,14 @@ export function makeWaitForOperation({ database, notifications }: WaitServices):
       notifications.on(endedChannel, (id) => id === operationId && ended.resolve(true)),
       notifications.onGap(look),
     ];
-    const timer = setTimeout(() => ended.resolve(false), seconds * 1000);
+    let timer: NodeJS.Timeout | undefined;
     const onAbort = () => ended.resolve(false);
     signal?.addEventListener("abort", onAbort);
     if (signal?.aborted) onAbort();
     try {
       await look();
+      // Not before: however short the time, what had ended when this was asked has ended.
+      timer = setTimeout(() => ended.resolve(false), seconds * 1000);
       return await ended.promise;
     } finally {
       for (const end of subscriptions) end();
