@@ -30,6 +30,8 @@ export const refusalReasons = {
   multisite_unsupported: "This installation can't run that kind of multisite.",
   environment_name_taken: "Another environment of the site has that display name, in whatever case.",
   environment_name_reserved: "`live` is the name of the environment that every site has.",
+  site_being_deleted: "The site is being deleted, so that nothing can be added to it.",
+  too_many_files: "The environment has more files than can be listed.",
   push_to_itself: "The source and the target of a push are the same environment.",
   not_of_this_site: "An environment in the request is not one of this site.",
   nothing_to_push: "Neither the database nor files are to be pushed.",

@@ -18,7 +18,6 @@ export const resetSite = endpoint({
   body: SiteReset,
   responses: { 202: { description: "The site is being reset.", body: Accepted } },
   verb: "delete",
-  role: "admin",
   resource: { kind: "site", from: "params.site_id" },
   changesLive: true,
   operation: "resetSite",

@@ -16,8 +16,11 @@ const writingScripts = new Set([
   "/wp-mail.php",
 ]);
 
-/** The nonce with which WordPress's links for changing something are signed, and the REST interface's real method. */
-const writingFields = ["_wpnonce", "_method"];
+/**
+ * The nonce with which WordPress's links for changing something are signed, the REST interface's real method, events
+ * that are run by any page, and what a shop's visitors put into their carts.
+ */
+const writingFields = ["_wpnonce", "_method", "doing_wp_cron", "add-to-cart", "wc-ajax"];
 
 /** `script` is the one that `resolve` has found, wherever a network of sites has it. */
 export function mayWrite(

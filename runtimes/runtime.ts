@@ -128,6 +128,8 @@ export interface EnvironmentLayout {
   /** Folders of the web root that are served from elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
   readonly overlays: Readonly<Record<string, string>>;
   readonly multisite: MultisiteKind | null;
+  /** Null where it has no WordPress. */
+  readonly wordpressVersion: string | null;
 }
 
 /** Why a runtime could not do what was asked. `message` may be shown to the customer; `cause` is for the log. */
@@ -195,7 +197,7 @@ export interface Runtime {
 }
 
 /** An environment as the serving side sees it: published as a whole list, replaced as a whole list. */
-export interface ServedEnvironment extends EnvironmentRef, EnvironmentLayout {
+export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayout, "wordpressVersion"> {
   readonly phpVersion: string;
   /** Another number than before: whatever runs for it is replaced, when it is done with what it does. Absent: 0. */
   readonly phpRun?: number;

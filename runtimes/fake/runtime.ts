@@ -52,6 +52,7 @@ async function layoutOf(release: Release): Promise<EnvironmentLayout> {
     documentRoot: await partOf(release, "public"),
     overlays: {},
     multisite: wordpress?.multisite ?? null,
+    ...(await versionOf(release)),
   };
 }
 

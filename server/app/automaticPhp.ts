@@ -19,6 +19,7 @@ export function makePhpUpdate(options: {
       to: version,
       address: addressOf(options.settings, environment.host),
       isOptOut: null,
+      onlyFrom: environment.php_version,
     };
     await options.database.transaction().execute((transaction) =>
       options.acceptOperation(transaction, {

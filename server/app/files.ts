@@ -1,13 +1,13 @@
 /** The files of an environment, as a push can name them. */
-import type { FileEntry } from "@sitewright/runtimes/runtime.ts";
+import { type EnvironmentRef, type FileEntry, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import type { Context } from "./context.ts";
-import { NotFound } from "./failures.ts";
+import { NotFound, Refused } from "./failures.ts";
 
 /** What is below `path` of the environment's web root, three levels deep. Throws `NotFound` where there is no such folder. */
 export async function list(context: Context, environmentId: string, path: string) {
   const environment = await environmentForOperation(context.database, environmentId);
-  const entries = environment && (await context.listFiles({ id: environment.id, number: environment.number }));
+  const entries = environment && (await readAll(context, environment));
   const found =
     entries &&
     below(
@@ -16,6 +16,13 @@ export async function list(context: Context, environmentId: string, path: string
     );
   if (!environment || !found) throw new NotFound();
   return { id: environment.id, file_list: found.map((entry) => view(entry, (child) => view(child, leaf))) };
+}
+
+async function readAll(context: Context, { id, number }: EnvironmentRef): Promise<readonly FileEntry[] | null> {
+  return context.listFiles({ id, number }).catch((error: unknown) => {
+    if (error instanceof RuntimeFailure) throw new Refused("too_many_files", error.message);
+    throw error;
+  });
 }
 
 /** Null where there is no such folder. */

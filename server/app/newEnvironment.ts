@@ -10,7 +10,7 @@ import {
   isEnvironmentNameTaken,
   removeEnvironmentRows,
 } from "@sitewright/server/store/environments.ts";
-import { siteForOperation } from "@sitewright/server/store/sites.ts";
+import { siteForAddition } from "@sitewright/server/store/sites.ts";
 import type { Static } from "typebox";
 import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
@@ -102,8 +102,11 @@ async function factsOf(
   siteId: string,
   wish: Named,
 ): Promise<Facts> {
-  const site = await siteForOperation(transaction, siteId);
+  const site = await siteForAddition(transaction, siteId);
   if (!site) throw new NotFound();
+  if (site.isEnding) {
+    throw new Refused("site_being_deleted", `The site ${site.display_name} is being deleted.`);
+  }
   return {
     siteId: site.id,
     siteName: site.name,

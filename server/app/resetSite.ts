@@ -20,7 +20,6 @@ export function reset(context: Context, siteId: string, wish: Static<typeof Site
       token: randomUUID(),
       environment: { id: live.id, number: live.number },
       scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction) },
-      phpVersion: live.php_version,
       address: addressOf(context.settings, live.host),
     };
     const { operationId } = await context.acceptOperation(transaction, {

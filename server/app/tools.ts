@@ -14,14 +14,16 @@ import { NotFound, Refused } from "./failures.ts";
 export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersionChange>): Promise<string> {
   const version = wish.php_version.replace(/^php/, "");
   requireOffered(context, version);
-  refuseEnded(context, version, wish.is_opt_out_from_automatic_php_update ?? false);
   return context.inTransaction(async (transaction) => {
     const environment = await find(transaction, wish.environment_id);
+    const isOptOut = wish.is_opt_out_from_automatic_php_update;
+    refuseEnded(context, version, isOptOut ?? environment.is_opt_out_from_automatic_php_update);
     const input: ModifyPhpVersionInput = {
       environment: { id: environment.id, number: environment.number },
       to: version,
       address: addressOf(context.settings, environment.host),
-      isOptOut: wish.is_opt_out_from_automatic_php_update ?? null,
+      isOptOut: isOptOut ?? null,
+      onlyFrom: null,
     };
     return start(context, transaction, environment, { kind: "modifyPhpVersion", input, more: { phpVersion: version } });
   });

@@ -111,6 +111,17 @@ describe("POST /sites/{site_id}/environments", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 400]);
   });
 
+  it("is not for a site that is being deleted, or whose deletion waits its turn", async () => {
+    const { addEnvironment, addSite, call } = test.current;
+    const siteId = await addSite();
+    const { id } = await addEnvironment(siteId);
+    await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
+    const deletion = await call("DELETE", `/v2/sites/${siteId}`, { headers: { "when-busy": "queue" } });
+    expect((await call("GET", `/v2/operations/${deletion.body.operation_id}`)).status).toBe(202);
+    const answer = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Late") });
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "site_being_deleted" } });
+  });
+
   it("refuses a language and plugins that can't be installed", async () => {
     const { addSite, call } = test.current;
     const path = `/v2/sites/${await addSite()}/environments`;

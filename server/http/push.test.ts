@@ -110,6 +110,8 @@ describe("PUT /sites/{site_id}/environments", () => {
     const refused = await push(siteId, { source_env_id: staging, target_env_id: live }, token);
     expect(refused.body).toMatchObject({ status: 403, data: { needs: "live" } });
     expect((await push(siteId, { source_env_id: live, target_env_id: staging }, token)).status).toBe(202);
+    const dryRun = { source_env_id: staging, target_env_id: live, dry_run: true };
+    expect((await push(siteId, dryRun, token)).status).toBe(202);
   });
 
   it("where one of the two is busy it fails with 202, or waits where it was asked to", async () => {

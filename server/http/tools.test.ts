@@ -39,6 +39,16 @@ describe("PUT /sites/tools/modify-php-version", () => {
     expect(answer.body.message).toContain("is_opt_out_from_automatic_php_update");
   });
 
+  it("remembers who opted out before", async () => {
+    const { id } = await environment();
+    await test.current.database
+      .updateTable("environments")
+      .set({ is_opt_out_from_automatic_php_update: true })
+      .where("id", "=", id)
+      .execute();
+    expect((await modify({ environment_id: id, php_version: "8.2" })).status).toBe(202);
+  });
+
   it("says which versions there are where there is no such one", async () => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: "5.6" });

@@ -4,6 +4,7 @@
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import { serveLike } from "../store/environmentStates.ts";
 import { isEnvironmentThere, removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
@@ -90,7 +91,7 @@ export function createEnvironment(
 }
 
 async function provision(
-  { runtime }: Services,
+  { database, runtime }: Services,
   { input, secret }: StepContext<CreateEnvironmentInput>,
 ): Promise<{ readonly wordpressVersion: string | null }> {
   const { environment, phpVersion, address, content } = input;
@@ -98,6 +99,8 @@ async function provision(
   if (content.kind === "clone") {
     const { source, sourceAddress } = content;
     await requireRoom(runtime, [source], "The copy");
+    // Both may have changed while this waited for its turn.
+    await serveLike(database, environment.id, source.id);
     return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });
   }
   const { kind: _, ...wordpress } = content;

@@ -38,6 +38,44 @@ test("a change of PHP's version that fails goes back to the version that was the
   expect(await phpVersionOf(world, request.environmentId)).toBe("8.2");
 });
 
+test.each([
+  ["its version was changed meanwhile", { php_version: "8.2" }],
+  ["its owner opted out meanwhile", { is_opt_out_from_automatic_php_update: true }],
+])("an environment is not moved off a version that has ended where %s", async (_, change) => {
+  const world = firstWorld();
+  const request = await modifyingPhpVersion.prepare(world);
+  const automatic = { ...request, input: { ...Object(request.input), onlyFrom: "8.3" } };
+  await world.own.database.updateTable("environments").set(change).where("id", "=", request.environmentId).execute();
+  const before = await phpVersionOf(world, request.environmentId);
+  const row = await withEngine(world, (table) => table.submit(automatic));
+  expect(row).toMatchObject({
+    state: "failed",
+    public_error: "The environment is not to be moved off PHP 8.3 any more.",
+  });
+  expect(await phpVersionOf(world, request.environmentId)).toBe(before);
+});
+
+test("an operation that finds its environment deleted says so", async () => {
+  const world = firstWorld();
+  const request = await modifyingPhpVersion.prepare(world);
+  await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
+  const row = await withEngine(world, (table) => table.submit(request));
+  expect(row).toMatchObject({ state: "failed", public_error: "The environment is not there any more." });
+});
+
+test("a copy runs what its source runs when the copy is made", async () => {
+  const world = firstWorld();
+  const request = await cloningEnvironment.prepare(world);
+  await world.own.database
+    .updateTable("environments")
+    .set({ php_version: "8.4" })
+    .where("site_id", "=", request.siteId)
+    .where("name", "=", "live")
+    .execute();
+  expect((await withEngine(world, (table) => table.submit(request))).state).toBe("succeeded");
+  expect(await phpVersionOf(world, request.environmentId)).toBe("8.4");
+});
+
 test("an environment whose site went away while it was made is not left on the disk", async () => {
   const world = firstWorld();
   const request = await cloningEnvironment.prepare(world);

@@ -1,8 +1,9 @@
 /** Another version of PHP: tried out beside the one in use, then visitors are moved. */
 import type { Json } from "../store/database.ts";
-import { phpVersionOf, setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
+import { setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
 import { readResult, saveResult } from "../store/operations.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
+import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
 export type ModifyPhpVersionInput = {
@@ -11,6 +12,8 @@ export type ModifyPhpVersionInput = {
   readonly address: string;
   /** Null: as before. */
   readonly isOptOut: boolean | null;
+  /** For a change that nobody asked for: only while it has this version and its owner did not opt out. Null: always. */
+  readonly onlyFrom: string | null;
 };
 
 /** What the first step found. */
@@ -30,9 +33,12 @@ export function modifyPhpVersion({
       {
         name: "trial",
         deadlineSeconds: 90,
-        run: async ({ input: { environment, to, address }, operationId, signal }) => {
+        run: async ({ input: { environment, to, address, onlyFrom }, operationId, signal }) => {
           // It may have waited for another change: what it is undone to is known only now.
-          const from = await phpVersionOf(database, environment.id);
+          const { version: from, isOptOut } = await phpOf(database, environment.id);
+          if (onlyFrom !== null && (isOptOut || from !== onlyFrom)) {
+            throw new StepFailure(`The environment is not to be moved off PHP ${onlyFrom} any more.`);
+          }
           await saveResult(database, operationId, { from });
           const layout = await runtime.layout(environment);
           if (layout === null) throw new StepFailure("The environment's files are not there.");

@@ -7,11 +7,11 @@
  * begins before they are, otherwise only before the backup is taken. `docs/decisions/pushing.md` says more.
  */
 
-import { phpVersionOf, setFrozen } from "../store/environmentStates.ts";
-import { noteWordPressVersion } from "../store/siteStates.ts";
+import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { backUp, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
+import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
 type Ref = { readonly id: string; readonly number: number };
@@ -30,8 +30,6 @@ export type PushInput = {
   readonly database: PushPart;
   readonly addresses: readonly { readonly from: string; readonly to: string }[];
   readonly sourceName: string;
-  /** Of the source; null where it has no WordPress. */
-  readonly wordpressVersion: string | null;
 };
 
 /** Whether what is the target's own is copied, and must not change from then on. */
@@ -79,7 +77,7 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         deadlineSeconds: 90,
         run: async ({ input, signal }) => {
           const { target, token, address } = input;
-          const phpVersion = await phpVersionOf(database, target.id);
+          const { version: phpVersion } = await phpOf(database, target.id);
           const layout = await runtime.staged(target, token);
           if (layout === null) throw new StepFailure("What was built for the push is not there any more.");
           await tryOut({ environment: target, phpVersion, layout, address, what: "What would be pushed" }, signal);
@@ -115,16 +113,19 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
       {
         name: "prune",
         deadlineSeconds: 120,
-        run: ({ input }) => runtime.prune(input.target),
+        run: async ({ input }) => {
+          const layout = await runtime.layout(input.target);
+          if (layout !== null) {
+            const { wordpressVersion, multisite } = layout;
+            await noteRelease(database, input.target.id, { wordpressVersion, isWildcard: multisite === "subdomain" });
+            await publisher.publish();
+          }
+          await runtime.prune(input.target);
+        },
       },
     ],
     pointOfNoReturn: "prune",
-    succeeded: async (transaction, { input }) => {
-      if (input.wordpressVersion !== null && input.files === "all") {
-        await noteWordPressVersion(transaction, input.target.id, input.wordpressVersion);
-      }
-      return null;
-    },
+    succeeded: async () => null,
     failed: async () => undefined,
   };
 }

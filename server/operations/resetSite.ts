@@ -13,6 +13,7 @@ import { noteWordPressVersion } from "../store/siteStates.ts";
 import { backUp, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
+import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
 type Ref = { readonly id: string; readonly number: number };
@@ -25,7 +26,6 @@ export type ResetSiteInput = {
   readonly environment: Ref;
   /** Fresh, without a row: where the new WordPress is made. */
   readonly scratch: Ref;
-  readonly phpVersion: string;
   /** Of the live environment. */
   readonly address: string;
 };
@@ -63,7 +63,8 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
         name: "trial",
         deadlineSeconds: 90,
         run: async ({ input, signal }) => {
-          const { environment, token, phpVersion, address } = input;
+          const { environment, token, address } = input;
+          const { version: phpVersion } = await phpOf(database, environment.id);
           const layout = await runtime.staged(environment, token);
           if (layout === null) throw new StepFailure("What was built for the reset is not there any more.");
           await tryOut({ environment, phpVersion, layout, address, what: "The fresh WordPress" }, signal);
@@ -118,7 +119,8 @@ async function prepare(
   { database, runtime }: Services,
   { input, operationId, secret }: StepContext<ResetSiteInput>,
 ): Promise<void> {
-  const { scratch, phpVersion, address } = input;
+  const { scratch, address } = input;
+  const { version: phpVersion } = await phpOf(database, input.environment.id);
   const facts = await factsOf(runtime, input);
   const wordpress = { ...facts, address, adminPasswordDigest: secret() };
   const { wordpressVersion } = await runtime.provision({ environment: scratch, phpVersion, wordpress });

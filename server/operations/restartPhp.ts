@@ -1,6 +1,7 @@
 /** Fresh PHP processes for an environment: those that are at work finish what they do. */
 import { setPhpRun } from "../store/environmentStates.ts";
 import type { OperationDefinition } from "./operation.ts";
+import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
 export type RestartPhpInput = {
@@ -17,6 +18,7 @@ export function restartPhp({ database, publisher }: Services): OperationDefiniti
         name: "restart",
         deadlineSeconds: 30,
         run: async ({ input }) => {
+          await phpOf(database, input.environmentId);
           await setPhpRun(database, input.environmentId, input.run);
           await publisher.publish();
         },

@@ -34,7 +34,13 @@ describe("a page that was tried out", () => {
 });
 
 describe("trying out", () => {
-  const layout: EnvironmentLayout = { release: 2, documentRoot: "/x", overlays: {}, multisite: null };
+  const layout: EnvironmentLayout = {
+    release: 2,
+    documentRoot: "/x",
+    overlays: {},
+    multisite: null,
+    wordpressVersion: null,
+  };
   const candidate = {
     environment: { id: "e", number: 1 },
     phpVersion: "8.4",

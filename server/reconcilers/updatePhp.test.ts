@@ -92,6 +92,18 @@ describe("environments on a version that has come to its end", () => {
     expect(found).toEqual([undefined, undefined, "8.2", "8.2"]);
   });
 
+  test("for which there is nothing better don't stand in the way of others", async () => {
+    for (let count = 0; count < 5; count += 1) await environment({ phpVersion: "8.10" });
+    const { id } = await environment();
+    const moved: string[] = [];
+    const change = async (each: { readonly id: string }) => {
+      moved.push(each.id);
+    };
+    await updatePhp({ database: world.database, ended: ["8.1", "8.10"], offered, change });
+    await world.database.updateTable("environments").set({ php_version: "8.3" }).execute();
+    expect(moved).toEqual([id]);
+  });
+
   test("are a few at a time", async () => {
     const all = [];
     for (let count = 0; count < 7; count += 1) all.push((await environment()).id);

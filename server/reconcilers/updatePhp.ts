@@ -29,9 +29,11 @@ function isOlder(version: string, other: string): boolean {
 }
 
 export async function updatePhp(options: UpdatePhpOptions): Promise<void> {
-  const { database, ended, change } = options;
-  if (ended.length === 0) return;
-  for (const environment of await listForPhpUpdate(database, ended, daysUntilAskedAgain, atOnce)) {
+  const { database, change } = options;
+  // Those for which there is nothing better must not stand before the others for ever.
+  const left = options.ended.filter((version) => nextVersion(version, options) !== null);
+  if (left.length === 0) return;
+  for (const environment of await listForPhpUpdate(database, left, daysUntilAskedAgain, atOnce)) {
     const version = nextVersion(environment.php_version, options);
     if (version !== null) await change(environment, version);
   }

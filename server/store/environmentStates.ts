@@ -87,10 +87,17 @@ export async function setFrozen(database: Database, environmentId: string, isFro
   await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();
 }
 
-/** Throws where the environment is gone. */
-export async function phpVersionOf(database: Database, environmentId: string): Promise<string> {
-  const query = database.selectFrom("environments").select("php_version").where("id", "=", environmentId);
-  return (await query.executeTakeFirstOrThrow()).php_version;
+/** Null where the environment is gone. */
+export async function findPhp(
+  database: Database,
+  environmentId: string,
+): Promise<{ readonly version: string; readonly isOptOut: boolean } | null> {
+  const row = await database
+    .selectFrom("environments")
+    .select(["php_version as version", "is_opt_out_from_automatic_php_update as isOptOut"])
+    .where("id", "=", environmentId)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 export async function setPhpVersion(database: Database, environmentId: string, version: string): Promise<void> {
@@ -112,4 +119,43 @@ export async function setPhpOptOut(
 /** Another number than before makes the edge replace the environment's PHP processes. */
 export async function setPhpRun(database: Database, environmentId: string, run: number): Promise<void> {
   await database.updateTable("environments").set({ php_run: run }).where("id", "=", environmentId).execute();
+}
+
+/** Gives a copy what its source is served with: the version of PHP, and whether every name below its own leads to it. */
+export async function serveLike(database: Database, environmentId: string, sourceId: string): Promise<void> {
+  await database
+    .updateTable("environments as e")
+    .from("environments as source")
+    .set((eb) => ({ php_version: eb.ref("source.php_version") }))
+    .where("e.id", "=", environmentId)
+    .where("source.id", "=", sourceId)
+    .execute();
+  await database
+    .updateTable("domains as d")
+    .from("domains as source")
+    .set((eb) => ({ is_wildcard: eb.ref("source.is_wildcard") }))
+    .where("d.environment_id", "=", environmentId)
+    .where("source.environment_id", "=", sourceId)
+    .where("d.is_primary", "=", true)
+    .where("source.is_primary", "=", true)
+    .execute();
+}
+
+/** What the release that is served now says of itself. */
+export async function noteRelease(
+  database: Database,
+  environmentId: string,
+  release: { readonly wordpressVersion: string | null; readonly isWildcard: boolean },
+): Promise<void> {
+  await database
+    .updateTable("environments")
+    .set({ wordpress_version: release.wordpressVersion })
+    .where("id", "=", environmentId)
+    .execute();
+  await database
+    .updateTable("domains")
+    .set({ is_wildcard: release.isWildcard })
+    .where("environment_id", "=", environmentId)
+    .where("is_primary", "=", true)
+    .execute();
 }

@@ -124,13 +124,17 @@ export async function takenNames(
   ]);
 }
 
-/** A site as a site-wide operation needs it: with every environment, whatever its state. */
+/**
+ * A site as a site-wide operation needs it: with every environment, whatever its state. Who is just adding one is waited
+ * for, and nobody can begin to until the transaction ends.
+ */
 export async function siteForOperation(transaction: DatabaseTransaction, siteId: string) {
   const site = await transaction
     .selectFrom("sites")
     .select(["id", "company_id", "name", "display_name"])
     .where("id", "=", siteId)
     .where("state", "<>", "adding")
+    .forUpdate()
     .executeTakeFirst();
   if (!site) return null;
   const environments = await transaction
@@ -140,6 +144,26 @@ export async function siteForOperation(transaction: DatabaseTransaction, siteId:
     .orderBy("number")
     .execute();
   return { ...site, environments };
+}
+
+/** A site to which an environment is about to be added; `isEnding` where it is being deleted, or will be. */
+export async function siteForAddition(transaction: DatabaseTransaction, siteId: string) {
+  const site = await transaction
+    .selectFrom("sites")
+    .select(["id", "name", "display_name", "state"])
+    .where("id", "=", siteId)
+    .where("state", "<>", "adding")
+    .forShare()
+    .executeTakeFirst();
+  if (!site) return null;
+  const deletion = await transaction
+    .selectFrom("operations")
+    .select("id")
+    .where("site_id", "=", siteId)
+    .where("kind", "=", "deleteSite")
+    .where("state", "in", ["waiting", "running"])
+    .executeTakeFirst();
+  return { ...site, isEnding: site.state === "deleting" || deletion !== undefined };
 }
 
 /** Those of `siteIds` that are the company's sites. */

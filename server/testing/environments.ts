@@ -152,7 +152,7 @@ export const modifyingPhpVersion: Subject = {
   prepare: async (world) => {
     const site = await liveSite(world);
     const environment = { ...site.environment, address: site.address };
-    const input = { environment: site.environment, to: "8.4", address: site.address, isOptOut: true };
+    const input = { environment: site.environment, to: "8.4", address: site.address, isOptOut: true, onlyFrom: null };
     const request = { ...requestOn(site, environment), kind: "modifyPhpVersion", input } as const;
     return remember({ ...request, locks: [environment.id] }, { site, environment });
   },
@@ -190,7 +190,6 @@ export function pushing(files: PushPart, database: PushPart): Subject {
         database,
         addresses: [{ from: source.address, to: site.address }],
         sourceName: "Staging",
-        wordpressVersion: null,
       };
       const locks = [source.id, environment.id];
       const request = { ...requestOn(site, environment), kind: "pushEnvironment", locks, input } as const;

@@ -29,7 +29,6 @@ export const resettingSite: Subject = {
       token: randomUUID(),
       environment,
       scratch: { id: randomUUID(), number },
-      phpVersion: "8.3",
       address,
     };
     const request: OperationRequest = {

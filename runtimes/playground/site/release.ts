@@ -51,13 +51,14 @@ export function sharedFoldersOf({ core }: ReleaseFacts): readonly string[] {
 }
 
 export async function layoutOf(release: Release, assets: string): Promise<EnvironmentLayout> {
-  const { core, multisite } = recordOf(release);
+  const { core, multisite, wordpressVersion } = recordOf(release);
   const overlays = core === null ? [] : sharedFolders.map((name) => [name, path.join(assets, core, name)]);
   return {
     release: release.number,
     documentRoot: await partOf(release, "public"),
     overlays: Object.fromEntries(overlays),
     multisite,
+    wordpressVersion,
   };
 }
 
