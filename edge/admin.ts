@@ -2,8 +2,9 @@
  * How the edge is told and asked, on a socket in a folder that only this installation's user can enter.
  *
  * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is
- * answered with the newer number. `GET /status` tells what is being served. `POST /try` asks an environment as it
- * might be served, and tells how it answered.
+ * answered with the newer number. `POST /settle` answers when nothing is written to a frozen environment any more.
+ * `GET /status` tells what is being served. `POST /try` asks an environment as it might be served, and tells how it
+ * answered.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
@@ -41,8 +42,9 @@ async function answer(
   const asked = `${request.method} ${request.url}`;
   if (asked === "PUT /table") return takeTable(parts, request, response);
   if (asked === "POST /try") return answerTrial(parts, request, response);
+  if (asked === "POST /settle") return settle(parts, request, response);
   if (asked === "GET /status") return reply(response, 200, status(parts, port()));
-  reply(response, 404, { message: "The edge knows PUT /table, GET /status and POST /try" });
+  reply(response, 404, { message: "The edge knows PUT /table, GET /status, POST /settle and POST /try" });
 }
 
 async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -50,6 +52,18 @@ async function takeTable(parts: EdgeParts, request: IncomingMessage, response: S
   const generation = await parts.routes.set(table);
   parts.log.info({ generation, environments: table.environments.length }, "table in force");
   reply(response, 200, { generation });
+}
+
+async function settle(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const environmentId = readSettleOrder(await json(request));
+  await parts.writes.settled(environmentId);
+  reply(response, 200, { environmentId });
+}
+
+function readSettleOrder(order: unknown): string {
+  const id: unknown = typeof order === "object" && order !== null ? Reflect.get(order, "environmentId") : undefined;
+  if (typeof id !== "string") throw new BadTable("environmentId: expected a text");
+  return id;
 }
 
 async function answerTrial(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {

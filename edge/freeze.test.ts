@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { eventually } from "./testing/eventually.ts";
 import { textAnswer } from "./testing/fakeUpstream.ts";
-import { ask, openRaw, putTable, type Sending } from "./testing/http.ts";
+import { ask, openRaw, putTable, type Sending, settle } from "./testing/http.ts";
 import { type EdgeWorld, limits, makeEnvironment, startEmptyEdge, startSite, tableOf } from "./testing/withEdge.ts";
 
 const files = {
@@ -17,8 +17,12 @@ const files = {
 
 const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-function freeze({ edge, environment }: EdgeWorld, generation: number, isFrozen = true) {
-  return putTable(edge, tableOf(generation, [{ ...environment, isFrozen }], { "site.localhost": environment.id }));
+/** Freezes the site, or thaws it, and waits for what was being written to it, as the control process does. */
+async function freeze({ edge, environment }: EdgeWorld, generation: number, isFrozen = true) {
+  const table = tableOf(generation, [{ ...environment, isFrozen }], { "site.localhost": environment.id });
+  const answer = await putTable(edge, table);
+  if (isFrozen && answer.status === 200) await settle(edge, environment.id);
+  return answer;
 }
 
 /** A promise, and whether it has settled. */
@@ -199,6 +203,16 @@ test("nobody waits for readers, nor for what is written elsewhere", async () => 
   await eventually(() => expect(upstream.asked).toHaveLength(2));
   const frozen = { ...environment, isFrozen: true };
   expect((await putTable(edge, tableOf(3, [frozen, other], hosts))).status).toBe(200);
+  expect((await settle(edge, environment.id)).status).toBe(200);
+});
+
+test("a table is in force at once, also while something is written to a site that it freezes", async () => {
+  const world = await startSite(files);
+  const { write, finish } = await beginWrite(world);
+  const frozen = tableOf(2, [{ ...world.environment, isFrozen: true }], { "site.localhost": "one" });
+  expect(await putTable(world.edge, frozen)).toEqual({ status: 200, body: { generation: 2 } });
+  finish();
+  expect((await write).body).toBe("written");
 });
 
 test("a write that takes too long is broken off, so that nobody takes it for done", async () => {

@@ -16,7 +16,7 @@ export interface Routes {
   find(host: string): Route | null;
   /**
    * Resolves with the generation in force: the given one, or a newer one that was already there. No write to an
-   * environment that is frozen in it is under way then.
+   * environment that is frozen in it begins then; those that have begun are another matter (`Writes.settled`).
    * Rejects, and stays at the old generation, where the upstream doesn't take the environments.
    */
   set(table: EdgeTable): Promise<number>;
@@ -28,7 +28,7 @@ interface Served {
   readonly environments: ReadonlyMap<string, Route>;
 }
 
-export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes: Writes): Routes {
+export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes: Pick<Writes, "freeze">): Routes {
   let table = emptyTable;
   let served = serve([], []);
   let turn: Promise<unknown> = Promise.resolve();
@@ -54,11 +54,7 @@ export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes
     set(next) {
       const result = turn.then(() => replace(next));
       turn = result.catch(() => undefined);
-      // Out of turn: other sites' tables need not wait for it to be in force.
-      return result.then(async (generation) => {
-        await writes.settled();
-        return generation;
-      });
+      return result;
     },
     table: () => table,
   };

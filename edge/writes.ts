@@ -14,10 +14,10 @@ export interface Writes {
   /** From now on these are frozen, and no others. */
   freeze(environmentIds: readonly string[]): void;
   /**
-   * Resolves when no write to a frozen environment is under way. Breaks off the connections of those that take longer
-   * than they may; PHP may then still be at work, but nobody hears that it succeeded.
+   * Resolves when no write to the environment is under way, which must be frozen. Breaks off the connections of those
+   * that take longer than they may; PHP may then still be at work, but nobody hears that it succeeded.
    */
-  settled(): Promise<void>;
+  settled(environmentId: string): Promise<void>;
 }
 
 interface Write {
@@ -54,8 +54,8 @@ export function createWrites(freezeSeconds: number): Writes {
     freeze(environmentIds) {
       frozen = new Set(environmentIds);
     },
-    async settled() {
-      const writes = [...underWay].filter(({ environmentId }) => frozen.has(environmentId));
+    async settled(id) {
+      const writes = [...underWay].filter(({ environmentId }) => environmentId === id);
       if (writes.length > 0) await wait(writes);
       for (const write of writes) {
         // Whoever was thawed meanwhile may take any time again.

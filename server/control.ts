@@ -74,6 +74,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     publisher,
     probe,
     tryOut: makeTryOut(edge),
+    settle: (environmentId, signal) => edge.settle(environmentId, signal),
     archives: openFolderArchives(join(config.data, "archives")),
   });
   const firstRun = await prepareFirstRun(opened, config);

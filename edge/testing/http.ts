@@ -47,6 +47,15 @@ export async function putTable(
   return { status: got.status, body: JSON.parse(got.body) };
 }
 
+/** Waits until nothing is written to the environment any more. */
+export async function settle(
+  edge: Pick<Edge, "port"> & { readonly adminSocket: string },
+  environmentId: string,
+): Promise<{ status: number }> {
+  const body = JSON.stringify({ environmentId });
+  return ask(edge, "/settle", { socketPath: edge.adminSocket, method: "POST", body });
+}
+
 /** Sends bytes as they are and gives everything that came back until the other side closed. */
 export async function sendRaw(edge: Pick<Edge, "port">, text: string | Buffer): Promise<string> {
   const socket = connect(edge.port, "127.0.0.1");

@@ -38,11 +38,12 @@ function copiesOwn({ files, database }: PushInput): boolean {
 }
 
 export function pushEnvironment(services: Services): OperationDefinition<PushInput> {
-  const { database, runtime, publisher, tryOut } = services;
+  const { database, runtime, publisher, tryOut, settle } = services;
 
-  async function freeze(input: PushInput): Promise<void> {
+  async function freeze(input: PushInput, signal: AbortSignal): Promise<void> {
     await setFrozen(database, input.target.id, true);
     await publisher.publish();
+    await settle(input.target.id, signal);
   }
 
   async function thaw(input: PushInput): Promise<void> {
@@ -61,8 +62,8 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
       {
         name: "hold",
         deadlineSeconds: 60,
-        run: async ({ input }) => {
-          if (copiesOwn(input)) await freeze(input);
+        run: async ({ input, signal }) => {
+          if (copiesOwn(input)) await freeze(input, signal);
         },
         undo: ({ input }) => thaw(input),
       },
@@ -86,7 +87,7 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
       {
         name: "freeze",
         deadlineSeconds: 60,
-        run: ({ input }) => freeze(input),
+        run: ({ input, signal }) => freeze(input, signal),
         undo: ({ input }) => thaw(input),
       },
       {

@@ -31,7 +31,7 @@ export type ResetSiteInput = {
 };
 
 export function resetSite(services: Services): OperationDefinition<ResetSiteInput> {
-  const { database, runtime, publisher, tryOut } = services;
+  const { database, runtime, publisher, tryOut, settle } = services;
 
   async function freeze({ environment }: ResetSiteInput, isFrozen: boolean): Promise<void> {
     await setFrozen(database, environment.id, isFrozen);
@@ -73,7 +73,10 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
       {
         name: "freeze",
         deadlineSeconds: 60,
-        run: ({ input }) => freeze(input, true),
+        run: async ({ input, signal }) => {
+          await freeze(input, true);
+          await settle(input.environment.id, signal);
+        },
         undo: ({ input }) => freeze(input, false),
       },
       {

@@ -1,6 +1,7 @@
 /** What the steps of operations work with. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../archives/archives.ts";
+import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
 import type { Probe } from "./probe.ts";
@@ -12,5 +13,7 @@ export interface Services {
   readonly publisher: Publisher;
   readonly probe: Probe;
   readonly tryOut: TryOut;
+  /** Waits for the writes that began before an environment was frozen. */
+  readonly settle: EdgeClient["settle"];
   readonly archives: Archives;
 }

@@ -53,6 +53,11 @@ test("a trial tells how the environment answered", async () => {
   });
 });
 
+test("a site to which nothing is written is settled at once", async () => {
+  const { client, environment } = await openClient(async () => null);
+  await client.settle(environment.id);
+});
+
 test("a trial without an answer tells why", async () => {
   const { client, environment } = await openClient(async () => "busy");
   expect(await client.tryOut(environment, "one.localhost", "/")).toMatchObject({ status: 0, reason: "busy" });

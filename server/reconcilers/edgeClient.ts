@@ -27,6 +27,8 @@ export interface EdgeClient {
   /** Hands over a table and gives the generation that the edge serves then: this one, or a newer. */
   putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
   status(signal?: AbortSignal): Promise<EdgeStatus>;
+  /** Resolves when no write to the environment is under way any more; the table that freezes it must be in force. */
+  settle(environmentId: string, signal?: AbortSignal): Promise<void>;
   /**
    * Asks for `url` (path and query) at `host` as if the environment were served as it is given here; visitors notice
    * nothing. Served like this within a minute, it answers from processes that have started already.
@@ -42,10 +44,12 @@ export class EdgeUnavailable extends Error {
 const patienceMilliseconds = 5_000;
 /** PHP may take its time for a page, and has to start first. */
 const trialPatienceMilliseconds = 65_000;
+/** Longer than the edge lets a write go on to a site that is frozen. */
+const settlePatienceMilliseconds = 30_000;
 
 /**
- * Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds; `tryOut` waits for
- * 65 seconds.
+ * Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds; `settle` waits for
+ * 30 seconds, `tryOut` for 65.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
   async function ask(
@@ -70,6 +74,9 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     status: async (signal) => {
       const answer = await ask("GET", "/status", null, signal);
       return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
+    },
+    settle: async (environmentId, signal) => {
+      await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settlePatienceMilliseconds);
     },
     tryOut: async (environment, host, url, signal) => {
       const order = JSON.stringify({ environment, host, url });

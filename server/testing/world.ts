@@ -61,6 +61,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, log: silentLog }),
     probe: makeProbe(facts.edgePort),
     tryOut: makeTryOut(edge),
+    settle: (environmentId, signal) => edge.settle(environmentId, signal),
     archives: openFolderArchives(join(facts.dataFolder, "archives")),
   };
 }
