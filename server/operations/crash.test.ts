@@ -4,19 +4,21 @@ import {
   addingEnvironment,
   addingPlainEnvironment,
   cloningEnvironment,
+  comparing,
   deletingEnvironment,
   modifyingPhpVersion,
   pushing,
   restartingPhp,
 } from "../testing/environments.ts";
 import { resettingSite } from "../testing/resets.ts";
-import { creatingSite, deletingSite } from "../testing/sites.ts";
+import { creatingPlainSite, creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { failureCases, killCases, runFailures, runKills } from "./crashHarness.ts";
 import { operationDefinitions } from "./definitions.ts";
 
 const subjects = {
   "creating a site": creatingSite,
+  "creating a plain site": creatingPlainSite,
   "deleting a site": deletingSite,
   "resetting a site": resettingSite,
   "adding an environment": addingEnvironment,
@@ -25,6 +27,7 @@ const subjects = {
   "deleting an environment": deletingEnvironment,
   "pushing everything": pushing("all", "all"),
   "pushing some files": pushing(["index.php"], "all"),
+  "comparing before a push": comparing,
   "changing the version of PHP": modifyingPhpVersion,
   "restarting PHP": restartingPhp,
 };

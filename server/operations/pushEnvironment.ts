@@ -6,7 +6,6 @@
  * and then lost. That time is short: where the target's own tables or files are copied into its next release it
  * begins before they are, otherwise only before the backup is taken. `docs/decisions/pushing.md` says more.
  */
-
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { backUp, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";

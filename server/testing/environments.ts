@@ -173,6 +173,17 @@ export const restartingPhp: Subject = {
   cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
 };
 
+/** A dry run of a push: whatever becomes of it, the live environment stays as it is. */
+export const comparing: Subject = {
+  ...pushing("all", "all"),
+  kind: "comparePush",
+  prepare: async (world) => {
+    const request = await pushing("all", "all").prepare(world);
+    return remember({ ...request, kind: "comparePush" }, notesOf(request));
+  },
+  finished: (world, request) => pushed(world, request, { title: notesOf(request).site.name, backups: 0 }),
+};
+
 /** A push from an environment beside the live one over the live one. */
 export function pushing(files: PushPart, database: PushPart): Subject {
   return {

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
+import type { CreateEnvironmentInput } from "../operations/createEnvironment.ts";
 import type { CreateSiteInput } from "../operations/createSite.ts";
 import { nobody } from "../store/activity.ts";
 import { setEnvironmentState } from "../store/routes.ts";
@@ -88,6 +89,27 @@ export const creatingSite: Subject = {
     const ids = { companyId, siteId: input.siteId, environmentId: input.environment.id };
     const locks = [input.environment.id];
     return remember({ ...common, ...ids, kind: "addSite", locks, input, secret: digest }, input);
+  },
+  finished: (world, request) => isThere(world, inputOf(request)),
+  cleanSlate: (world, request) => isGone(world, inputOf(request)),
+};
+
+/** A site that begins without WordPress. */
+export const creatingPlainSite: Subject = {
+  kind: "addPlainSite",
+  prepare: async (world) => {
+    const { companyId, input } = await insertNewSite(world);
+    const { siteId, environment, phpVersion, wordpress } = input;
+    const plain: CreateEnvironmentInput = {
+      siteId,
+      isNewSite: true,
+      environment,
+      phpVersion,
+      address: wordpress.address,
+      content: { kind: "plain" },
+    };
+    const ids = { companyId, siteId, environmentId: environment.id };
+    return remember({ ...common, ...ids, kind: "addPlainSite", locks: [environment.id], input: plain }, input);
   },
   finished: (world, request) => isThere(world, inputOf(request)),
   cleanSlate: (world, request) => isGone(world, inputOf(request)),
