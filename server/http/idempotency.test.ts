@@ -99,7 +99,7 @@ describe("a request with an Idempotency-Key", () => {
     const second = await call("POST", path, request);
     expect(second.body.token).toBe(first.body.token);
     const stored = await database.selectFrom("idempotency_keys").selectAll().execute();
-    const secret = first.body.token.split("_").at(-1);
+    const secret = first.body.token.slice(-40);
     expect(JSON.stringify(stored)).not.toContain(secret);
     expect(stored.map(({ body }) => Buffer.from(body ?? "", "base64").toString("latin1")).join()).not.toContain(secret);
   });
