@@ -32,6 +32,9 @@ const subjects = {
   "restarting PHP": restartingPhp,
 };
 
+/** Some thirty processes are started and killed one after the other, on whatever machine. */
+const patienceMilliseconds = 400_000;
+
 const worlds: World[] = [];
 beforeAll(async () => {
   worlds.push(...(await Promise.all([makeWorld(), makeWorld()])));
@@ -53,11 +56,19 @@ describe.each(Object.entries(subjects))("%s is finished or never happened", (_, 
     expect(await runFailures(subject, firstWorld(), failureCases(definition()))).toEqual([]);
   });
 
-  test("wherever its process is killed on the way forward", async () => {
-    expect(await runKills(subject, { worlds }, killCases(definition()).forward)).toEqual([]);
-  });
+  test(
+    "wherever its process is killed on the way forward",
+    async () => {
+      expect(await runKills(subject, { worlds }, killCases(definition()).forward)).toEqual([]);
+    },
+    patienceMilliseconds,
+  );
 
-  test("wherever its process is killed while it is undone", async () => {
-    expect(await runKills(subject, { worlds }, killCases(definition()).back)).toEqual([]);
-  });
+  test(
+    "wherever its process is killed while it is undone",
+    async () => {
+      expect(await runKills(subject, { worlds }, killCases(definition()).back)).toEqual([]);
+    },
+    patienceMilliseconds,
+  );
 });
