@@ -66,13 +66,25 @@ async function namesAnotherFile(journal: string): Promise<boolean> {
   }
 }
 
+/** False where there is no such file. */
+async function copyIfThere(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+}
+
 /** False where somebody has finished the write meanwhile, or taken it back. */
 async function copyUnfinished(from: string, to: string): Promise<boolean> {
   const journal = `${from}-journal`;
   const before = await identityOf(journal);
   if (before === null) return false;
   try {
-    await copyFile(journal, `${to}-journal`);
+    // Whoever writes may be done with it since it was looked at.
+    if (!(await copyIfThere(journal, `${to}-journal`))) return false;
     await copyFile(from, to);
     if ((await identityOf(journal)) !== before) return false;
     if (await namesAnotherFile(`${to}-journal`)) {
@@ -128,10 +140,8 @@ export async function copyDatabaseFolder(from: string, to: string): Promise<read
   for (const folder of ["", ...folders]) await mkdir(path.join(to, folder));
   for (const file of databases) await copyDatabase(path.join(from, file), path.join(to, file));
   for (const file of others) {
-    await copyFile(path.join(from, file), path.join(to, file)).catch((error: unknown) => {
-      // It has vanished since it was listed.
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    });
+    // It may have vanished since it was listed.
+    await copyIfThere(path.join(from, file), path.join(to, file));
   }
   return databases;
 }

@@ -1,6 +1,7 @@
 /** What lies in a database folder. PHP writes it, so that nothing in it can be taken for granted. */
 import { open, readdir } from "node:fs/promises";
 import path from "node:path";
+import { unlessGone } from "./webRoot.ts";
 
 export interface DatabaseFiles {
   /** Paths relative to the folder; a folder stands before what is in it. */
@@ -15,7 +16,9 @@ const magic = "SQLite format 3\0";
 const companions = ["-journal", "-wal", "-shm"];
 
 async function isDatabase(file: string): Promise<boolean> {
-  const handle = await open(file, "r");
+  // A journal may have vanished since it was listed: its database was written meanwhile.
+  const handle = await unlessGone(open(file, "r"));
+  if (handle === null) return false;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length), 0, magic.length, 0);
     return bytesRead === magic.length && buffer.toString("latin1") === magic;
