@@ -150,6 +150,28 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await world.runtime.layout(spec.environment)).toBeNull();
     });
 
+    test("an administrator without a password gets one once, also while visitors read", async () => {
+      const spec = await provisioned({ adminPasswordDigest: null });
+      await serve(spec);
+      const page = async () => {
+        const answer = await world.serving.handle(spec.environment.id, exampleRequest(spec.wordpress.address));
+        return { status: answer.status, isWhole: (await text(answer.body)).includes("</html>") };
+      };
+      const pages = Promise.all([page(), page()]);
+      for (const password of ["correct horse", "another"]) {
+        await world.runtime.setAdminPassword(spec.environment, passwordDigest(password));
+      }
+      for (const shown of [...(await pages), await page()]) expect(shown).toEqual({ status: 200, isWhole: true });
+    }, 60_000);
+
+    test("a password is refused to an environment that is absent, and nothing to one without WordPress", async () => {
+      const { environment } = exampleSpec();
+      const digest = passwordDigest("correct horse");
+      await expect(world.runtime.setAdminPassword(environment, digest)).rejects.toThrow(RuntimeFailure);
+      await world.runtime.provision({ environment, phpVersion: "8.3", wordpress: null });
+      await world.runtime.setAdminPassword(environment, digest);
+    });
+
     test("a retired environment is out of sight and comes back as it was", async () => {
       const { environment } = await provisioned();
       const before = await layoutOf(environment);

@@ -35,8 +35,11 @@ export interface WordPressInstall {
   readonly title: string;
   readonly adminUser: string;
   readonly adminEmail: string;
-  /** Made by `passwordDigest` in `runtimes/password.ts`: the password itself never gets this far. */
-  readonly adminPasswordDigest: string;
+  /**
+   * Made by `passwordDigest` in `runtimes/password.ts`: the password itself never gets this far. Null: nobody can log in
+   * before `setAdminPassword`.
+   */
+  readonly adminPasswordDigest: string | null;
   /** One of `Capabilities.locales`. */
   readonly locale: string;
   readonly multisite: MultisiteKind | null;
@@ -152,6 +155,11 @@ export interface Runtime {
   /** Makes the environment whole or not at all; called again for the same id it completes and changes nothing else. */
   provision(spec: ProvisionSpec): Promise<{ readonly wordpressVersion: string | null }>;
   /**
+   * Gives the administrator of a WordPress that was provisioned without a password one, made of this digest. It may be
+   * served by then. Where he has one, nothing is changed. Rejects with `RuntimeFailure` where the environment is absent.
+   */
+  setAdminPassword(environment: EnvironmentRef, digest: string): Promise<void>;
+  /**
    * Makes the environment as a copy of the source as it is at some moment of the call: files, database, kind of
    * network. Whole or not at all; called again for the same id it completes and changes nothing else.
    */
@@ -183,7 +191,11 @@ export interface Runtime {
   prune(environment: EnvironmentRef): Promise<void>;
   /** What staging this would change, without changing anything. */
   compare(spec: Omit<StageSpec, "token">): Promise<StageChanges>;
-  /** Copies the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`. */
+  /**
+   * Copies the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`.
+   * The files may be the environment's own under a second name: they are to be read and removed, never changed, and
+   * one that is written in place meanwhile grows or shrinks.
+   */
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;

@@ -55,6 +55,9 @@ export const settings = Type.Object({
 
 type Settings = Static<typeof settings>;
 
+/** More than one person asks for within a second; 17 MB each. */
+const readyCopies = 6;
+
 /** Values of variables for tests and tools of this repository; never settings. */
 const testPrefix = "SITEWRIGHT_TEST_";
 /** One letter in so many may be wrong in what is taken for an attempt at a setting; one always may. */
@@ -105,6 +108,8 @@ export interface Config {
   readonly firstApiKey: string | null;
   readonly assets: string;
   readonly environments: string;
+  /** Copies of the usual WordPress that new sites begin with. */
+  readonly readyCopies: { readonly folder: string; readonly count: number };
   /** For sockets: its path is short, and nobody else may enter. */
   readonly run: string;
   readonly spareWorkers: number;
@@ -195,6 +200,7 @@ function freeze(values: Settings): Config {
     firstApiKey: values.SITEWRIGHT_FIRST_API_KEY,
     assets: resolve(values.SITEWRIGHT_ASSETS),
     environments: join(data, "environments"),
+    readyCopies: { folder: join(data, "ready"), count: readyCopies },
     run: resolve(values.SITEWRIGHT_RUN),
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
     maxWorkers: values.SITEWRIGHT_MAX_WORKERS,

@@ -5,7 +5,9 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   control: async () => {
     const { runControl } = await import("./control.ts");
     const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
-    await runControl(({ assets, environments }: Config) => createPlaygroundRuntime({ assets, environments }));
+    await runControl(({ assets, environments, readyCopies }: Config) =>
+      createPlaygroundRuntime({ assets, environments, ready: readyCopies }),
+    );
   },
   edge: async () => {
     const { runEdge } = await import("./edgeProcess.ts");

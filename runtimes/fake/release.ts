@@ -1,5 +1,5 @@
 /** What a release of the fake is made of: a few small files, a database of JSON, and what it was made from. */
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
 import {
@@ -47,7 +47,9 @@ export async function writeSpec(
   spec: ProvisionSpec,
   addresses: readonly AddressChange[],
 ): Promise<void> {
-  await writeFile(path.join(folder, "spec.json"), changeAddresses(JSON.stringify(spec), addresses));
+  const file = path.join(folder, "spec.json");
+  await writeFile(`${file}.new`, changeAddresses(JSON.stringify(spec), addresses));
+  await rename(`${file}.new`, file);
 }
 
 /** Throws `RuntimeFailure` where the environment is not there. */
@@ -66,6 +68,13 @@ export async function fillNew(spec: ProvisionSpec, folder: string): Promise<void
   await writeTables(path.join(folder, "database"), newTables(spec));
   await writeSpec(folder, spec, []);
   await writeRecord(folder, firstRelease);
+}
+
+/** Changes nothing where there is a password, or no WordPress. */
+export async function fillPassword(release: Release, adminPasswordDigest: string): Promise<void> {
+  const { wordpress, ...spec } = await specOf(release);
+  if (wordpress === null || wordpress.adminPasswordDigest !== null) return;
+  await writeSpec(release.folder, { ...spec, wordpress: { ...wordpress, adminPasswordDigest } }, []);
 }
 
 export async function copyPart(part: Part, from: Release, folder: string): Promise<void> {

@@ -30,7 +30,16 @@ import {
   RuntimeFailure,
   type StageSpec,
 } from "../runtime.ts";
-import { copyPart, factsOf, fillCopy, fillNew, requireRelease, sharedFoldersOf, specOf } from "./release.ts";
+import {
+  copyPart,
+  factsOf,
+  fillCopy,
+  fillNew,
+  fillPassword,
+  requireRelease,
+  sharedFoldersOf,
+  specOf,
+} from "./release.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
 import { compare, fillNext, type Plan, planStage } from "./stage.ts";
 
@@ -128,6 +137,10 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         }),
       );
     },
+    setAdminPassword: (environment, digest) =>
+      scripted("setAdminPassword", environment, async () => {
+        await fillPassword(await requireRelease(liveOf(environment)), digest);
+      }),
     clone: (spec) =>
       scripted("clone", spec.environment, () =>
         make(spec.environment, async (release) => {

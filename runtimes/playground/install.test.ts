@@ -153,6 +153,16 @@ describe("a password logs in whatever it is made of", () => {
   );
 });
 
+test("nobody logs in where there is no password yet, and then with the first one that was set", async () => {
+  const site = await world.site({ adminPasswordDigest: null });
+  const logsIn = (password: string) => visitorOf(world.serving, site).logIn("admin", password);
+  expect([await logsIn(""), await logsIn("*"), await logsIn("first")]).toEqual([false, false, false]);
+  for (const password of ["first", "second"]) {
+    await world.runtime.setAdminPassword(site.environment, passwordDigest(password));
+  }
+  expect([await logsIn("second"), await logsIn("first")]).toEqual([false, true]);
+}, 60_000);
+
 test.each(["8.1", "8.2", "8.4", "8.5"])(
   "PHP %s serves the front page",
   async (phpVersion) => {

@@ -1,14 +1,17 @@
 /** The playground runtime, its making side: WordPress on SQLite, from templates. `serving.ts` is the other side. */
-import { SupportedPHPVersions } from "@php-wasm/universal";
 import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, partOf, type Release, stagedRelease } from "../releases.ts";
 import type { EnvironmentRef, Runtime } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
+import { phpVersions } from "./php/versions.ts";
+import { setAdminPassword } from "./site/adminPassword.ts";
 import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
+import { createLayouts } from "./site/layouts.ts";
 import { provision } from "./site/provision.ts";
+import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
 import { layoutOf, recordOf, sharedFoldersOf } from "./site/release.ts";
 import { snapshot } from "./site/snapshot.ts";
 import { stage } from "./site/stage.ts";
@@ -21,23 +24,22 @@ export interface PlaygroundRuntimeOptions {
   readonly assets: string;
   /** Folder that holds an environment's folder each. */
   readonly environments: string;
+  /** How many copies of the usual template lie ready for new sites, and where (`readyCopies.ts`). Absent: none. */
+  readonly ready?: { readonly folder: string; readonly count: number };
 }
-
-/** Older ones have no opcode cache in shared memory under WebAssembly. */
-const oldestPhp = "8.1";
-
-const phpVersions = SupportedPHPVersions.filter((version) => Number(version) >= Number(oldestPhp)).toSorted(
-  (a, b) => Number(a) - Number(b),
-);
 
 export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runtime {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
   const { environments } = options;
+  const ready =
+    options.ready === undefined
+      ? noReadyCopies
+      : keepReadyCopies({ ...options.ready, template: () => templates.get(usualTemplate) });
   const foldersOf = (environment: { readonly id: string }) => environmentFolders(environments, environment);
   const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
 
-  const layout = (release: Release) => layoutOf(release, options.assets);
+  const layouts = createLayouts(options.assets);
   const list = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
@@ -61,16 +63,17 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
       locales: (await assets.files()).locales,
       multisite: ["subdirectory", "subdomain"],
     }),
-    provision: (spec) => provision(spec, { assets, templates, environments }),
+    provision: (spec) => provision(spec, { assets, templates, environments, ready }),
+    setAdminPassword: (environment, digest) => setAdminPassword(liveOf(environment), digest),
     clone: (spec) => clone(spec, environments),
     retire: (environment) => retireFolder(foldersOf(environment)),
     reinstate: (environment) => reinstateFolder(foldersOf(environment)),
     destroy: (environment) => destroyFolder(foldersOf(environment)),
-    layout: (environment) => ofCurrent(environment, layout),
+    layout: (environment) => layouts.of(liveOf(environment)),
     stage: (spec) => stage(spec, environments),
     staged: async (environment, token) => {
       const release = await stagedRelease(liveOf(environment), token);
-      return release === null ? null : layout(release);
+      return release === null ? null : layoutOf(release, options.assets);
     },
     switchTo: (environment, token) => switchTo(liveOf(environment), token),
     switchBack: (environment, token) => switchBack(liveOf(environment), token),

@@ -28,11 +28,11 @@ export function createSite({ database, runtime, publisher, probe }: Services): O
       {
         name: "provision",
         deadlineSeconds: 120,
-        run: async ({ input, secret }) => {
+        run: async ({ input }) => {
           const { wordpressVersion } = await runtime.provision({
             environment: environmentOf(input),
             phpVersion: input.phpVersion,
-            wordpress: { ...input.wordpress, adminPasswordDigest: secret() },
+            wordpress: { ...input.wordpress, adminPasswordDigest: null },
           });
           if (wordpressVersion !== null) await noteWordPressVersion(database, input.environment.id, wordpressVersion);
         },
@@ -49,6 +49,12 @@ export function createSite({ database, runtime, publisher, probe }: Services): O
           await setEnvironmentState(database, [input.environment.id], "adding");
           await publisher.publish();
         },
+      },
+      {
+        // Hashing it takes longer than all else: visitors need not wait for it.
+        name: "password",
+        deadlineSeconds: 60,
+        run: ({ input, secret }) => runtime.setAdminPassword(environmentOf(input), secret()),
       },
       {
         name: "probe",

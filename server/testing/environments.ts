@@ -8,6 +8,7 @@ import { nobody } from "../store/activity.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { visit } from "./edge.ts";
+import { checkPassword } from "./password.ts";
 import { digest, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
@@ -109,7 +110,10 @@ function adding(kind: "addEnvironment" | "addPlainEnvironment" | "cloneEnvironme
       const secret = kind === "addEnvironment" ? { secret: digest } : {};
       return remember({ ...requestOn(site, environment), ...secret, kind, locks, input }, { site, environment });
     },
-    finished: (world, request) => differences(world, request, { row: "serving", isOnDisk: true, status: 200 }),
+    finished: async (world, request) => [
+      ...(await differences(world, request, { row: "serving", isOnDisk: true, status: 200 })),
+      ...(kind === "addEnvironment" ? await checkPassword(world, notesOf(request).environment) : []),
+    ],
     cleanSlate: (world, request) => differences(world, request, { row: null, isOnDisk: false, status: 404 }),
   };
 }

@@ -9,6 +9,7 @@ import { setEnvironmentState } from "../store/routes.ts";
 import { setSiteState } from "../store/siteStates.ts";
 import { visit } from "./edge.ts";
 import { insertTestCompany } from "./engine.ts";
+import { checkPassword } from "./password.ts";
 import type { World } from "./world.ts";
 
 /** The digest of nobody's password. */
@@ -90,7 +91,10 @@ export const creatingSite: Subject = {
     const locks = [input.environment.id];
     return remember({ ...common, ...ids, kind: "addSite", locks, input, secret: digest }, input);
   },
-  finished: (world, request) => isThere(world, inputOf(request)),
+  finished: async (world, request) => [
+    ...(await isThere(world, inputOf(request))),
+    ...(await checkPassword(world, inputOf(request).environment)),
+  ],
   cleanSlate: (world, request) => isGone(world, inputOf(request)),
 };
 

@@ -37,6 +37,11 @@ export function isDamaged(error: unknown): boolean {
   return [corrupt, notDatabase].includes(codeOf(error) & 0xff);
 }
 
+/** Whether somebody else was just reading or writing it. */
+export function isBusy(error: unknown): boolean {
+  return (codeOf(error) & 0xff) === busy;
+}
+
 async function copyInOneRead(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true, timeout: patienceMilliseconds });
   try {
@@ -120,12 +125,11 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
       useRollbackJournal(to);
       return;
     } catch (error) {
-      const code = codeOf(error);
-      if ((code & 0xff) === busy) {
+      if (isBusy(error)) {
         const sentence = "The database is written without a pause. Try again when less is going on.";
         throw new RuntimeFailure(sentence, { cause: error });
       }
-      if (code !== unfinishedWrite || tried === tries) throw error;
+      if (codeOf(error) !== unfinishedWrite || tried === tries) throw error;
     }
     await rm(to, { force: true });
     if (await copyUnfinished(from, to)) return useRollbackJournal(to);

@@ -6,9 +6,10 @@ import { firstRelease, releaseFolder, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
 import type { Template, TemplateStore } from "../templates/template.ts";
-import { copyFolders } from "./copy.ts";
-import { hashPassword } from "./passwordHash.ts";
+import { hashPassword, noPassword } from "./adminPassword.ts";
+import { copyTemplate } from "./copyTemplate.ts";
 import { layOutPlain, plainFacts } from "./plain.ts";
+import type { ReadyCopies } from "./readyCopies.ts";
 import {
   giveToEnvironment,
   mainDatabase,
@@ -25,6 +26,7 @@ export interface Places {
   readonly templates: TemplateStore;
   /** Folder that holds an environment's folder each. */
   readonly environments: string;
+  readonly ready: ReadyCopies;
 }
 
 async function check(wordpress: WordPressInstall, assets: AssetStore): Promise<void> {
@@ -39,9 +41,14 @@ async function check(wordpress: WordPressInstall, assets: AssetStore): Promise<v
   }
 }
 
-/** Everything of a WordPress but what is in its database. */
-async function copyTemplate(wordpress: WordPressInstall, template: Template, release: string): Promise<void> {
-  await copyFolders([path.join(template.folder, "public"), path.join(template.folder, "database")], release);
+/** Everything of a WordPress but its own values in its database. */
+async function layOutFiles(
+  wordpress: WordPressInstall,
+  template: Template,
+  release: string,
+  ready: ReadyCopies,
+): Promise<void> {
+  if (!(await ready.take(template, release))) await copyTemplate(template, release);
   const config = path.join(release, "public", "wp-config.php");
   await rm(config);
   await writeFile(config, wpConfig(wordpress), { mode: 0o600, flush: true });
@@ -50,8 +57,9 @@ async function copyTemplate(wordpress: WordPressInstall, template: Template, rel
 async function layOutWordPress(wordpress: WordPressInstall, release: string, places: Places): Promise<ReleaseFacts> {
   const template = await places.templates.get(wordpress);
   const files = await places.assets.files();
-  const copied = copyTemplate(wordpress, template, release);
-  const [passwordHash] = await Promise.all([hashPassword(wordpress.adminPasswordDigest), copied]).finally(() =>
+  const digest = wordpress.adminPasswordDigest;
+  const copied = layOutFiles(wordpress, template, release, places.ready);
+  const [passwordHash] = await Promise.all([digest === null ? noPassword : hashPassword(digest), copied]).finally(() =>
     // Nobody may still be copying when the folder is removed again.
     copied.catch(() => undefined),
   );

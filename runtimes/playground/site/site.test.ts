@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { belongsToLocale } from "../templates/template.ts";
+import { hashPassword } from "./adminPassword.ts";
 import { isDiskFull } from "./copy.ts";
-import { hashPassword } from "./passwordHash.ts";
 import { escapeTitle, nicename } from "./rewrite.ts";
 import { phpString, wpConfig } from "./wpConfig.ts";
 
