@@ -5,6 +5,8 @@ import { json } from "node:stream/consumers";
 export interface EdgeStatus {
   /** Warm workers that wait for an environment. */
   readonly spares: number;
+  /** Versions of PHP whose compiled scripts are at hand. */
+  readonly compiledPhpVersions: readonly string[];
 }
 
 /** Rejects where the edge does not listen or answers something else. */
@@ -22,5 +24,7 @@ export function edgeStatus(adminSocket: string): Promise<EdgeStatus> {
 }
 
 function isEdgeStatus(value: unknown): value is EdgeStatus {
-  return typeof value === "object" && value !== null && "spares" in value && typeof value.spares === "number";
+  if (typeof value !== "object" || value === null || !("spares" in value && "compiledPhpVersions" in value))
+    return false;
+  return typeof value.spares === "number" && Array.isArray(value.compiledPhpVersions);
 }

@@ -11,6 +11,7 @@ import { loadConfig } from "@sitewright/server/config.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measureEnvironments } from "./environments.ts";
 import { measurePage } from "./page.ts";
+import { untilVersionsAreCompiled } from "./ready.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
 
@@ -107,7 +108,8 @@ try {
   figures.push(await measureTenAtOnce(installation));
   say("environments, pushes and versions of PHP, under visitors …");
   await untilQuiet();
-  figures.push(...(await measureEnvironments(installation, untilQuiet)));
+  const untilCompiled = () => untilVersionsAreCompiled(adminSocket);
+  figures.push(...(await measureEnvironments(installation, untilQuiet, untilCompiled)));
   say("the front page again …");
   figures.push(await measureUncachedPage(installation));
 } finally {

@@ -10,13 +10,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { json } from "node:stream/consumers";
 import { BadTable, readTable } from "./readTable.ts";
 import { readTrialOrder, tryOut } from "./trial.ts";
+import type { UpstreamStatus } from "./upstream.ts";
 import type { EdgeParts } from "./visit.ts";
 
-export interface EdgeStatus {
+export interface EdgeStatus extends UpstreamStatus {
   readonly generation: number;
   readonly environments: number;
-  readonly workers: readonly unknown[];
-  readonly spares: number;
   /** Where visitors reach the edge. */
   readonly port: number;
 }
@@ -77,7 +76,7 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
 
 function status({ routes, upstream }: EdgeParts, port: number): EdgeStatus {
   const table = routes.table();
-  const machinery = upstream.status?.() ?? { workers: [], spares: 0 };
+  const machinery = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
   return { generation: table.generation, environments: table.environments.length, ...machinery, port };
 }
 

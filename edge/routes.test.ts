@@ -14,7 +14,8 @@ const status = async (edge: Parameters<typeof putTable>[0]) =>
 test("an edge that was told nothing serves nobody", async () => {
   const { edge, upstream } = await startEmptyEdge();
   expect((await ask(edge, "/")).status).toBe(404);
-  expect(await status(edge)).toEqual({ generation: 0, environments: 0, workers: [], spares: 0, port: edge.port });
+  const idle = { generation: 0, environments: 0, workers: [], spares: 0, compiledPhpVersions: [], port: edge.port };
+  expect(await status(edge)).toEqual(idle);
   expect(upstream.lists).toEqual([]);
 });
 

@@ -39,6 +39,8 @@ export interface UpstreamTrial extends UpstreamResponse {
 export interface UpstreamStatus {
   readonly workers: readonly unknown[];
   readonly spares: number;
+  /** Versions of PHP whose compiled scripts are at hand. */
+  readonly compiledPhpVersions: readonly string[];
 }
 
 export interface Upstream {

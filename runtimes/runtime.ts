@@ -191,11 +191,7 @@ export interface Runtime {
   prune(environment: EnvironmentRef): Promise<void>;
   /** What staging this would change, without changing anything. */
   compare(spec: Omit<StageSpec, "token">): Promise<StageChanges>;
-  /**
-   * Copies the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`.
-   * The files may be the environment's own under a second name: they are to be read and removed, never changed, and
-   * one that is written in place meanwhile grows or shrinks.
-   */
+  /** Copies the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`. */
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;

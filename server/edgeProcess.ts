@@ -8,6 +8,7 @@ import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
+import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import type { Serving } from "@sitewright/runtimes/runtime.ts";
 import { type Logger, pino } from "pino";
@@ -124,6 +125,8 @@ function playground(config: Config, log: Logger, edgePort: () => number): Return
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     forbidden: databaseOf(config),
+    // The newest first: that is what sites are mostly switched to.
+    aheadPhpVersions: phpVersions.toReversed(),
     onSpareFailure: (err) =>
       log.error({ err }, "Spare PHP workers, or what they boot fast with, could not be made; new sites answer later"),
   });

@@ -34,6 +34,14 @@ async function openAssets(): Promise<string> {
   return folder;
 }
 
+/** The same with those of the usual version. */
+async function openUsualAssets(): Promise<string> {
+  const folder = await openAssets();
+  await mkdir(path.join(folder, "opcodes"));
+  await cp(shared, path.join(folder, "opcodes", path.basename(shared)), { recursive: true });
+  return folder;
+}
+
 async function scriptsBelow(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".php.bin")).toSorted();
 }
@@ -109,18 +117,33 @@ describe("the opcodes of WordPress", () => {
   ])(
     "are made in the background for another version of PHP that is %s",
     async (_what, use) => {
-      const folder = await openAssets();
-      await mkdir(path.join(folder, "opcodes"));
-      await cp(shared, path.join(folder, "opcodes", path.basename(shared)), { recursive: true });
+      const folder = await openUsualAssets();
       const own = await openPlayground({ assets: folder });
       onTestFinished(() => own.close());
       const site = await own.site();
       await use(own, { ...(await servedAs(own, site)), phpVersion: "8.2" });
       const made = () => readdir(path.join(folder, "opcodes"));
-      await vi.waitUntil(async () => (await made()).some((name) => /-8\.2-[\d.]+$/.test(name)), { timeout: 150_000 });
+      await vi.waitUntil(async () => (await made()).some((name) => /-8\.2-[\d.]+$/.test(name)), { timeout: 300_000 });
     },
-    240_000,
+    400_000,
   );
+
+  test("are made ahead when no worker was busy for a while, and known to whoever comes later", async () => {
+    const folder = await openUsualAssets();
+    const own = await openPlayground({ assets: folder, aheadPhpVersions: ["8.4", "8.3"], aheadSeconds: 2 });
+    onTestFinished(() => own.close());
+    const site = await own.site();
+    // Three times as long as it must have been calm.
+    expect(await runPhp(own.serving, site, "sleep(6); echo 'done';")).toBe("done");
+    expect((await readdir(path.join(folder, "opcodes"))).filter((name) => name.includes("-8.4-"))).toEqual([]);
+    const knows = ({ serving }: Playground) => serving.status().compiledPhpVersions.includes("8.4");
+    await vi.waitUntil(() => knows(own), { timeout: 300_000 });
+    expect(own.serving.status().compiledPhpVersions).toEqual(["8.3", "8.4"]);
+
+    const later = await openPlayground({ assets: folder, aheadPhpVersions: ["8.4"], aheadSeconds: 3600 });
+    onTestFinished(() => later.close());
+    await vi.waitUntil(() => knows(later), { timeout: 10_000 });
+  }, 400_000);
 
   test("that can't be made are missed by nobody: the worker compiles for itself", async () => {
     const failures: unknown[] = [];

@@ -13,7 +13,7 @@ import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
 import { ownerOf, releaseFolder } from "./site/release.ts";
 import { usualTemplate } from "./templates/folder.ts";
-import { createOpcodeStore } from "./templates/opcodes.ts";
+import { createCompiler, createOpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { RequestHead } from "./worker/frames.ts";
 import type { AssignOrder, BootOrder, WarmUp } from "./worker/messages.ts";
@@ -39,6 +39,10 @@ export interface PlaygroundServingOptions {
   readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
+  /** Versions of PHP whose compiled scripts are made ahead when it is calm, the first of them first; absent: none. */
+  readonly aheadPhpVersions?: readonly string[];
+  /** It is calm when for so long every spare wanted was warm and no worker was busy. */
+  readonly aheadSeconds?: number;
   /** Told why a spare worker, or what makes workers boot fast, could not be made: sites are served more slowly. */
   readonly onSpareFailure?: (error: unknown) => void;
 }
@@ -52,12 +56,20 @@ export interface WorkerStatus {
   readonly rssBytes: number;
 }
 
+export interface PlaygroundStatus {
+  readonly workers: readonly WorkerStatus[];
+  readonly spares: number;
+  /** Versions of PHP whose compiled scripts are at hand, ascending. */
+  readonly compiledPhpVersions: readonly string[];
+}
+
 export interface PlaygroundServing extends Serving {
-  status(): { readonly workers: readonly WorkerStatus[]; readonly spares: number };
+  status(): PlaygroundStatus;
 }
 
 const startTries = 3;
 const usualCandidateSeconds = 60;
+const usualAheadSeconds = 20;
 /** An upload at the usual limit and a script at PHP's own come to half of it. */
 const usualWorkerMemoryBytes = 1.5e9;
 
@@ -73,17 +85,22 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
-  const compiled = opcodes.get(templatePhpVersion).catch(onSpareFailure);
-  const compiling = new Set([templatePhpVersion]);
-  let lastCompiled: Promise<unknown> = compiled;
-  let isClosed = false;
 
-  /** So that later workers of this version boot fast. In the background, one version after the other. */
-  function compile(phpVersion: string): void {
-    if (compiling.has(phpVersion)) return;
-    compiling.add(phpVersion);
-    lastCompiled = lastCompiled.then(() => (isClosed ? null : opcodes.get(phpVersion))).catch(onSpareFailure);
+  /** Now, where a worker is busy or a spare is missing. */
+  function lastWork(): number {
+    const members = pool.members();
+    const isAtWork = spares.count() < options.spareWorkers || members.some(({ isBusy }) => isBusy);
+    return isAtWork ? performance.now() : Math.max(0, ...members.map(({ worker }) => worker.lastUsed));
   }
+
+  const compiler = createCompiler({
+    opcodes,
+    usual: templatePhpVersion,
+    ahead: options.aheadPhpVersions ?? [],
+    calmSeconds: options.aheadSeconds ?? usualAheadSeconds,
+    lastWork,
+    onFailure: onSpareFailure,
+  });
 
   function bootOrder(phpVersion: string): BootOrder {
     return { type: "boot", phpVersion, opcodes: opcodes.find(phpVersion), codeCache };
@@ -98,7 +115,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const spares = createSpares({
     wanted: options.spareWorkers,
     order: async () => {
-      await compiled;
+      await compiler.usual;
       return bootOrder(templatePhpVersion);
     },
     warmUp,
@@ -182,7 +199,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   return {
     setEnvironments: async (environments) => {
       await pool.setEnvironments(environments);
-      for (const { phpVersion } of environments) compile(phpVersion);
+      for (const { phpVersion } of environments) compiler.compile(phpVersion);
     },
     handle: async (environmentId, request) => {
       const acquire = () => pool.acquire(environmentId, request.fromPhp, request.signal);
@@ -191,11 +208,11 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     },
     tryOut: async (environment, request) => {
       const response = await answer(request, () => pool.acquireTrial(environment, request.signal));
-      compile(environment.phpVersion);
+      compiler.compile(environment.phpVersion);
       return response;
     },
     close: async () => {
-      isClosed = true;
+      compiler.close();
       stopWatching();
       await Promise.all([pool.close(), spares.close()]);
     },
@@ -209,6 +226,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         rssBytes: worker.rssBytes,
       })),
       spares: spares.count(),
+      compiledPhpVersions: opcodes.known(),
     }),
   };
 }

@@ -4,6 +4,7 @@
  * modification, which means the same content (`assets/unpack.ts`), and by the very same build of PHP.
  */
 import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
+import { constants } from "node:os";
 import path from "node:path";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
 import { withLock } from "../assets/lock.ts";
@@ -16,16 +17,27 @@ import type { TemplateStore } from "./template.ts";
 
 /** Raised when they are made differently from before. */
 const layout = 1;
-const compileSeconds = 120;
+
+/** How readily the work leaves the processors to visitors, and how long it may last for that. */
+const paces = {
+  urgent: { seconds: 120, priority: undefined },
+  patient: { seconds: 900, priority: constants.priority.PRIORITY_LOW },
+} as const;
+
+export type Pace = keyof typeof paces;
 
 export interface OpcodeStore {
   /**
    * Gives the folder. Makes it on its first use, which takes seconds; safe in several processes at once. Where that
-   * fails it is not tried again: workers do without.
+   * fails it is not tried again: workers do without. Urgent, unless told otherwise.
    */
-  get(phpVersion: string): Promise<string>;
-  /** The folder, where `get` has given it before, or null. */
+  get(phpVersion: string, pace?: Pace): Promise<string>;
+  /** From then on `find` gives the folder, where it was made at an earlier time. Makes nothing. */
+  recall(phpVersion: string): Promise<void>;
+  /** The folder, where `get` or `recall` has come across it, or null. */
   find(phpVersion: string): string | null;
+  /** The versions for which `find` gives a folder, ascending. */
+  known(): readonly string[];
 }
 
 /** Workers run as other users; and nothing may be half-written when the folder has its name. */
@@ -40,12 +52,13 @@ async function finish(folder: string): Promise<void> {
   }
 }
 
-async function build(job: Omit<CompileJob, "opcodes">, folder: string): Promise<void> {
+async function build(job: Omit<CompileJob, "opcodes">, folder: string, pace: Pace): Promise<void> {
+  const { seconds, priority } = paces[pace];
   const beside = `${folder}.new`;
   await removeTree(beside);
   await mkdir(beside);
   try {
-    await runJob("./compile.ts", { ...job, opcodes: beside } satisfies CompileJob, compileSeconds);
+    await runJob("./compile.ts", { ...job, opcodes: beside } satisfies CompileJob, seconds, priority);
     await finish(beside);
     await rename(beside, folder);
   } catch (error) {
@@ -59,13 +72,18 @@ export function createOpcodeStore(assets: AssetStore, templates: TemplateStore):
   const making = new Map<string, Promise<string>>();
   const made = new Map<string, string>();
 
-  async function make(phpVersion: string): Promise<string> {
-    const { core, wordpressVersion } = await assets.files();
+  async function folderOf(phpVersion: string): Promise<string> {
+    const { wordpressVersion } = await assets.files();
+    return path.join(assets.folder, "opcodes", `${wordpressVersion}-${layout}-${buildOf(phpVersion)}`);
+  }
+
+  async function make(phpVersion: string, pace: Pace): Promise<string> {
+    const { core } = await assets.files();
     const { folder: template } = await templates.get(usualTemplate);
-    const folder = path.join(assets.folder, "opcodes", `${wordpressVersion}-${layout}-${buildOf(phpVersion)}`);
+    const folder = await folderOf(phpVersion);
     if (!(await exists(folder))) {
       await withLock(`${folder}.lock`, async () => {
-        if (!(await exists(folder))) await build({ phpVersion, template, core }, folder);
+        if (!(await exists(folder))) await build({ phpVersion, template, core }, folder, pace);
       });
     }
     made.set(phpVersion, folder);
@@ -73,11 +91,93 @@ export function createOpcodeStore(assets: AssetStore, templates: TemplateStore):
   }
 
   return {
-    get: (phpVersion) => {
-      const found = making.get(phpVersion) ?? make(phpVersion);
+    get: (phpVersion, pace = "urgent") => {
+      const found = making.get(phpVersion) ?? make(phpVersion, pace);
       making.set(phpVersion, found);
       return found;
     },
+    recall: async (phpVersion) => {
+      const folder = await folderOf(phpVersion);
+      if (await exists(folder)) made.set(phpVersion, folder);
+    },
     find: (phpVersion) => made.get(phpVersion) ?? null,
+    known: () => [...made.keys()].toSorted(),
+  };
+}
+
+export interface CompilerOptions {
+  readonly opcodes: OpcodeStore;
+  /** The version that most sites have: its opcodes are made at once. */
+  readonly usual: string;
+  /** Versions whose opcodes are made when it is calm, the first of them first. */
+  readonly ahead: readonly string[];
+  /** It is calm when for so long nothing was done for visitors. */
+  readonly calmSeconds: number;
+  /** When something was last done for visitors, as `performance.now()` tells it: now, where it still is. */
+  readonly lastWork: () => number;
+  /** Told why opcodes could not be made. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface Compiler {
+  /** Settles when those of the usual version are there, or can't be made. Never rejects. */
+  readonly usual: Promise<unknown>;
+  /** So that later workers of this version boot fast. In the background, one version after the other. */
+  compile(phpVersion: string): void;
+  /** Begins with no further version, and waits for none. */
+  close(): void;
+}
+
+/** How often it is looked whether it is calm: often enough to notice any work within the time of calm. */
+const looksPerCalm = 4;
+const mostSecondsBetweenLooks = 1;
+
+/** Decides which version's opcodes are made when. Begins at once. */
+export function createCompiler({ opcodes, ahead, onFailure, ...options }: CompilerOptions): Compiler {
+  const asked = new Set([options.usual]);
+  const usual = opcodes.get(options.usual).catch(onFailure);
+  let last: Promise<unknown> = usual;
+  let lastWork = performance.now();
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+
+  function compile(phpVersion: string): void {
+    if (asked.has(phpVersion)) return;
+    asked.add(phpVersion);
+    last = last.then(() => (isClosed ? null : opcodes.get(phpVersion, "patient"))).catch(onFailure);
+  }
+
+  /** A worker that ended meanwhile can't tell any more when it was last used, so that is kept. */
+  function isCalm(): boolean {
+    lastWork = Math.max(lastWork, options.lastWork());
+    return performance.now() - lastWork >= options.calmSeconds * 1000;
+  }
+
+  async function compileAhead(): Promise<void> {
+    const next = ahead.find((phpVersion) => !asked.has(phpVersion) && opcodes.find(phpVersion) === null);
+    if (next === undefined) return;
+    if (isCalm()) compile(next);
+    await last;
+    lookAgain();
+  }
+
+  function lookAgain(): void {
+    if (isClosed) return;
+    const seconds = Math.min(options.calmSeconds / looksPerCalm, mostSecondsBetweenLooks);
+    timer = setTimeout(() => void compileAhead(), seconds * 1000);
+    timer.unref();
+  }
+
+  // What an earlier process has made is known from the beginning; only the rest needs calm. Whatever is wrong with a
+  // version is told when it is to be made.
+  void Promise.allSettled(ahead.map((phpVersion) => opcodes.recall(phpVersion))).then(lookAgain);
+
+  return {
+    usual,
+    compile,
+    close: () => {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+    },
   };
 }
