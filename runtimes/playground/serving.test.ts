@@ -1,3 +1,4 @@
+import { getPriority } from "node:os";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
@@ -54,6 +55,17 @@ describe("a script that does not end", () => {
     await expect(text(answer.body)).rejects.toMatchObject({ reason: "deadline" });
   }, 30_000);
 });
+
+test("a worker comes before others until it has made its first page, and then after them", async () => {
+  const fresh = await world.site();
+  await leaveScript(fresh, "slow.php", "sleep(1); echo 'slow';");
+  const answer = outcomeOf(request(fresh, "/slow.php"));
+  await until(() => workersOf(fresh).length > 0);
+  const priorities = () => workersOf(fresh).map(({ pid }) => getPriority(pid) - getPriority());
+  expect(priorities()).toEqual([0]);
+  await answer;
+  await until(() => priorities().every((priority) => priority === 5));
+}, 30_000);
 
 describe("a worker that dies", () => {
   test("in the middle of a request takes that request with it, and the next one works", async () => {

@@ -1,3 +1,4 @@
+import { getPriority } from "node:os";
 import path from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
@@ -44,6 +45,15 @@ function endWithTheTest(worker: WorkerProcess): void {
 }
 
 afterEach(() => vi.restoreAllMocks());
+
+test("a spare is made behind everybody for whom somebody waits", async () => {
+  const spares = open({});
+  await vi.waitUntil(() => spares.count() === 1, waiting);
+  const spare = spares.take();
+  if (spare === null) throw new Error("There is no spare");
+  endWithTheTest(spare);
+  expect(getPriority(spare.pid) - getPriority()).toBe(5);
+}, 90_000);
 
 test("a spare that is taken while the template is still being found never sees the template", async () => {
   const warmedUp = vi.spyOn(WorkerProcess.prototype, "warmUp");

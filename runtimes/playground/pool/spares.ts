@@ -63,6 +63,7 @@ export function createSpares(options: SparesOptions): Spares {
     const order = await options.order();
     if (isClosed) return;
     const worker = new WorkerProcess(order, options.deadlineSeconds);
+    worker.yieldToOthers();
     stages.booting.push(worker);
     void worker.exited.then(() => {
       if (remove(worker)) workIn(failurePauseMilliseconds);

@@ -13,6 +13,7 @@ import {
   sendJson,
 } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmUp } from "./messages.ts";
+import { lowerPriority } from "./priority.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -98,6 +99,11 @@ export class WorkerProcess {
 
   get isAlive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** From now on others come first. */
+  yieldToOthers(): void {
+    if (this.#child.pid !== undefined && this.isAlive) lowerPriority(this.#child.pid);
   }
 
   #send(order: Order): void {
@@ -216,6 +222,7 @@ export class WorkerProcess {
     this.lastUsed = performance.now();
     this.rssBytes = end?.rssBytes ?? this.rssBytes;
     this.isBroken ||= end === null || end.isBroken;
+    if (this.requests === 1) this.yieldToOthers();
     exchange.errors.resolve(end?.errors ?? "");
     const isWhole = end !== null && !end.isBroken;
     const cause = new Error(end?.reason ?? this.#errorText);
