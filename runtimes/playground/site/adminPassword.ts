@@ -12,7 +12,7 @@ import { hash } from "bcrypt";
 import { partOf } from "../../releases.ts";
 import { RuntimeFailure } from "../../runtime.ts";
 import { isBusy } from "./copyDatabase.ts";
-import { mainDatabase, recordOf, requireRelease } from "./release.ts";
+import { mainDatabase, recordOf, requireRelease, tellFullDisk } from "./release.ts";
 
 /** What no password's hash is equal to. */
 export const noPassword = "*";
@@ -63,5 +63,6 @@ export async function setAdminPassword(live: string, digest: string): Promise<vo
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return;
   const passwordHash = await hashPassword(digest);
-  await writeWhenFree(path.join(await partOf(release, "database"), mainDatabase(facts)), passwordHash);
+  const file = path.join(await partOf(release, "database"), mainDatabase(facts));
+  await tellFullDisk(() => writeWhenFree(file, passwordHash));
 }
