@@ -9,18 +9,26 @@ import type { Installation } from "@sitewright/e2e/installation.ts";
 import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/sites.ts";
 import { atMost, duration, type Figure } from "./report.ts";
 import { median, timed } from "./statistics.ts";
+import { stepMilliseconds } from "./steps.ts";
 
 const megabyte = 1_000_000;
 const rounds = 5;
 const visitors = 2;
 
-/** Asks for an operation and waits for its end; throws where it fails. Gives the environment that it is about. */
-async function carryOut(installation: Installation, method: string, path: string, body: object): Promise<string> {
+interface CarriedOut {
+  readonly operationId: string;
+  /** What it is about; empty where it is about none. */
+  readonly environmentId: string;
+}
+
+/** Asks for an operation and waits for its end; throws where it fails. */
+async function carryOut(installation: Installation, method: string, path: string, body: object): Promise<CarriedOut> {
   const answer = await installation.api(method, path, body);
   if (answer.status !== 202) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-  const ended = await followOperation(installation, answer.json<{ operation_id: string }>().operation_id);
+  const operationId = answer.json<{ operation_id: string }>().operation_id;
+  const ended = await followOperation(installation, operationId);
   if (ended.status !== 200) throw new Error(`${method} ${path} failed: ${JSON.stringify(ended)}`);
-  return ended.data?.idEnv ?? "";
+  return { operationId, environmentId: ended.data?.idEnv ?? "" };
 }
 
 /** So many bytes of files in the environment's uploads, which no compression makes smaller. */
@@ -39,11 +47,11 @@ interface Visits {
 }
 
 /** Runs `work` while visitors read the front page, one request after the other each. */
-async function withVisitors(
+async function withVisitors<T>(
   installation: Installation,
   address: string,
-  work: () => Promise<unknown>,
-): Promise<{ readonly milliseconds: number; readonly visits: Visits }> {
+  work: () => Promise<T>,
+): Promise<{ readonly milliseconds: number; readonly value: T; readonly visits: Visits }> {
   let isOver = false;
   const waits: number[] = [];
   let errors = 0;
@@ -55,10 +63,10 @@ async function withVisitors(
     }
   };
   const visiting = Promise.all(Array.from({ length: visitors }, visit));
-  const { milliseconds } = await timed(work);
+  const { milliseconds, value } = await timed(work);
   isOver = true;
   await visiting;
-  return { milliseconds, visits: { count: waits.length, errors, longestMilliseconds: Math.max(...waits) } };
+  return { milliseconds, value, visits: { count: waits.length, errors, longestMilliseconds: Math.max(...waits) } };
 }
 
 function noErrors(name: string, { count, errors, longestMilliseconds }: Visits): Figure {
@@ -106,22 +114,24 @@ async function measureCopies(
   { label, targetMilliseconds }: { readonly label: string; readonly targetMilliseconds: number },
 ): Promise<Figure[]> {
   const name = `Copy of ${label}`;
-  let copy = "";
-  const clone = await withVisitors(installation, site.address, async () => {
+  const clone = await withVisitors(installation, site.address, () => {
     const body = { display_name: name, is_premium: false, source_env_id: site.environmentId };
-    copy = await carryOut(installation, "POST", `/sites/${site.id}/environments/clone`, body);
+    return carryOut(installation, "POST", `/sites/${site.id}/environments/clone`, body);
   });
+  const copy = clone.value.environmentId;
   const push = await withVisitors(installation, site.address, () =>
     carryOut(installation, "PUT", `/sites/${site.id}/environments`, {
       source_env_id: copy,
       target_env_id: site.environmentId,
     }),
   );
+  const switching = await stepMilliseconds(installation.data, push.value.operationId, "switch");
   await carryOut(installation, "DELETE", `/sites/environments/${copy}`, {});
   return [
     atMost(`clone of ${label}, with visitors`, clone.milliseconds, targetMilliseconds),
     noErrors(`clone of ${label}`, clone.visits),
     atMost(`push of ${label}, with visitors`, push.milliseconds, targetMilliseconds),
+    atMost(`push of ${label}: the switch itself`, switching, 50),
     noErrors(`push of ${label}`, push.visits),
   ];
 }
