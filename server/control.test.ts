@@ -96,7 +96,7 @@ describe("the control process", () => {
     const accepted = await createDemo("Demo");
     expect(accepted.status).toBe(202);
     const created = await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
-    expect(created.body).toMatchObject({ status: 200, data: { steps_done: 3, steps_total: 3 } });
+    expect(created.body).toMatchObject({ status: 200, data: { steps_done: 4, steps_total: 4 } });
     const address = `http://demo.localhost:${edge.edge.port}`;
     expect(created.body.data.result).toEqual({ address });
     const page = await visit(edge.edge.port, address);
