@@ -1,22 +1,23 @@
 /** How long the steps of operations took, as their journal has it. */
-import { openDatabase } from "@sitewright/server/store/open.ts";
 import { readRun } from "@sitewright/supervisor/records.ts";
+import pg from "pg";
+
+const query = `
+  select (completed_at_epoch_ms - started_at_epoch_ms)::float as milliseconds
+    from dbos.operation_outputs where workflow_uuid = $1 and function_name = $2`;
 
 /** `data` is the data folder of a running installation. Throws where that operation had no such step, or not yet. */
 export async function stepMilliseconds(data: string, operationId: string, step: string): Promise<number> {
-  const url = readRun(data)?.database_url;
-  if (url === undefined) throw new Error(`Nothing runs on ${data}`);
-  const { pool, close } = openDatabase(url);
+  const run = readRun(data);
+  if (run === null) throw new Error(`Nothing runs on ${data}`);
+  const client = new pg.Client({ connectionString: run.database_url });
+  await client.connect();
   try {
-    const { rows } = await pool.query<{ milliseconds: number | null }>(
-      `select completed_at_epoch_ms - started_at_epoch_ms as milliseconds
-         from dbos.operation_outputs where workflow_uuid = $1 and function_name = $2`,
-      [operationId, `run ${step}`],
-    );
+    const { rows } = await client.query<{ milliseconds: number | null }>(query, [operationId, `run ${step}`]);
     const milliseconds = rows[0]?.milliseconds;
     if (typeof milliseconds !== "number") throw new Error(`${operationId} had no step ${step}`);
     return milliseconds;
   } finally {
-    await close();
+    await client.end();
   }
 }

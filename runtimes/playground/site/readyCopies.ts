@@ -35,12 +35,16 @@ export function keepReadyCopies({ folder, count, template }: ReadyCopiesOptions)
   let emptied: Promise<void> | null = null;
   let isMovable = true;
 
+  async function empty(): Promise<void> {
+    await removeTree(folder);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  }
+
   async function makeOne(): Promise<void> {
-    emptied ??= removeTree(folder);
+    emptied ??= empty();
     await emptied;
     const source = await template();
     const place = path.join(folder, randomUUID());
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     await mkdir(place);
     try {
       await copyTemplate(source, place);
