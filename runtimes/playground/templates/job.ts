@@ -13,7 +13,7 @@ function isOutcome(value: unknown): value is Outcome {
 }
 
 /** This process's own variables hold secrets. With Node's cache of compiled code a job begins after a third of the time. */
-function environment(): NodeJS.ProcessEnv {
+function variables(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
@@ -26,7 +26,7 @@ function environment(): NodeJS.ProcessEnv {
 export function runJob(module: string, job: object, deadlineSeconds: number, priority?: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL(module, import.meta.url)), {
-      env: environment(),
+      env: variables(),
       execArgv: [],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       timeout: deadlineSeconds * 1000,

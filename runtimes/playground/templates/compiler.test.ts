@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Compiler, createCompiler, type OpcodeStore } from "./templates/opcodes.ts";
+import { type Compiler, createCompiler } from "./compiler.ts";
+import type { OpcodeStore } from "./opcodes.ts";
 
 const calmSeconds = 20;
 const compileSeconds = 7;
