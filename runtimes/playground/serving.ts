@@ -12,9 +12,9 @@ import { createPool } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { type SpooledBody, spool } from "./pool/spool.ts";
 import { ownerOf, releaseFolder } from "./site/release.ts";
+import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
 import { usualTemplate } from "./templates/folder.ts";
-import { createOpcodeStore } from "./templates/opcodes.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { RequestHead } from "./worker/frames.ts";
 import type { AssignOrder, BootOrder, WarmUp } from "./worker/messages.ts";
@@ -40,7 +40,7 @@ export interface PlaygroundServingOptions {
   readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
-  /** Versions of PHP whose compiled scripts are made ahead when it is calm, the first of them first; absent: none. */
+  /** Versions of PHP for which is compiled ahead when it is calm, the first of them first; absent: none. */
   readonly aheadPhpVersions?: readonly string[];
   /** It is calm when for so long every spare wanted was warm and no worker was busy. */
   readonly aheadSeconds?: number;
@@ -60,7 +60,7 @@ export interface WorkerStatus {
 export interface PlaygroundStatus {
   readonly workers: readonly WorkerStatus[];
   readonly spares: number;
-  /** Versions of PHP whose compiled scripts are at hand, ascending. */
+  /** Versions of PHP for which everything is compiled, ascending. */
   readonly compiledPhpVersions: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function isAtFirstPage({ isBusy, worker }: Member): boolean {
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
-  const opcodes = createOpcodeStore(assets, templates);
+  const compiled = createCompiledStore(assets, templates);
   const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
@@ -95,7 +95,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   }
 
   const compiler = createCompiler({
-    opcodes,
+    compiled,
     usual: templatePhpVersion,
     ahead: options.aheadPhpVersions ?? [],
     calmSeconds: options.aheadSeconds ?? usualAheadSeconds,
@@ -104,7 +104,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   });
 
   function bootOrder(phpVersion: string): BootOrder {
-    return { type: "boot", phpVersion, opcodes: opcodes.find(phpVersion), codeCache };
+    return { type: "boot", phpVersion, compiled: compiled.find(phpVersion), codeCache };
   }
 
   async function warmUp(): Promise<WarmUp> {
@@ -227,7 +227,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         rssBytes: worker.rssBytes,
       })),
       spares: spares.count(),
-      compiledPhpVersions: opcodes.known(),
+      compiledPhpVersions: compiled.known(),
     }),
   };
 }

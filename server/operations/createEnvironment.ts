@@ -69,18 +69,18 @@ export function createEnvironment(
         },
       },
       {
-        // Hashing it takes longer than all else: visitors need not wait for it.
+        name: "probe",
+        deadlineSeconds: 90,
+        // A copy is right where it does what its source does, even if that is an error.
+        run: ({ input, signal }) => probe(input.address, signal, input.content.kind === "clone" ? "answer" : "page"),
+      },
+      {
+        // Hashing takes a processor for long: the first page comes first.
         name: "password",
         deadlineSeconds: 60,
         run: async ({ input: { content, environment }, secret }) => {
           if (content.kind === "wordpress") await runtime.setAdminPassword(environment, secret());
         },
-      },
-      {
-        name: "probe",
-        deadlineSeconds: 90,
-        // A copy is right where it does what its source does, even if that is an error.
-        run: ({ input, signal }) => probe(input.address, signal, input.content.kind === "clone" ? "answer" : "page"),
       },
     ],
     succeeded: async (transaction, { input }) => {

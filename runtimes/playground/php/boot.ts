@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
-import { loadNodeRuntime } from "@php-wasm/node";
+import { type InstantiateWasm, loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
 import { createSpawnHandler } from "@php-wasm/util";
 import { mainModuleOf } from "./build.ts";
@@ -114,16 +114,26 @@ export interface OpcodeFiles {
   readonly kind: MountKind;
 }
 
+/** PHP from a module of ours instead of one that the library compiles. The library is not ready for it at once. */
+function instantiate(module: WebAssembly.Module): InstantiateWasm {
+  return (imports, receive) => {
+    void WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module));
+  };
+}
+
 /** `processId` must be unique among all PHP runtimes of the host: the process's own id is. */
 export async function bootPhp(options: {
   readonly version: string;
   readonly network: () => NetworkRules | null;
   readonly opcodes: OpcodeFiles | null;
+  /** PHP's WebAssembly where it is compiled already (`machineCode.ts`). */
+  readonly module?: WebAssembly.Module | null;
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
   // Where this program lies on the host is told to PHP as the variable `_`, unless it has a name.
-  const emscriptenOptions = { processId: process.pid, thisProgram: "php" };
+  const own = options.module ? { instantiateWasm: instantiate(options.module) } : {};
+  const emscriptenOptions = { processId: process.pid, thisProgram: "php", ...own };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.guard(options.network);
   await php.setSapiName("fpm-fcgi");

@@ -62,12 +62,22 @@ declare module "@php-wasm/universal" {
 }
 
 declare module "@php-wasm/node" {
+  /** Makes the instance and hands it over. */
+  export type InstantiateWasm = (
+    imports: WebAssembly.Imports,
+    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ) => void;
+
   /** Gives the id from which `PHP` is made. */
   export function loadNodeRuntime(
     version: string,
     options: {
       readonly followSymlinks: boolean;
-      readonly emscriptenOptions: { readonly processId: number; readonly thisProgram: string };
+      readonly emscriptenOptions: {
+        readonly processId: number;
+        readonly thisProgram: string;
+        readonly instantiateWasm?: InstantiateWasm;
+      };
     },
   ): Promise<number>;
 }

@@ -14,7 +14,7 @@ function environment(id: string): ServedEnvironment {
 }
 
 function openPool(options: Partial<PoolOptions> = {}) {
-  const start = () => new WorkerProcess({ type: "boot", phpVersion: "8.3", opcodes: null, codeCache }, 60);
+  const start = () => new WorkerProcess({ type: "boot", phpVersion: "8.3", compiled: null, codeCache }, 60);
   const pool = createPool({ maxWorkers: 1, idleSeconds: 60, waitSeconds: 60, candidateSeconds: 60, start, ...options });
   onTestFinished(() => pool.close());
   return pool;
@@ -42,7 +42,7 @@ test("a worker that can't be started takes down nobody but who wanted it", async
   const pool = openPool({
     start: () => {
       if (!canStart) throw new Error("no more processes");
-      return new WorkerProcess({ type: "boot", phpVersion: "8.3", opcodes: null, codeCache }, 60);
+      return new WorkerProcess({ type: "boot", phpVersion: "8.3", compiled: null, codeCache }, 60);
     },
   });
   await pool.setEnvironments([environment("one"), environment("two")]);

@@ -18,7 +18,7 @@ async function template(): Promise<WarmUp> {
 }
 
 async function bootOrder(): Promise<BootOrder> {
-  return { type: "boot", phpVersion: "8.3", opcodes: null, codeCache: path.join(sharedAssets, "code") };
+  return { type: "boot", phpVersion: "8.3", compiled: null, codeCache: path.join(sharedAssets, "code") };
 }
 
 function open(options: Partial<SparesOptions>): Spares {

@@ -8,7 +8,7 @@ import type { StoredFacts } from "./wordpressFacts.ts";
 const deadlineSeconds = 900;
 
 function run(job: DatabaseJob): Promise<unknown> {
-  return runJob("../site/databaseJob.ts", job, deadlineSeconds);
+  return runJob("../site/databaseJob.ts", job, { deadlineSeconds });
 }
 
 export async function copyDatabases(job: Omit<CopyJob, "kind">): Promise<void> {

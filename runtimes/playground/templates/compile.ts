@@ -1,9 +1,14 @@
-/** Compiles every script of WordPress into files of opcodes: the main module of a process that does this once. */
-import { readdir } from "node:fs/promises";
+/**
+ * Compiles every script of WordPress into files of opcodes, and PHP into machine code: the main module of a process that
+ * does this once.
+ */
+import { readdir, writeFile } from "node:fs/promises";
 import type { PHP } from "@php-wasm/universal";
 import { bootPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
+import { compileEagerly, machineCodeOf } from "../php/machineCode.ts";
 import { mountTemplate } from "../php/site.ts";
+import { warmUp } from "../worker/warmUp.ts";
 import { serveJob } from "./job.ts";
 
 export interface CompileJob {
@@ -12,7 +17,12 @@ export interface CompileJob {
   readonly core: string;
   /** Empty folder, which gets the files. */
   readonly opcodes: string;
+  /** File that does not exist. */
+  readonly machineCode: string;
 }
+
+/** How often the first pages are asked for: what of PHP they need has then been called often enough. */
+const pageRounds = 8;
 
 /**
  * Compiling a script declares its functions, and a few scripts declare the same ones; whichever comes second fails.
@@ -41,9 +51,8 @@ async function compileRound(php: PHP): Promise<number> {
   return Number(text);
 }
 
-async function compile({ phpVersion, template, core, opcodes }: CompileJob): Promise<void> {
-  const php = await bootPhp({ version: phpVersion, network: () => null, opcodes: { folder: opcodes, kind: "own" } });
-  await mountTemplate(php, { template, core });
+async function compileScripts(php: PHP, { template, core, opcodes }: CompileJob): Promise<void> {
+  const unmount = await mountTemplate(php, { template, core });
   let compiled = 0;
   for (let round = await compileRound(php); round > 0; round = await compileRound(php)) compiled += round;
   const names = await readdir(opcodes, { recursive: true });
@@ -51,6 +60,17 @@ async function compile({ phpVersion, template, core, opcodes }: CompileJob): Pro
   // PHP says nothing where a file can't be written, on a full disk for example.
   if (files.length < compiled)
     throw new Error(`Only ${files.length} of ${compiled} compiled scripts could be written.`);
+  await unmount();
+}
+
+async function compile(job: CompileJob): Promise<void> {
+  const { phpVersion } = job;
+  const module = await compileEagerly(phpVersion);
+  const opcodes = { folder: job.opcodes, kind: "own" } as const;
+  const php = await bootPhp({ version: phpVersion, network: () => null, opcodes, module });
+  await compileScripts(php, job);
+  for (let round = 0; round < pageRounds; round += 1) await warmUp(php, job, () => true);
+  await writeFile(job.machineCode, machineCodeOf(module));
 }
 
 if (import.meta.main) serveJob(compile);

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Compiled, CompiledStore } from "./compiled.ts";
 import { type Compiler, createCompiler } from "./compiler.ts";
-import type { OpcodeStore } from "./opcodes.ts";
 
 const calmSeconds = 20;
 const compileSeconds = 7;
 
+const partsOf = (phpVersion: string): Compiled => ({ opcodes: phpVersion, machineCode: phpVersion });
+
 /** A store on which making takes seconds, and that only notes what it is told to make. */
-class FakeStore implements OpcodeStore {
+class FakeStore implements CompiledStore {
   readonly begun: string[] = [];
   readonly #made = new Set<string>();
   readonly #earlier: readonly string[];
@@ -15,12 +17,12 @@ class FakeStore implements OpcodeStore {
     this.#earlier = earlier;
   }
 
-  async get(phpVersion: string): Promise<string> {
+  async get(phpVersion: string): Promise<Compiled> {
     this.begun.push(phpVersion);
     await new Promise((resolve) => setTimeout(resolve, compileSeconds * 1000));
     if (phpVersion === "broken") throw new Error("There is no such PHP.");
     this.#made.add(phpVersion);
-    return phpVersion;
+    return partsOf(phpVersion);
   }
 
   async recall(phpVersion: string): Promise<void> {
@@ -28,8 +30,8 @@ class FakeStore implements OpcodeStore {
     if (this.#earlier.includes(phpVersion)) this.#made.add(phpVersion);
   }
 
-  find(phpVersion: string): string | null {
-    return this.#made.has(phpVersion) ? phpVersion : null;
+  find(phpVersion: string): Compiled | null {
+    return this.#made.has(phpVersion) ? partsOf(phpVersion) : null;
   }
 
   known(): readonly string[] {
@@ -52,7 +54,7 @@ function open(ahead: readonly string[], earlier: readonly string[] = []): Scene 
 
   function create(): Compiler {
     return createCompiler({
-      opcodes: store,
+      compiled: store,
       usual: "8.3",
       ahead,
       calmSeconds,
@@ -67,8 +69,8 @@ const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe("opcodes of other versions than the usual one", () => {
-  test("are made when it was calm since the start, in the given order, one after the other", async () => {
+describe("other versions than the usual one", () => {
+  test("are compiled for when it was calm since the start, in the given order, one after the other", async () => {
     const { store } = open(["8.5", "8.4", "8.3"]);
     await pass(calmSeconds - 1);
     expect(store.begun).toEqual(["8.3"]);
@@ -104,7 +106,7 @@ describe("opcodes of other versions than the usual one", () => {
     expect(scene.store.begun).toEqual(["8.3", "8.5", "8.4"]);
   });
 
-  test("are known at once where they were made earlier, and not made again", async () => {
+  test("are known at once where they were done earlier, and not done again", async () => {
     const { store } = open(["8.5", "8.4"], ["8.4"]);
     await pass(0);
     expect(store.known()).toEqual(["8.4"]);
@@ -112,7 +114,7 @@ describe("opcodes of other versions than the usual one", () => {
     expect(store.begun).toEqual(["8.3", "8.5"]);
   });
 
-  test("are made without waiting for calm where a site has that version, and once only", async () => {
+  test("are compiled for without waiting for calm where a site has that version, and once only", async () => {
     const scene = open(["8.5", "8.4"]);
     scene.isBusy = true;
     scene.compiler.compile("8.4");
@@ -124,7 +126,7 @@ describe("opcodes of other versions than the usual one", () => {
     expect(scene.store.begun).toEqual(["8.3", "8.4", "8.5"]);
   });
 
-  test("that can't be made are told once and keep none of the others back", async () => {
+  test("that can't be compiled for are told once and keep none of the others back", async () => {
     const { store, failures } = open(["broken", "8.4"]);
     await pass(200);
     expect(store.begun).toEqual(["8.3", "broken", "8.4"]);
@@ -133,7 +135,7 @@ describe("opcodes of other versions than the usual one", () => {
 
   test.each([
     ["before it was calm", 1, ["8.3"]],
-    ["while one is being made", calmSeconds + 2, ["8.3", "8.5"]],
+    ["while one is being done", calmSeconds + 2, ["8.3", "8.5"]],
   ])("are not begun after a close %s", async (_when, seconds, begun) => {
     const { compiler, store } = open(["8.5", "8.4"]);
     await pass(seconds);

@@ -1,25 +1,25 @@
 /**
- * When which version's opcodes are made: the usual version's at once, a version's that a site has as soon as that is
- * done, and those of all others on offer when it is calm.
+ * For which version of PHP is compiled when: the usual one at once, one that a site has as soon as that is done, and all
+ * others on offer when it is calm.
  */
-import type { OpcodeStore } from "./opcodes.ts";
+import type { CompiledStore } from "./compiled.ts";
 
 export interface CompilerOptions {
-  readonly opcodes: OpcodeStore;
-  /** The version that most sites have: its opcodes are made at once. */
+  readonly compiled: CompiledStore;
+  /** The version that most sites have. */
   readonly usual: string;
-  /** Versions whose opcodes are made when it is calm, the first of them first. */
+  /** Versions that wait until it is calm, the first of them first. */
   readonly ahead: readonly string[];
   /** It is calm when for so long nothing was done for visitors. */
   readonly calmSeconds: number;
   /** When something was last done for visitors, as `performance.now()` tells it: now, where it still is. */
   readonly lastWork: () => number;
-  /** Told why opcodes could not be made. */
+  /** Told why something could not be compiled. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface Compiler {
-  /** Settles when those of the usual version are there, or can't be made. Never rejects. */
+  /** Settles when the usual version is done, or can't be. Never rejects. */
   readonly usual: Promise<unknown>;
   /** So that later workers of this version boot fast. In the background, one version after the other. */
   compile(phpVersion: string): void;
@@ -31,10 +31,10 @@ export interface Compiler {
 const looksPerCalm = 4;
 const mostSecondsBetweenLooks = 1;
 
-/** Decides which version's opcodes are made when. Begins at once. */
-export function createCompiler({ opcodes, ahead, onFailure, ...options }: CompilerOptions): Compiler {
+/** Begins at once. */
+export function createCompiler({ compiled, ahead, onFailure, ...options }: CompilerOptions): Compiler {
   const asked = new Set([options.usual]);
-  const usual = opcodes.get(options.usual).catch(onFailure);
+  const usual = compiled.get(options.usual).catch(onFailure);
   let last: Promise<unknown> = usual;
   let lastWork = performance.now();
   let timer: NodeJS.Timeout | null = null;
@@ -43,7 +43,7 @@ export function createCompiler({ opcodes, ahead, onFailure, ...options }: Compil
   function compile(phpVersion: string): void {
     if (asked.has(phpVersion)) return;
     asked.add(phpVersion);
-    last = last.then(() => (isClosed ? null : opcodes.get(phpVersion, "patient"))).catch(onFailure);
+    last = last.then(() => (isClosed ? null : compiled.get(phpVersion, "patient"))).catch(onFailure);
   }
 
   /** A worker that ended meanwhile can't tell any more when it was last used, so that is kept. */
@@ -53,7 +53,7 @@ export function createCompiler({ opcodes, ahead, onFailure, ...options }: Compil
   }
 
   async function compileAhead(): Promise<void> {
-    const next = ahead.find((phpVersion) => !asked.has(phpVersion) && opcodes.find(phpVersion) === null);
+    const next = ahead.find((phpVersion) => !asked.has(phpVersion) && compiled.find(phpVersion) === null);
     if (next === undefined) return;
     if (isCalm()) compile(next);
     await last;
@@ -69,7 +69,7 @@ export function createCompiler({ opcodes, ahead, onFailure, ...options }: Compil
 
   // What an earlier process has made is known from the beginning; only the rest needs calm. Whatever is wrong with a
   // version is told when it is to be made.
-  void Promise.allSettled(ahead.map((phpVersion) => opcodes.recall(phpVersion))).then(lookAgain);
+  void Promise.allSettled(ahead.map((phpVersion) => compiled.recall(phpVersion))).then(lookAgain);
 
   return {
     usual,

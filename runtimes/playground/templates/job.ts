@@ -18,16 +18,27 @@ function variables(): NodeJS.ProcessEnv {
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
+export interface JobOptions {
+  readonly deadlineSeconds: number;
+  /** One of `os.constants.priority`; absent: this process's own. */
+  readonly priority?: number;
+  /** Node's flags for the process; absent: none. */
+  readonly flags?: readonly string[];
+}
+
 /**
  * Runs the job in a process whose main module, a path relative to this file, calls `serveJob`. Resolves with what the
- * work came to; rejects with its reason, with `RuntimeFailure` where the work did. `priority` is one of
- * `os.constants.priority`; without it the job has this process's own.
+ * work came to; rejects with its reason, with `RuntimeFailure` where the work did.
  */
-export function runJob(module: string, job: object, deadlineSeconds: number, priority?: number): Promise<unknown> {
+export function runJob(
+  module: string,
+  job: object,
+  { deadlineSeconds, priority, flags = [] }: JobOptions,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL(module, import.meta.url)), {
       env: variables(),
-      execArgv: [],
+      execArgv: [...flags],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       timeout: deadlineSeconds * 1000,
       killSignal: "SIGKILL",

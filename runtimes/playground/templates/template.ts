@@ -112,7 +112,7 @@ async function build(files: AssetFiles, kind: TemplateKind, folder: string): Pro
     phpVersion: templatePhpVersion,
     ...kind,
   };
-  await runJob("./install.ts", job, installSeconds);
+  await runJob("./install.ts", job, { deadlineSeconds: installSeconds });
   const places = findPlaces(path.join(beside, "database", databaseFile));
   const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
   await writeFile(descriptionOf(beside), description, { flush: true });

@@ -10,6 +10,7 @@ import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import path from "node:path";
 import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
+import { loadModule } from "../php/machineCode.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
@@ -28,13 +29,16 @@ function report(message: Report): void {
 }
 
 /** Whoever this process will be, it can then still read them. */
-function opcodesOf({ opcodes }: BootOrder): OpcodeFiles | null {
-  if (opcodes === null) return null;
+function opcodesOf({ compiled }: BootOrder): OpcodeFiles | null {
+  if (compiled === null) return null;
+  const { opcodes } = compiled;
   return { folder: `${descriptorPath(path.dirname(opcodes))}/${path.basename(opcodes)}`, kind: "readOnly" };
 }
 
 async function boot(order: BootOrder): Promise<GuardedPhp> {
-  const php = await bootPhp({ version: order.phpVersion, network: () => network, opcodes: opcodesOf(order) });
+  const { phpVersion, compiled } = order;
+  const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
+  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes: opcodesOf(order), module });
   report({ type: "ready" });
   return php;
 }

@@ -1,12 +1,13 @@
 /** Orders from the edge process to a worker, on Node's channel. Requests travel as frames instead. */
 import type { SiteFolders } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
+import type { Compiled } from "../templates/compiled.ts";
 
 export interface BootOrder {
   readonly type: "boot";
   readonly phpVersion: string;
-  /** Folder of scripts that are compiled already (`templates/opcodes.ts`), or null. */
-  readonly opcodes: string | null;
+  /** What is compiled already, or null. */
+  readonly compiled: Compiled | null;
   /** Folder where Node keeps our own code compiled from one worker to the next. */
   readonly codeCache: string;
 }

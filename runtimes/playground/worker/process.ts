@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { NoAnswer, type NoAnswerReason, type TrialResponse } from "../../runtime.ts";
+import { machineCodeFlags } from "../php/machineCode.ts";
 import {
   createFrameReader,
   type Frame,
@@ -72,9 +73,7 @@ export class WorkerProcess {
     this.#child = fork(mainModule, {
       // The environment variables of this process hold secrets, the database's address among them.
       env: { NODE_COMPILE_CACHE: order.codeCache },
-      // Lazy: most of PHP's functions are never called, so they are not even looked at. One thread besides PHP's own
-      // is enough to optimise it, and leaves the processors to others' first pages.
-      execArgv: ["--wasm-lazy-validation", "--v8-pool-size=1"],
+      execArgv: [...machineCodeFlags],
       stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
     const channel = this.#child.stdio[4];

@@ -1,44 +1,45 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import type { ServedEnvironment } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
-import { createOpcodeStore, type OpcodeStore } from "./templates/opcodes.ts";
+import { type CompiledStore, createCompiledStore } from "./templates/compiled.ts";
 import { createTemplateStore } from "./templates/template.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
-function openStore(folder: string): OpcodeStore {
+function openStore(folder: string): CompiledStore {
   const assets = createAssetStore({ folder });
-  return createOpcodeStore(assets, createTemplateStore(assets));
+  return createCompiledStore(assets, createTemplateStore(assets));
 }
 
 let world: Playground;
+/** Folder of what is compiled for the usual version. */
 let shared: string;
 beforeAll(async () => {
-  shared = await openStore(sharedAssets).get("8.3");
+  shared = path.dirname((await openStore(sharedAssets).get("8.3")).opcodes);
   world = await openPlayground();
 }, 120_000);
 afterAll(() => world?.close());
 
-/** An asset store of this test's own that has everything but opcodes. */
+/** An asset store of this test's own that has everything but what is compiled. */
 async function openAssets(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "assets-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const name of await readdir(sharedAssets)) {
-    if (name !== "opcodes") await symlink(path.join(sharedAssets, name), path.join(folder, name));
+    if (name !== "compiled") await symlink(path.join(sharedAssets, name), path.join(folder, name));
   }
   return folder;
 }
 
-/** The same with those of the usual version. */
+/** The same with what is compiled for the usual version. */
 async function openUsualAssets(): Promise<string> {
   const folder = await openAssets();
-  await mkdir(path.join(folder, "opcodes"));
-  await cp(shared, path.join(folder, "opcodes", path.basename(shared)), { recursive: true });
+  await mkdir(path.join(folder, "compiled"));
+  await cp(shared, path.join(folder, "compiled", path.basename(shared)), { recursive: true });
   return folder;
 }
 
@@ -52,13 +53,13 @@ async function phpFilesOfWordPress(): Promise<number> {
   return shown.filter((name) => name.startsWith("wp-includes/") || name.startsWith("wp-admin/")).length;
 }
 
-interface Compiled {
+interface Counts {
   readonly scripts: number;
   readonly misses: number;
 }
 
 /** How much of the front page's code a new worker of the site has, and how much of that it had to compile. */
-async function compiledFor(serving: Playground["serving"], site: Site): Promise<Compiled> {
+async function compiledFor(serving: Playground["serving"], site: Site): Promise<Counts> {
   for (const { pid, environmentId } of serving.status().workers) {
     if (environmentId === site.environment.id) process.kill(pid, "SIGKILL");
   }
@@ -68,8 +69,8 @@ async function compiledFor(serving: Playground["serving"], site: Site): Promise<
   return JSON.parse(await runPhp(serving, site, asked));
 }
 
-describe("the opcodes of WordPress", () => {
-  test("are those of every script that sites share, although some declare the same functions", async () => {
+describe("what is compiled once for all workers", () => {
+  test("is the opcodes of every script that sites share, although some declare the same functions", async () => {
     const scripts = await scriptsBelow(shared);
     const ofCore = scripts.filter((name) => /\/site\/wp-(?:includes|admin)\//.test(name));
     expect(ofCore).toHaveLength(await phpFilesOfWordPress());
@@ -85,24 +86,33 @@ describe("the opcodes of WordPress", () => {
     }
   });
 
-  test("are made once, whoever asks, and not known before", async () => {
+  test("is made once, whoever asks, and not known before", async () => {
     const folder = await openAssets();
     const [one, other] = [openStore(folder), openStore(folder)];
     expect(one.find("8.3")).toBeNull();
     const [made, same] = await Promise.all([one.get("8.3"), other.get("8.3")]);
-    expect(same).toBe(made);
+    expect(same).toEqual(made);
     expect([one.find("8.3"), other.find("8.3")]).toEqual([made, made]);
-    expect(await scriptsBelow(made)).toEqual(await scriptsBelow(shared));
+    expect(await scriptsBelow(path.dirname(made.opcodes))).toEqual(await scriptsBelow(shared));
   }, 120_000);
 
-  test("of somebody who was killed while making them are not used", async () => {
+  test("is not used where somebody was killed while making it", async () => {
     const folder = await openAssets();
-    const half = path.join(folder, "opcodes", `${path.basename(shared)}.new`);
+    const half = path.join(folder, "compiled", `${path.basename(shared)}.new`);
     await mkdir(half, { recursive: true });
     await writeFile(path.join(half, "left"), "half");
     const made = await openStore(folder).get("8.3");
-    expect(await readdir(path.join(folder, "opcodes"))).not.toContain(path.basename(half));
-    expect(await readdir(made)).not.toContain("left");
+    expect(await readdir(path.join(folder, "compiled"))).not.toContain(path.basename(half));
+    expect((await readdir(path.dirname(made.opcodes))).toSorted()).toEqual(["machine-code", "opcodes"]);
+  }, 120_000);
+
+  test("takes the place of what an earlier Node or WordPress needed, and of nothing else", async () => {
+    const folder = await openAssets();
+    const names = ["7.0.0-1-5b919467-8.3-3.1.56", "7.0.0-1-5b919467-8.3-3.1.56.new", "7.0.0-1-5b919467-8.4-3.1.56"];
+    for (const name of names) await mkdir(path.join(folder, "compiled", name, "opcodes"), { recursive: true });
+    await openStore(folder).get("8.3");
+    const left = (await readdir(path.join(folder, "compiled"))).filter((name) => !name.endsWith(".lock"));
+    expect(left.toSorted()).toEqual([names[2], path.basename(shared)].toSorted());
   }, 120_000);
 
   test.each([
@@ -115,27 +125,27 @@ describe("the opcodes of WordPress", () => {
     ],
     ["served", ({ serving }: Playground, next: ServedEnvironment) => serving.setEnvironments([next])],
   ])(
-    "are made in the background for another version of PHP that is %s",
+    "is made in the background for another version of PHP that is %s",
     async (_what, use) => {
       const folder = await openUsualAssets();
       const own = await openPlayground({ assets: folder });
       onTestFinished(() => own.close());
       const site = await own.site();
       await use(own, { ...(await servedAs(own, site)), phpVersion: "8.2" });
-      const made = () => readdir(path.join(folder, "opcodes"));
+      const made = () => readdir(path.join(folder, "compiled"));
       await vi.waitUntil(async () => (await made()).some((name) => /-8\.2-[\d.]+$/.test(name)), { timeout: 300_000 });
     },
     400_000,
   );
 
-  test("are made ahead when no worker was busy for a while, and known to whoever comes later", async () => {
+  test("is made ahead when no worker was busy for a while, and known to whoever comes later", async () => {
     const folder = await openUsualAssets();
     const own = await openPlayground({ assets: folder, aheadPhpVersions: ["8.4", "8.3"], aheadSeconds: 2 });
     onTestFinished(() => own.close());
     const site = await own.site();
     // Three times as long as it must have been calm.
     expect(await runPhp(own.serving, site, "sleep(6); echo 'done';")).toBe("done");
-    expect((await readdir(path.join(folder, "opcodes"))).filter((name) => name.includes("-8.4-"))).toEqual([]);
+    expect((await readdir(path.join(folder, "compiled"))).filter((name) => name.includes("-8.4-"))).toEqual([]);
     const knows = ({ serving }: Playground) => serving.status().compiledPhpVersions.includes("8.4");
     await vi.waitUntil(() => knows(own), { timeout: 300_000 });
     expect(own.serving.status().compiledPhpVersions).toEqual(["8.3", "8.4"]);
@@ -145,10 +155,10 @@ describe("the opcodes of WordPress", () => {
     await vi.waitUntil(() => knows(later), { timeout: 10_000 });
   }, 400_000);
 
-  test("that can't be made are missed by nobody: the worker compiles for itself", async () => {
+  test("is missed by nobody where it can't be made: the worker compiles for itself", async () => {
     const failures: unknown[] = [];
     const folder = await openAssets();
-    await writeFile(path.join(folder, "opcodes"), "a file where a folder should be");
+    await writeFile(path.join(folder, "compiled"), "a file where a folder should be");
     const without = await openPlayground({ assets: folder, onSpareFailure: (error) => failures.push(error) });
     onTestFinished(() => without.close());
     const site = await without.site();
@@ -159,7 +169,7 @@ describe("the opcodes of WordPress", () => {
   }, 120_000);
 });
 
-describe("a worker that has opcodes", () => {
+describe("a worker for which is compiled", () => {
   test("compiles next to nothing of WordPress for its first page", async () => {
     const site = await world.site();
     const { scripts, misses } = await compiledFor(world.serving, site);
@@ -175,11 +185,10 @@ describe("a worker that has opcodes", () => {
   });
 
   test("reads damaged ones as if they were not there", async () => {
-    const folder = await openAssets();
-    const place = path.join(folder, "opcodes", path.basename(shared));
-    await cp(shared, place, { recursive: true });
-    const [build = ""] = await readdir(place);
-    const file = path.join(place, build, "site/wp-includes/functions.php.bin");
+    const folder = await openUsualAssets();
+    const opcodes = path.join(folder, "compiled", path.basename(shared), "opcodes");
+    const [build = ""] = await readdir(opcodes);
+    const file = path.join(opcodes, build, "site/wp-includes/functions.php.bin");
     const content = await readFile(file);
     const damaged = [content.subarray(0, 40), content.fill(7, content.length / 2), Buffer.alloc(0)];
     const hurt = await openPlayground({ assets: folder });
@@ -193,6 +202,17 @@ describe("a worker that has opcodes", () => {
       expect(misses).toBeLessThan(25);
     }
   }, 120_000);
+
+  test("does without machine code that is damaged", async () => {
+    const folder = await openUsualAssets();
+    const file = path.join(folder, "compiled", path.basename(shared), "machine-code");
+    await chmod(file, 0o644);
+    await truncate(file, 1000);
+    const hurt = await openPlayground({ assets: folder });
+    onTestFinished(() => hurt.close());
+    const site = await hurt.site();
+    expect((await visitorOf(hurt.serving, site).get("/")).status).toBe(200);
+  });
 
   test.each([
     ["write", "file_put_contents('/opcodes/new', 'x')"],

@@ -1,0 +1,57 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createAssetStore } from "../assets/store.ts";
+import { createCompiledStore } from "../templates/compiled.ts";
+import { runJob } from "../templates/job.ts";
+import { createTemplateStore } from "../templates/template.ts";
+import type { LoadJob } from "../testing/loadModule.ts";
+import { sharedAssets } from "../testing/world.ts";
+import { machineCodeFlags } from "./machineCode.ts";
+
+let machineCode: string;
+
+beforeAll(async () => {
+  const assets = createAssetStore({ folder: sharedAssets });
+  machineCode = (await createCompiledStore(assets, createTemplateStore(assets)).get("8.3")).machineCode;
+}, 200_000);
+
+/** What a process with these flags makes of the file: PHP's version, or null where it refuses it. */
+function load(file: string, flags: readonly string[] = machineCodeFlags): Promise<unknown> {
+  return runJob("../testing/loadModule.ts", { phpVersion: "8.3", file } satisfies LoadJob, {
+    deadlineSeconds: 60,
+    flags,
+  });
+}
+
+async function fileWith(content: Buffer): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "machine-code-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "machine-code");
+  await writeFile(file, content);
+  return file;
+}
+
+describe("PHP's machine code", () => {
+  test("runs PHP in a process with the flags that it was made with", async () => {
+    expect(await load(machineCode)).toMatch(/^8\.3\./);
+  });
+
+  test("is refused by a process with other flags", async () => {
+    expect(await load(machineCode, [...machineCodeFlags, "--no-wasm-bounds-checks"])).toBeNull();
+  });
+
+  test.each<[string, (whole: Buffer) => Buffer]>([
+    ["empty", () => Buffer.alloc(0)],
+    ["cut off in its sum", (whole) => whole.subarray(0, 3)],
+    ["cut off", (whole) => whole.subarray(0, whole.length / 2)],
+    [
+      "changed in one bit",
+      (whole) => whole.fill((whole[whole.length >> 1] ?? 0) ^ 1, whole.length >> 1, (whole.length >> 1) + 1),
+    ],
+    ["of something else", () => Buffer.alloc(100_000, "else")],
+  ])("that is %s is refused", async (_what, damage) => {
+    expect(await load(await fileWith(damage(await readFile(machineCode))))).toBeNull();
+  });
+});
