@@ -191,7 +191,10 @@ export interface Runtime {
   prune(environment: EnvironmentRef): Promise<void>;
   /** What staging this would change, without changing anything. */
   compare(spec: Omit<StageSpec, "token">): Promise<StageChanges>;
-  /** Copies the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`. */
+  /**
+   * Puts the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`,
+   * to be read soon and removed. The files may be the environment's very own: nothing in the folder may be written to.
+   */
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;

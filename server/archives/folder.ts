@@ -7,14 +7,15 @@ import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
-import { create } from "tar";
 import type { Archives } from "./archives.ts";
+import { tarOf } from "./tarball.ts";
 
 const namePattern = /^[0-9A-Za-z-]+\/[0-9A-Za-z-]+$/;
 
 /** Most of a site is pictures, which get no smaller: a site waits for its backup, so it is made in half the time. */
-const pieceBytes = 1 << 20;
-const quickly = { chunkSize: pieceBytes, params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const quickly = { chunkSize: 2 << 20, params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** Much may wait to be written, so that compressing goes on while the disk is busy. */
+const aheadBytes = 4 << 20;
 
 /** Nobody but us may read it: it holds databases. */
 const ownerOnly = 0o700;
@@ -32,9 +33,9 @@ export function openFolderArchives(root: string): Archives {
       const beside = `${place}.new`;
       await mkdir(dirname(place), { recursive: true, mode: ownerOnly });
       await pipeline(
-        create({ cwd: folder, portable: true, maxReadSize: pieceBytes }, ["."]),
+        tarOf(folder),
         createZstdCompress(quickly),
-        createWriteStream(beside, { mode: 0o600, flush: true, highWaterMark: pieceBytes }),
+        createWriteStream(beside, { mode: 0o600, flush: true, highWaterMark: aheadBytes }),
         { signal },
       );
       await rename(beside, place);

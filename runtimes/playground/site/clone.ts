@@ -8,6 +8,7 @@ import { copyLive } from "./copy.ts";
 import { copyDatabases } from "./databases.ts";
 import { makeEnvironment } from "./provision.ts";
 import { recordOf, requireRelease } from "./release.ts";
+import { together } from "./together.ts";
 
 /** Idempotent: an environment that is there is left as it is. */
 export async function clone(
@@ -17,8 +18,11 @@ export async function clone(
   return makeEnvironment(environment, environments, async (place) => {
     const release = await requireRelease(environmentFolders(environments, source).live);
     const webRoot = path.join(place, "public");
-    await copyLive(await partOf(release, "public"), webRoot);
-    await copyDatabases({ from: await partOf(release, "database"), to: path.join(place, "database"), addresses });
+    const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
+    await together(
+      copyLive(files, webRoot),
+      copyDatabases({ from: databases, to: path.join(place, "database"), addresses }),
+    );
     const facts = recordOf(release);
     if (facts.wordpressVersion !== null) await ownConfig(webRoot, null, addresses);
     return facts;

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, wr
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { copyLive } from "./copy.ts";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { copyLive, linkLive } from "./copy.ts";
 
 let folder: string;
 let source: string;
@@ -15,37 +15,62 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("a copy has the times and the permissions of the original, which PHP's opcode cache goes by", async () => {
-  const file = path.join(source, "inner", "a.php");
-  await writeFile(file, "x");
-  await utimes(file, 1_000_000, 1_000_000);
-  await chmod(file, 0o640);
-  await copyLive(source, target);
-  const facts = await stat(path.join(target, "inner", "a.php"));
-  expect([facts.mtimeMs, facts.mode & 0o777]).toEqual([1_000_000_000, 0o640]);
+describe.each([
+  ["copied", copyLive],
+  ["linked", linkLive],
+])("a site that is %s", (_how, make) => {
+  test("has the times and the permissions of the original, which PHP's opcode cache goes by", async () => {
+    const file = path.join(source, "inner", "a.php");
+    await writeFile(file, "x");
+    await utimes(file, 1_000_000, 1_000_000);
+    await chmod(file, 0o640);
+    await make(source, target);
+    const facts = await stat(path.join(target, "inner", "a.php"));
+    expect([facts.mtimeMs, facts.mode & 0o777]).toEqual([1_000_000_000, 0o640]);
+  });
+
+  test("has no symbolic link, wherever it leads, and nothing behind it", async () => {
+    await writeFile(path.join(source, "a.txt"), "x");
+    await symlink("/etc", path.join(source, "outside"));
+    await symlink("a.txt", path.join(source, "inner", "inside"));
+    await make(source, target);
+    expect((await readdir(target, { recursive: true })).toSorted()).toEqual(["a.txt", "inner"]);
+  });
+
+  test("is without what vanishes meanwhile", async () => {
+    const names = Array.from({ length: 3000 }, (_, index) => path.join(source, "inner", `cached-'\n${index}`));
+    await Promise.all(names.map((name) => writeFile(name, "x")));
+    await writeFile(path.join(source, "kept.txt"), "kept");
+    const copied = make(source, target);
+    for (const name of names.toReversed()) {
+      await rm(name);
+      await turn();
+    }
+    await copied;
+    expect(await readFile(path.join(target, "kept.txt"), "utf8")).toBe("kept");
+  });
+
+  test("is not empty where there is no original", async () => {
+    await expect(make(path.join(folder, "absent"), target)).rejects.toThrow("ENOENT");
+  });
 });
 
-test("no link is copied, wherever it leads, and nothing behind it", async () => {
-  await writeFile(path.join(source, "a.txt"), "x");
+test("a linked site takes no room for its files", async () => {
+  await writeFile(path.join(source, "inner", "a.jpg"), "x");
+  await linkLive(source, target);
+  const [one, other] = await Promise.all([source, target].map((root) => stat(path.join(root, "inner", "a.jpg"))));
+  expect(other?.ino).toBe(one?.ino);
+});
+
+test("a site is copied where its files can't be linked, on another file system for example", async () => {
+  const elsewhere = await mkdtemp("/dev/shm/copy-");
+  onTestFinished(() => rm(elsewhere, { recursive: true }));
+  await writeFile(path.join(source, "inner", "a.jpg"), "x");
   await symlink("/etc", path.join(source, "outside"));
-  await symlink("a.txt", path.join(source, "inner", "inside"));
-  await copyLive(source, target);
-  expect((await readdir(target, { recursive: true })).toSorted()).toEqual(["a.txt", "inner"]);
-});
-
-test("what vanishes while a site is copied is left out", async () => {
-  const names = Array.from({ length: 3000 }, (_, index) => path.join(source, "inner", `cached-'\n${index}`));
-  await Promise.all(names.map((name) => writeFile(name, "x")));
-  await writeFile(path.join(source, "kept.txt"), "kept");
-  const copied = copyLive(source, target);
-  for (const name of names.toReversed()) {
-    await rm(name);
-    await turn();
-  }
-  await copied;
-  expect(await readFile(path.join(target, "kept.txt"), "utf8")).toBe("kept");
-});
-
-test("a source that is not there is no empty copy", async () => {
-  await expect(copyLive(path.join(folder, "absent"), target)).rejects.toThrow("ENOENT");
+  await linkLive(source, path.join(elsewhere, "target"));
+  expect((await readdir(elsewhere, { recursive: true })).toSorted()).toEqual([
+    "target",
+    "target/inner",
+    "target/inner/a.jpg",
+  ]);
 });

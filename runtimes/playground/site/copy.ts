@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
+import { removeTree } from "../../folders.ts";
 
 const run = promisify(execFile);
 /** In English, because messages are read below. A name in one can't pass for a message: it stands in quotes, on one line. */
@@ -9,6 +10,9 @@ const settings = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
 /** A site that is at work may lose a thousand cached pages while it is copied, and each is a message. */
 const maxBuffer = 64 << 20;
 const copyArguments = ["-a", ...(process.platform === "linux" ? ["--reflink=auto"] : [])];
+
+/** For `find`: links, pipes and sockets go. */
+const removeLinks = ["!", "-type", "f", "!", "-type", "d", "-delete"];
 
 /** Copies folders into `target`, with times and permissions; shares blocks where the file system can. */
 export async function copyFolders(sources: readonly string[], target: string): Promise<void> {
@@ -24,7 +28,24 @@ export async function copyLive(source: string, target: string): Promise<void> {
   await run("cp", [...copyArguments, source, target], { ...settings, maxBuffer }).catch((error: unknown) => {
     if (!onlyVanished(error)) throw error;
   });
-  await run("find", [target, "!", "-type", "f", "!", "-type", "d", "-delete"], settings);
+  await run("find", [target, ...removeLinks], settings);
+}
+
+/**
+ * What `copyLive` gives, but no content is copied where the file system can do without: a file is then the same one
+ * under two names, and who writes to it there changes it here. To be read soon, and not written to.
+ */
+export async function linkLive(source: string, target: string): Promise<void> {
+  await stat(source);
+  try {
+    await run("cp", ["-al", source, target], { ...settings, maxBuffer });
+  } catch (error) {
+    if (!onlyVanished(error)) {
+      await removeTree(target);
+      return copyLive(source, target);
+    }
+  }
+  await run("find", [target, ...removeLinks], settings);
 }
 
 function onlyVanished(error: unknown): boolean {

@@ -1,11 +1,12 @@
-/** A copy of an environment for an archive. */
+/** An environment for an archive: its files, not copied but linked, and a copy of its database. */
 import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { buildWhole } from "../../folders.ts";
 import { firstRelease, partOf, writeRecord } from "../../releases.ts";
-import { copyLive } from "./copy.ts";
+import { linkLive } from "./copy.ts";
 import { copyDatabases } from "./databases.ts";
 import { recordOf, requireRelease, tellFullDisk } from "./release.ts";
+import { together } from "./together.ts";
 
 /** Whole or not at all; a folder that is there already is left as it is. `live` is the environment's folder. */
 export async function snapshot(live: string, folder: string): Promise<void> {
@@ -13,8 +14,11 @@ export async function snapshot(live: string, folder: string): Promise<void> {
   const build = async (place: string) => {
     const release = await requireRelease(live);
     await chmod(place, 0o700);
-    await copyLive(await partOf(release, "public"), path.join(place, "public"));
-    await copyDatabases({ from: await partOf(release, "database"), to: path.join(place, "database"), addresses: [] });
+    const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
+    await together(
+      linkLive(files, path.join(place, "public")),
+      copyDatabases({ from: databases, to: path.join(place, "database"), addresses: [] }),
+    );
     await writeRecord(place, { ...recordOf(release), ...firstRelease });
   };
   await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));

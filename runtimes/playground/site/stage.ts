@@ -19,6 +19,7 @@ import {
   sharedFoldersOf,
   tellFullDisk,
 } from "./release.ts";
+import { together } from "./together.ts";
 
 /** One of the two environments as it is now. */
 interface Side {
@@ -115,8 +116,7 @@ export async function stage(spec: StageSpec, environments: string): Promise<void
   const plan = async () => {
     const planned = await planStage(spec, environments);
     return async (folder: string) => {
-      await layOutFiles(planned, folder);
-      await layOutDatabase(planned, folder);
+      await together(layOutFiles(planned, folder), layOutDatabase(planned, folder));
       await giveToEnvironment(spec.environment, folder);
       await writeRecord(folder, nextRecord(planned, spec.token));
     };

@@ -16,7 +16,7 @@ import type { NetworkRules } from "../php/socket.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
-import { forgetFiles, warmUp } from "./warmUp.ts";
+import { warmUp } from "./warmUp.ts";
 
 /** The descriptor of the socket pair; `WorkerProcess` puts it there. */
 const requestDescriptor = 4;
@@ -86,7 +86,6 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   const reachable = order.owner === null ? order : dropPrivileges(order, order.owner);
   network = reachable.network;
   await mountSite(php, reachable.folders);
-  await forgetFiles(php);
 }
 
 function failed(error: unknown): never {

@@ -11,7 +11,7 @@ import { mountTemplate } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
 import type { WarmUp } from "./messages.ts";
 
-/** Goes on only while `isWanted`. Afterwards nothing of the template is mounted any more. */
+/** Goes on only while `isWanted`. Afterwards nothing of the template is mounted, nor known to PHP, any more. */
 export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () => boolean): Promise<void> {
   const unmount = await mountTemplate(php, { template, core });
   php.mkdir(databaseFolder);
@@ -21,6 +21,7 @@ export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () 
   await visitFirstPages(php, isWanted);
   await unmount();
   for (const name of php.listFiles(databaseFolder)) php.unlink(`${databaseFolder}/${name}`);
+  await forgetFiles(php);
 }
 
 /**
@@ -28,7 +29,7 @@ export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () 
  * the same time of modification, which means the same content (`assets/unpack.ts`), and `wp-config.php` is
  * never cached (`php/boot.ts`).
  */
-export async function forgetFiles(php: PHP): Promise<void> {
+async function forgetFiles(php: PHP): Promise<void> {
   const response = await php.runStream({ code: "<?php clearstatcache( true );" });
   await response.stdoutText;
 }
