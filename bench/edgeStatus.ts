@@ -5,7 +5,7 @@ import { json } from "node:stream/consumers";
 export interface EdgeStatus {
   /** Warm workers that wait for an environment. */
   readonly spares: number;
-  /** Versions of PHP whose compiled scripts are at hand. */
+  /** Versions of PHP for which everything is compiled. */
   readonly compiledPhpVersions: readonly string[];
 }
 

@@ -39,7 +39,7 @@ export interface UpstreamTrial extends UpstreamResponse {
 export interface UpstreamStatus {
   readonly workers: readonly unknown[];
   readonly spares: number;
-  /** Versions of PHP whose compiled scripts are at hand. */
+  /** Versions of PHP for which everything is compiled. */
   readonly compiledPhpVersions: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract } from "tar";
 import { expect, onTestFinished, test } from "vitest";
@@ -95,6 +95,39 @@ test("files that are gone break the archive off", async () => {
     for (const file of files) await rm(file);
   };
   await expect(unpacked(Readable.from(changedMeanwhile(folder, removeAll)))).rejects.toThrow("ENOENT");
+});
+
+test("many folders beside a large file are all kept", async () => {
+  const folder = await freshFolder();
+  await writeFile(join(folder, "large"), Buffer.alloc(large));
+  const names = Array.from({ length: 5000 }, (_, index) => `folder-${index}`);
+  for (const name of names) await mkdir(join(folder, name));
+  expect(await readdir(await unpacked(tarOf(folder)))).toHaveLength(names.length + 1);
+});
+
+test.each([
+  ["small files", 2000, 20_000],
+  ["large files", 20, 2 << 20],
+])("of %s, an archive that breaks off ends with its reason and nothing else", async (_what, count, bytes) => {
+  const folder = await freshFolder();
+  for (let index = 0; index < count; index += 1) await writeFile(join(folder, `${index}`), Buffer.alloc(bytes));
+  const full = new Writable({
+    highWaterMark: 1,
+    write: (_piece, _encoding, done) => setImmediate(() => done(new Error("no space left"))),
+  });
+  await expect(pipeline(tarOf(folder), full)).rejects.toThrow("no space left");
+});
+
+test.each([
+  ["before 1970", -86_400, 0],
+  ["after 2038", 4_000_000_000, 2 ** 31 - 1],
+])("a time %s is the nearest that an archive can say", async (_when, seconds, kept) => {
+  const folder = await freshFolder();
+  await writeFile(join(folder, "file"), "x");
+  const time = new Date(seconds * 1000);
+  await utimes(join(folder, "file"), time, time);
+  const target = await unpacked(tarOf(folder));
+  expect((await stat(join(target, "file"))).mtimeMs).toBe(kept * 1000);
 });
 
 test("whoever stops reading leaves no file open", async () => {

@@ -2,6 +2,7 @@
  * A folder as a tar archive, of files that somebody may still write to: an archive says first how long a file is, so
  * what has grown meanwhile is cut off there, and what has shrunk is filled up with zeros.
  */
+import type { Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Readable } from "node:stream";
@@ -14,6 +15,7 @@ const atOnce = 4;
 /** Read ahead of whoever takes the archive. */
 const aheadBytes = 8 << 20;
 const permissions = 0o7777;
+const latestMilliseconds = (2 ** 31 - 1) * 1000;
 
 /** Just so many bytes from where the file was read to. */
 async function read(file: FileHandle, bytes: number): Promise<Buffer> {
@@ -31,18 +33,30 @@ async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Buffer
   for (let missing = bytes; missing > 0; missing -= pieceBytes) yield await read(file, Math.min(pieceBytes, missing));
 }
 
-function addSmall(archive: Pack, header: Headers, content: Buffer): Promise<void> {
+/** What the archive says of permissions and times; it knows none before 1970 nor after 2038. */
+function factsOf({ mode, mtimeMs }: Stats): Pick<Headers, "mode" | "mtime"> {
+  const mtime = new Date(Math.min(Math.max(mtimeMs, 0), latestMilliseconds));
+  return { mode: mode & permissions, mtime };
+}
+
+/** Waits until the archive has taken it. */
+function addWhole(archive: Pack, header: Headers, content: Buffer = Buffer.alloc(0)): Promise<void> {
   return new Promise((resolve, reject) => {
-    archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
+    const isDone = (error?: Error | null) => (error ? reject(error) : resolve());
+    const isFolder = header.type === "directory";
+    const entry = isFolder ? archive.entry(header, isDone) : archive.entry(header, content, isDone);
+    // Where nobody listens, an archive that breaks off would end the process.
+    entry.on("error", reject);
   });
 }
 
 async function addFile(archive: Pack, name: string, place: string): Promise<void> {
   const file = await open(place, "r");
   try {
-    const { size, mode, mtime } = await file.stat();
-    const header: Headers = { name, type: "file", size, mode: mode & permissions, mtime };
-    if (size <= pieceBytes) await addSmall(archive, header, await read(file, size));
+    const facts = await file.stat();
+    const { size } = facts;
+    const header: Headers = { name, type: "file", size, ...factsOf(facts) };
+    if (size <= pieceBytes) await addWhole(archive, header, await read(file, size));
     else await pipeline(piecesOf(file, size), archive.entry(header));
   } finally {
     await file.close();
@@ -50,8 +64,7 @@ async function addFile(archive: Pack, name: string, place: string): Promise<void
 }
 
 async function addFolder(archive: Pack, name: string, place: string): Promise<void> {
-  const { mode, mtime } = await lstat(place);
-  archive.entry({ name, type: "directory", mode: mode & permissions, mtime });
+  await addWhole(archive, { name, type: "directory", ...factsOf(await lstat(place)) });
 }
 
 async function addAll(archive: Pack, folder: string): Promise<void> {

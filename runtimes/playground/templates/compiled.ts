@@ -92,11 +92,11 @@ async function build(job: Omit<CompileJob, keyof Compiled>, folder: string, pace
   await syncFolder(path.dirname(folder));
 }
 
-/** What an earlier WordPress, PHP or Node needed. Whoever still uses it does without from then on. */
+/** What an earlier WordPress, PHP or Node needed. Workers of a process that still uses it do without from then on. */
 async function removeOutdated(folder: string, phpVersion: string): Promise<void> {
   const place = path.dirname(folder);
   for (const name of await readdir(place)) {
-    const isOther = name !== path.basename(folder) && !name.endsWith(".lock");
+    const isOther = name !== path.basename(folder) && !name.endsWith(".lock") && !name.endsWith(".new");
     if (isOther && name.includes(`-${phpVersion}-`)) await removeTree(path.join(place, name));
   }
 }
@@ -118,7 +118,8 @@ export function createCompiledStore(assets: AssetStore, templates: TemplateStore
       await withLock(`${folder}.lock`, async () => {
         if (await exists(folder)) return;
         await build({ phpVersion, template, core }, folder, pace);
-        await removeOutdated(folder, phpVersion);
+        // What is left takes room and does no other harm.
+        await removeOutdated(folder, phpVersion).catch(() => undefined);
       });
     }
     made.set(phpVersion, partsOf(folder));

@@ -13,6 +13,7 @@ import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
+import type { Compiled } from "../templates/compiled.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
@@ -28,17 +29,22 @@ function report(message: Report): void {
   process.send?.(message);
 }
 
+/** Another process may have removed them, for whom they were outdated. */
+function compiledFor({ compiled }: BootOrder): Compiled | null {
+  return compiled !== null && existsSync(compiled.opcodes) && existsSync(compiled.machineCode) ? compiled : null;
+}
+
 /** Whoever this process will be, it can then still read them. */
-function opcodesOf({ compiled }: BootOrder): OpcodeFiles | null {
-  if (compiled === null) return null;
-  const { opcodes } = compiled;
+function reachable({ opcodes }: Compiled): OpcodeFiles {
   return { folder: `${descriptorPath(path.dirname(opcodes))}/${path.basename(opcodes)}`, kind: "readOnly" };
 }
 
 async function boot(order: BootOrder): Promise<GuardedPhp> {
-  const { phpVersion, compiled } = order;
+  const { phpVersion } = order;
+  const compiled = compiledFor(order);
   const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes: opcodesOf(order), module });
+  const opcodes = compiled === null ? null : reachable(compiled);
+  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module });
   report({ type: "ready" });
   return php;
 }
@@ -83,9 +89,9 @@ function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
 
 async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   process.chdir(order.environment);
-  const reachable = order.owner === null ? order : dropPrivileges(order, order.owner);
-  network = reachable.network;
-  await mountSite(php, reachable.folders);
+  const own = order.owner === null ? order : dropPrivileges(order, order.owner);
+  network = own.network;
+  await mountSite(php, own.folders);
 }
 
 function failed(error: unknown): never {
