@@ -22,7 +22,7 @@ let shared: string;
 beforeAll(async () => {
   shared = path.dirname((await openStore(sharedAssets).get("8.3")).opcodes);
   world = await openPlayground();
-}, 120_000);
+}, 400_000);
 afterAll(() => world?.close());
 
 /** An asset store of this test's own that has everything but what is compiled. */
@@ -94,7 +94,7 @@ describe("what is compiled once for all workers", () => {
     expect(same).toEqual(made);
     expect([one.find("8.3"), other.find("8.3")]).toEqual([made, made]);
     expect(await scriptsBelow(path.dirname(made.opcodes))).toEqual(await scriptsBelow(shared));
-  }, 120_000);
+  }, 400_000);
 
   test("is not used where somebody was killed while making it", async () => {
     const folder = await openAssets();
@@ -104,7 +104,7 @@ describe("what is compiled once for all workers", () => {
     const made = await openStore(folder).get("8.3");
     expect(await readdir(path.join(folder, "compiled"))).not.toContain(path.basename(half));
     expect((await readdir(path.dirname(made.opcodes))).toSorted()).toEqual(["machine-code", "opcodes"]);
-  }, 120_000);
+  }, 400_000);
 
   test("takes the place of what an earlier Node or WordPress needed, and of nothing else", async () => {
     const folder = await openAssets();
@@ -113,7 +113,7 @@ describe("what is compiled once for all workers", () => {
     await openStore(folder).get("8.3");
     const left = (await readdir(path.join(folder, "compiled"))).filter((name) => !name.endsWith(".lock"));
     expect(left.toSorted()).toEqual([...names.slice(1), path.basename(shared)].toSorted());
-  }, 120_000);
+  }, 400_000);
 
   test.each([
     [
@@ -166,7 +166,7 @@ describe("what is compiled once for all workers", () => {
     expect(scripts).toBeGreaterThan(400);
     expect(misses).toBeGreaterThan(400);
     expect(failures).toHaveLength(1);
-  }, 120_000);
+  }, 400_000);
 });
 
 describe("a worker for which is compiled", () => {
@@ -201,7 +201,7 @@ describe("a worker for which is compiled", () => {
       expect(misses).toBeGreaterThan(0);
       expect(misses).toBeLessThan(25);
     }
-  }, 120_000);
+  }, 400_000);
 
   test("does without what another process has removed", async () => {
     const folder = await openUsualAssets();

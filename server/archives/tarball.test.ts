@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { extract } from "tar";
 import { expect, onTestFinished, test } from "vitest";
 import { tarOf } from "./tarball.ts";
@@ -111,11 +112,16 @@ test.each([
 ])("of %s, an archive that breaks off ends with its reason and nothing else", async (_what, count, bytes) => {
   const folder = await freshFolder();
   for (let index = 0; index < count; index += 1) await writeFile(join(folder, `${index}`), Buffer.alloc(bytes));
-  const full = new Writable({
-    highWaterMark: 1,
-    write: (_piece, _encoding, done) => setImmediate(() => done(new Error("no space left"))),
-  });
-  await expect(pipeline(tarOf(folder), full)).rejects.toThrow("no space left");
+  const archive = tarOf(folder);
+  const fail = async () => {
+    await expect.poll(() => archive.readableLength).toBeGreaterThanOrEqual(archive.readableHighWaterMark);
+    // The next file waits to be taken by now.
+    for (let turns = 0; turns < 1000; turns += 1) await turn();
+    throw new Error("no space left");
+  };
+  const full = new Writable({ highWaterMark: 1, write: (_piece, _encoding, done) => void fail().catch(done) });
+  await expect(pipeline(archive, full)).rejects.toThrow("no space left");
+  await turn();
 });
 
 test.each([

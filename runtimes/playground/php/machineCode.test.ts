@@ -15,7 +15,7 @@ let machineCode: string;
 beforeAll(async () => {
   const assets = createAssetStore({ folder: sharedAssets });
   machineCode = (await createCompiledStore(assets, createTemplateStore(assets)).get("8.3")).machineCode;
-}, 200_000);
+}, 400_000);
 
 /** What a process with these flags makes of the file: PHP's version, or null where it refuses it. */
 function load(file: string, flags: readonly string[] = machineCodeFlags): Promise<unknown> {

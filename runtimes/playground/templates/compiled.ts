@@ -23,7 +23,7 @@ const layout = 1;
 
 /** How readily the work leaves the processors to visitors, and how long it may last for that. */
 const paces = {
-  urgent: { seconds: 180, priority: constants.priority.PRIORITY_BELOW_NORMAL },
+  urgent: { seconds: 600, priority: 5 },
   patient: { seconds: 1800, priority: constants.priority.PRIORITY_LOW },
 } as const;
 

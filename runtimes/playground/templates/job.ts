@@ -1,6 +1,6 @@
 /** Work with PHP that a process does once and ends: whatever PHP did to it, it ends with it. */
 import { fork } from "node:child_process";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { RuntimeFailure } from "../../runtime.ts";
 
@@ -20,7 +20,7 @@ function variables(): NodeJS.ProcessEnv {
 
 export interface JobOptions {
   readonly deadlineSeconds: number;
-  /** One of `os.constants.priority`; absent: this process's own. */
+  /** As `os.setPriority` has it, but never above this process's own; absent: the same as this process's. */
   readonly priority?: number;
   /** Node's flags for the process; absent: none. */
   readonly flags?: readonly string[];
@@ -44,7 +44,7 @@ export function runJob(
       killSignal: "SIGKILL",
     });
     // At once: Linux gives a thread the priority that the thread which starts it has by then.
-    if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority);
+    if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, Math.max(priority, getPriority()));
     child.once("error", reject);
     child.once("message", (outcome: unknown) => {
       if (!isOutcome(outcome)) reject(new Error(`${module} said something else than its outcome.`));
