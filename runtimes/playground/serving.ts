@@ -16,8 +16,9 @@ import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
+import type { WarmUp } from "./templates/warmUp.ts";
 import type { RequestHead } from "./worker/frames.ts";
-import type { AssignOrder, BootOrder, WarmUp } from "./worker/messages.ts";
+import type { AssignOrder, BootOrder } from "./worker/messages.ts";
 import { NeverBegun, WorkerProcess } from "./worker/process.ts";
 
 export interface PlaygroundServingOptions {

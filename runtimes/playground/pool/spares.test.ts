@@ -3,8 +3,9 @@ import path from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
 import { createTemplateStore } from "../templates/template.ts";
+import type { WarmUp } from "../templates/warmUp.ts";
 import { sharedAssets } from "../testing/world.ts";
-import type { BootOrder, WarmUp } from "../worker/messages.ts";
+import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 import { createSpares, type Spares, type SparesOptions } from "./spares.ts";
 

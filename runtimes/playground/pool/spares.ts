@@ -4,7 +4,8 @@
  * all else would take the processors from the very pages for which spares are there. Once it is calm, spares are
  * warmed up, until there are as many as wanted.
  */
-import type { BootOrder, WarmUp } from "../worker/messages.ts";
+import type { WarmUp } from "../templates/warmUp.ts";
+import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 
 /** It is calm when for so long no spare was wanted. */

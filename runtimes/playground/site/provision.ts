@@ -19,6 +19,7 @@ import {
   tellFullDisk,
 } from "./release.ts";
 import { rewriteDatabase } from "./rewrite.ts";
+import { together } from "./together.ts";
 import { wpConfig } from "./wpConfig.ts";
 
 export interface Places {
@@ -58,10 +59,9 @@ async function layOutWordPress(wordpress: WordPressInstall, release: string, pla
   const template = await places.templates.get(wordpress);
   const files = await places.assets.files();
   const digest = wordpress.adminPasswordDigest;
-  const copied = layOutFiles(wordpress, template, release, places.ready);
-  const [passwordHash] = await Promise.all([digest === null ? noPassword : hashPassword(digest), copied]).finally(() =>
-    // Nobody may still be copying when the folder is removed again.
-    copied.catch(() => undefined),
+  const [passwordHash] = await together(
+    digest === null ? Promise.resolve(noPassword) : hashPassword(digest),
+    layOutFiles(wordpress, template, release, places.ready),
   );
   const facts: ReleaseFacts = {
     wordpressVersion: template.wordpressVersion,

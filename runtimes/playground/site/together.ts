@@ -1,5 +1,5 @@
-/** Settles when all have settled; rejects as the first that failed. Nobody still writes to a folder that is then removed. */
-export async function together(...works: readonly Promise<unknown>[]): Promise<void> {
-  await Promise.allSettled(works);
-  await Promise.all(works);
+/** Settles when both have; rejects where one has. So nobody still writes to a folder that is then removed. */
+export async function together<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
 }

@@ -8,8 +8,8 @@ import { bootPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
 import { compileEagerly, machineCodeOf } from "../php/machineCode.ts";
 import { mountTemplate } from "../php/site.ts";
-import { warmUp } from "../worker/warmUp.ts";
 import { serveJob } from "./job.ts";
+import { warmUp } from "./warmUp.ts";
 
 export interface CompileJob {
   readonly phpVersion: string;

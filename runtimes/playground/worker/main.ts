@@ -14,10 +14,10 @@ import { loadModule } from "../php/machineCode.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import type { Compiled } from "../templates/compiled.ts";
+import { warmUp } from "../templates/warmUp.ts";
 import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
-import { warmUp } from "./warmUp.ts";
 
 /** The descriptor of the socket pair; `WorkerProcess` puts it there. */
 const requestDescriptor = 4;

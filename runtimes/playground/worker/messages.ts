@@ -2,6 +2,7 @@
 import type { SiteFolders } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import type { Compiled } from "../templates/compiled.ts";
+import type { WarmUp } from "../templates/warmUp.ts";
 
 export interface BootOrder {
   readonly type: "boot";
@@ -15,11 +16,6 @@ export interface BootOrder {
 /** For a worker that is not needed yet: pages of a pristine WordPress fill its opcode cache. */
 export interface WarmOrder extends WarmUp {
   readonly type: "warm";
-}
-
-export interface WarmUp {
-  readonly template: string;
-  readonly core: string;
 }
 
 export interface AssignOrder {

@@ -4,6 +4,7 @@ import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { NoAnswer, type NoAnswerReason, type TrialResponse } from "../../runtime.ts";
 import { machineCodeFlags } from "../php/machineCode.ts";
+import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
   type Frame,
@@ -13,7 +14,7 @@ import {
   sendFrame,
   sendJson,
 } from "./frames.ts";
-import type { AssignOrder, BootOrder, Order, Report, WarmUp } from "./messages.ts";
+import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 import { lowerPriority } from "./priority.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));

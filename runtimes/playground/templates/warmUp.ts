@@ -8,8 +8,14 @@ import type { PHP } from "@php-wasm/universal";
 import { visitFirstPages } from "../php/firstPages.ts";
 import { databaseFolder, sessionFolder } from "../php/folders.ts";
 import { mountTemplate } from "../php/site.ts";
-import { databaseFile } from "../templates/template.ts";
-import type { WarmUp } from "./messages.ts";
+import { databaseFile } from "./template.ts";
+
+export interface WarmUp {
+  /** Folder of a template. */
+  readonly template: string;
+  /** Folder of WordPress's shared code. */
+  readonly core: string;
+}
 
 /** Goes on only while `isWanted`. Afterwards nothing of the template is mounted, nor known to PHP, any more. */
 export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () => boolean): Promise<void> {
