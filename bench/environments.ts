@@ -46,7 +46,7 @@ interface Visits {
   readonly longestMilliseconds: number;
 }
 
-/** Runs `work` while visitors read the front page, one request after the other each. */
+/** Runs `work` while visitors read the front page, one request after the other each, and none of them another's page. */
 async function withVisitors<T>(
   installation: Installation,
   address: string,
@@ -55,14 +55,14 @@ async function withVisitors<T>(
   let isOver = false;
   const waits: number[] = [];
   let errors = 0;
-  const visit = async () => {
+  const visit = async (_: unknown, visitor: number) => {
     while (!isOver) {
-      const { milliseconds, value } = await timed(() => installation.visit(`${address}/`));
+      const { milliseconds, value } = await timed(() => installation.visit(`${address}/?visitor=${visitor}`));
       waits.push(milliseconds);
       if (value.status !== 200 || !value.text.includes("</html>")) errors += 1;
     }
   };
-  const visiting = Promise.all(Array.from({ length: visitors }, visit));
+  const visiting = Promise.all(Array.from({ length: visitors }).map(visit));
   const { milliseconds, value } = await timed(work);
   isOver = true;
   await visiting;

@@ -5,6 +5,7 @@
  */
 import type { Server } from "node:http";
 import { createAdminServer } from "./admin.ts";
+import { createCollapse } from "./collapse.ts";
 import { createRoutes } from "./routes.ts";
 import { listen, listenOnSocket } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
@@ -39,7 +40,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, log } = options;
   const writes = createWrites(limits.freezeSeconds);
   const routes = createRoutes(upstream, writes);
-  const parts: EdgeParts = { routes, upstream, writes, limits, log };
+  const parts: EdgeParts = { routes, upstream, writes, collapse: createCollapse(), limits, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const admin = createAdminServer(parts, () => portOf(visitors));

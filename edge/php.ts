@@ -1,8 +1,10 @@
 /** Hands a request to PHP and its answer to the visitor, both as they come: nothing is gathered here. */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
+import type { Making, SharedPage } from "./collapse.ts";
 import { toUpstream, toVisitor } from "./headers.ts";
 import { sendPage } from "./pages.ts";
+import { questionOf } from "./question.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "./uploads.ts";
 import { reasonOf, type UpstreamResponse } from "./upstream.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
@@ -12,24 +14,61 @@ export interface Script {
   readonly pathInfo: string;
 }
 
-/** Always ends the response: with PHP's answer, with a page that says why there is none, or by breaking it off. */
+/** Answers a request that may write, and nobody else with the same. Otherwise like `answerWithPhp`. */
+export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
+  await havePageMade(visit, script, parts, null);
+}
+
+/**
+ * Answers a request that writes nothing, if need be with the page that PHP is making for somebody else.
+ * Always ends the response: with PHP's answer, with a page that says why there is none, or by breaking it off.
+ */
 export async function answerWithPhp(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
+  const question = questionOf(visit, script);
+  if (question === null) return answerAlone(visit, script, parts);
+  const { response } = visit;
+  for (let made = parts.collapse.find(question); made !== null; made = parts.collapse.find(question)) {
+    const outcome = await made;
+    if (response.destroyed) return;
+    if (outcome.kind === "page") return sendShared(outcome.page, response);
+    if (outcome.kind === "failed") return sayWhyNot(visit, outcome.error, parts);
+  }
+  const making = parts.collapse.begin(question);
+  try {
+    await havePageMade(visit, script, parts, making);
+  } finally {
+    making?.end();
+  }
+}
+
+function sendShared({ status, headers, body }: SharedPage, response: ServerResponse): void {
+  response.writeHead(status, toVisitor(headers)).end(body);
+}
+
+async function havePageMade(visit: Visit, script: Script, parts: EdgeParts, making: Making | null): Promise<void> {
   const { request, response } = visit;
   let answer: UpstreamResponse;
   try {
     answer = await ask(visit, script, parts);
   } catch (error) {
+    // What became of it then says nothing to those who are still there.
     if (response.destroyed) return;
-    if (error instanceof UploadTooLarge) return refuseUpload(request, response);
-    const reason = reasonOf(error);
-    parts.log.warn({ environment: visit.route.environment.id, reason, err: error }, "PHP gave no answer");
-    return sendPage(request, response, reason);
+    making?.failed(error);
+    return sayWhyNot(visit, error, parts);
   }
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
     discard(answer.body);
     return sendPage(request, response, "crashed");
   }
-  await pass(answer, response, request.method === "HEAD");
+  making?.begun(answer);
+  await pass(answer, response, request.method === "HEAD", making);
+}
+
+async function sayWhyNot({ request, response, route }: Visit, error: unknown, { log }: EdgeParts): Promise<void> {
+  if (error instanceof UploadTooLarge) return refuseUpload(request, response);
+  const reason = reasonOf(error);
+  log.warn({ environment: route.environment.id, reason, err: error }, "PHP gave no answer");
+  return sendPage(request, response, reason);
 }
 
 function ask(visit: Visit, script: Script, { upstream, limits }: EdgeParts): Promise<UpstreamResponse> {
@@ -64,7 +103,12 @@ function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: Abor
   });
 }
 
-async function pass(answer: UpstreamResponse, response: ServerResponse, isHead: boolean): Promise<void> {
+async function pass(
+  answer: UpstreamResponse,
+  response: ServerResponse,
+  isHead: boolean,
+  making: Making | null,
+): Promise<void> {
   // PHP that has nothing to say at the moment must hear at once that nobody listens any more.
   response.once("close", () => answer.body.destroy());
   const bodiless = isHead || answer.status === 204 || answer.status === 304;
@@ -74,10 +118,12 @@ async function pass(answer: UpstreamResponse, response: ServerResponse, isHead: 
     response.writeHead(answer.status, toVisitor(answer.headers));
     for await (const chunk of answer.body) {
       if (bodiless) continue;
-      if (!response.write(chunk)) await drained(response);
+      const isKept = making?.add(chunk) ?? false;
+      if (!response.write(chunk) && !isKept) await drained(response);
       if (response.destroyed) return;
     }
     response.end();
+    making?.whole();
   } catch {
     // The head is out: all that is left to say is that this isn't the whole answer.
     answer.body.destroy();

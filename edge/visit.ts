@@ -1,5 +1,6 @@
 /** One request on its way through the edge, and what the edge itself needs to answer any. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Collapse } from "./collapse.ts";
 import type { VisitorPath } from "./path.ts";
 import type { Route, Routes } from "./routes.ts";
 import type { Upstream } from "./upstream.ts";
@@ -39,6 +40,7 @@ export interface EdgeParts {
   readonly routes: Routes;
   readonly upstream: Upstream;
   readonly writes: Writes;
+  readonly collapse: Collapse;
   readonly limits: Limits;
   readonly log: EdgeLog;
 }

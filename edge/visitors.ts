@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { findRoute } from "./findRoute.ts";
 import { isForRest, mayWrite } from "./mayWrite.ts";
 import { sendPage } from "./pages.ts";
-import { answerWithPhp, type Script } from "./php.ts";
+import { answerAlone, answerWithPhp, type Script } from "./php.ts";
 import { resolve } from "./resolve.ts";
 import { sendFile } from "./static.ts";
 import { announcesTooMuch, refuseUpload } from "./uploads.ts";
@@ -79,9 +79,11 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   if (!mayWrite(request, path, script.script)) return answerWithPhp(visit, script, parts);
   const ended = parts.writes.begin(route.environment.id, response);
   if (ended === null) return sendPage(isForRest(path) ? asksForJson : request, response, "frozen");
+  const written = parts.collapse.write(route.environment.id);
   try {
-    await answerWithPhp(visit, script, parts);
+    await answerAlone(visit, script, parts);
   } finally {
+    written();
     ended();
   }
 }

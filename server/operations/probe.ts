@@ -39,7 +39,8 @@ interface FrontPage {
 
 function getFrontPage(port: number, host: string, signal: AbortSignal): Promise<FrontPage> {
   const { promise, resolve, reject } = Promise.withResolvers<FrontPage>();
-  const headers = { host, accept: "text/html", "accept-encoding": "identity", "user-agent": "Sitewright probe" };
+  // A visitor's program that asks in the same form at the same moment shares the page.
+  const headers = { host, accept: "*/*", "accept-encoding": "identity", "user-agent": "Sitewright probe" };
   const asked = request({ host: "127.0.0.1", port, path: "/", headers, signal, agent: false }, (response) => {
     readEnd(response).then((end) => resolve({ status: response.statusCode ?? 0, end }), reject);
   });

@@ -1,0 +1,123 @@
+/**
+ * Where several ask the same of PHP at the same time, the page is made once and all of them get it: "collapsed
+ * requests" (RFC 9111, section 4). A crowd at one address then costs what one visitor costs.
+ *
+ * Nothing is kept: a page is shared from when the first asks until its last byte is there. Whoever has written
+ * something must find it in the next page that they ask for, so nobody joins a page that was begun before a write
+ * ended. And where an answer turned out to be for one visitor only, others don't wait for such a page again.
+ */
+import { isForAll, type Question } from "./question.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+
+export interface SharedPage extends Pick<UpstreamResponse, "status" | "headers"> {
+  readonly body: Buffer;
+}
+
+/** What became of a page that others waited for. Alone: nobody knows; whoever waited asks for themselves. */
+export type Outcome =
+  | { readonly kind: "page"; readonly page: SharedPage }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "alone" };
+
+/** A page that is being made, as whoever asked for it first tells of it. `end` must be called, whatever happened. */
+export interface Making {
+  begun(answer: Pick<UpstreamResponse, "status" | "headers">): void;
+  /** Whether this and all before it is kept for others: PHP shall not wait for whoever was first. */
+  add(chunk: Buffer): boolean;
+  whole(): void;
+  failed(error: unknown): void;
+  end(): void;
+}
+
+export interface Collapse {
+  /** A page that is being made as an answer to just this; null where whoever asks must have it made. */
+  find(question: Question): Promise<Outcome> | null;
+  /** Others may wait for the page from now on. Null where they may not. */
+  begin(question: Question): Making | null;
+  /** Something is being written; until what is returned is called, nobody shares a page of this environment. */
+  write(environmentId: string): () => void;
+}
+
+/** A longer page is passed on, and not kept for others. */
+const pageBytes = 1 << 20;
+/** So many questions are remembered as none to wait for; then all are forgotten. */
+const rememberedQuestions = 10_000;
+
+const alone: Outcome = { kind: "alone" };
+
+export function createCollapse(): Collapse {
+  const makings = new Map<string, Map<string, Promise<Outcome>>>();
+  const writes = new Map<string, number>();
+  const forOneOnly = new Set<string>();
+
+  function remember({ text }: Question): void {
+    if (forOneOnly.size >= rememberedQuestions) forOneOnly.clear();
+    forOneOnly.add(text);
+  }
+
+  function forget({ environmentId, text }: Question, outcome: Promise<Outcome>): void {
+    const own = makings.get(environmentId);
+    // Another one may have begun since a write.
+    if (own?.get(text) !== outcome) return;
+    own.delete(text);
+    if (own.size === 0) makings.delete(environmentId);
+  }
+
+  function make(question: Question): Making {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const own = makings.get(question.environmentId) ?? new Map<string, Promise<Outcome>>();
+    makings.set(question.environmentId, own.set(question.text, promise));
+    let head: Pick<UpstreamResponse, "status" | "headers"> | null = null;
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+
+    function settle(outcome: Outcome): void {
+      forget(question, promise);
+      resolve(outcome);
+      head = null;
+      chunks = [];
+    }
+
+    function refuse(): void {
+      remember(question);
+      settle(alone);
+    }
+
+    return {
+      begun(answer) {
+        if (!isForAll(answer)) return refuse();
+        forOneOnly.delete(question.text);
+        head = { status: answer.status, headers: answer.headers };
+      },
+      add(chunk) {
+        if (head === null) return false;
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes > pageBytes) refuse();
+        return bytes <= pageBytes;
+      },
+      whole() {
+        if (head !== null) settle({ kind: "page", page: { ...head, body: Buffer.concat(chunks) } });
+      },
+      failed: (error) => settle({ kind: "failed", error }),
+      end: () => settle(alone),
+    };
+  }
+
+  return {
+    find: (question) => {
+      if (forOneOnly.has(question.text)) return null;
+      return makings.get(question.environmentId)?.get(question.text) ?? null;
+    },
+    begin: (question) => (writes.has(question.environmentId) ? null : make(question)),
+    write(environmentId) {
+      makings.delete(environmentId);
+      writes.set(environmentId, (writes.get(environmentId) ?? 0) + 1);
+      return () => {
+        const left = (writes.get(environmentId) ?? 1) - 1;
+        if (left === 0) writes.delete(environmentId);
+        else writes.set(environmentId, left);
+      };
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * What a request asks PHP for, where many may ask the same: a page, as every browser asks for it that has no cookie of
+ * the site. And whether PHP's answer to one of them is an answer to all.
+ *
+ * WordPress and its plugins decide by whatever a visitor sends. So a request with anything out of the ordinary asks for
+ * itself alone, and what plugins do look at in ordinary ones (the device, the languages, the forms of an answer) is part
+ * of the question. PHP in turn says in the answer's headers what is for one visitor only (RFC 9111, section 3).
+ */
+import { toUpstream } from "./headers.ts";
+import type { Script } from "./php.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+import type { Visit } from "./visit.ts";
+
+export interface Question {
+  readonly environmentId: string;
+  /** The same text for the same question about the same release. */
+  readonly text: string;
+}
+
+/** Every browser sends them, and no page depends on them, or only as the question says. */
+const ordinary = new Set([
+  ...["host", "accept", "accept-encoding", "accept-language", "user-agent"],
+  ...["upgrade-insecure-requests", "priority"],
+]);
+const ordinaryPrefixes = ["sec-fetch-", "sec-ch-ua"];
+
+/** By these names WordPress itself knows small devices, for which themes may have other pages. */
+const smallDevice = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mobi/;
+
+/** WordPress's own entrance for everything that has an address of its own. */
+const frontController = "/index.php";
+
+/** Null where the request is for itself alone. It must be one that can't write (`mayWrite`). */
+export function questionOf({ request, route, path, host, fromPhp }: Visit, script: Script): Question | null {
+  if (request.method !== "GET" || fromPhp || path.query !== "" || script.script !== frontController) return null;
+  const headers = toUpstream(request, host);
+  if (!Object.keys(headers).every(isOrdinary)) return null;
+  const { id, release, phpVersion, phpRun = 0 } = route.environment;
+  // Any language is what nobody asks for in words.
+  const language = headers["accept-language"] ?? "*";
+  const isSmall = headers["sec-ch-ua-mobile"] === "?1" || smallDevice.test(request.headers["user-agent"] ?? "");
+  const parts = [release, phpVersion, phpRun, host, path.url, headers.accept ?? "*/*", language, isSmall];
+  return { environmentId: id, text: JSON.stringify([id, ...parts]) };
+}
+
+function isOrdinary(name: string): boolean {
+  return ordinary.has(name) || ordinaryPrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** What an answer is for all with: nothing in it depends on the one who asked. */
+const forOneOnly = new Set(["set-cookie", "content-encoding", "pragma", "www-authenticate"]);
+const notForAll = /no-store|no-cache|private|must-revalidate|max-age\s*=\s*"?0/i;
+
+/** Whether whoever asks the same at the same moment may have this answer too. */
+export function isForAll({ status, headers }: Pick<UpstreamResponse, "status" | "headers">): boolean {
+  return status === 200 && headers.every(([name, value]) => allows(name.toLowerCase(), value));
+}
+
+function allows(name: string, value: string): boolean {
+  if (forOneOnly.has(name)) return false;
+  if (name === "cache-control") return !notForAll.test(value);
+  return name !== "vary" || /^\s*accept-encoding\s*$/i.test(value);
+}
