@@ -1,4 +1,6 @@
+import { rm, writeFile } from "node:fs/promises";
 import { getPriority } from "node:os";
+import path from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
@@ -66,6 +68,16 @@ test("a worker comes before others until it has made its first page, and then af
   await answer;
   await until(() => priorities().every((priority) => priority === 5));
 }, 30_000);
+
+test("a worker notices when another process has ended the maintenance that it has seen", async () => {
+  const file = path.join(site.documentRoot, ".maintenance");
+  const visitor = visitorOf(world.serving, site);
+  await writeFile(file, "<?php $upgrading = time();");
+  expect((await visitor.get("/")).status).toBe(503);
+  await rm(file);
+  expect((await visitor.get("/")).status).toBe(200);
+  expect(workersOf(site)).toHaveLength(1);
+}, 60_000);
 
 describe("a worker that dies", () => {
   test("in the middle of a request takes that request with it, and the next one works", async () => {

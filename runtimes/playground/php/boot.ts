@@ -9,6 +9,7 @@ import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIni
 import { createSpawnHandler } from "@php-wasm/util";
 import { mainModuleOf } from "./build.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
+import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
 
@@ -59,7 +60,10 @@ interface OpenFile {
 }
 
 interface Files {
-  readonly FS: { readonly streams: readonly (OpenFile | null | undefined)[]; close(file: OpenFile): void };
+  readonly FS: NodeTable & {
+    readonly streams: readonly (OpenFile | null | undefined)[];
+    close(file: OpenFile): void;
+  };
 }
 
 function hasFiles(runtime: object): runtime is Files {
@@ -77,16 +81,26 @@ export class GuardedPhp extends PHP {
     guardNetwork(runtime, rules);
   }
 
+  /** To be called before a request, so that PHP sees what other workers have done to the environment's files. */
+  forgetNodes(): void {
+    forgetOwnNodes(this.#files());
+  }
+
   /**
-   * To be called between two requests. The library opens the outputs anew for each and forgets to close them; from
+   * To be called after a request. The library opens the outputs anew for each and forgets to close them; from
    * the 512th request on, a socket's number would be too high for `select`, and every connection would only time out.
    */
   closeOutputs(): void {
+    const files = this.#files();
+    for (const file of files.streams) {
+      if (file && file.fd >= standardDescriptors && outputs.has(file.path ?? "")) files.close(file);
+    }
+  }
+
+  #files(): Files["FS"] {
     const runtime = this[runtimeOf];
     if (!hasFiles(runtime)) throw new Error("This PHP's files have another form.");
-    for (const file of runtime.FS.streams) {
-      if (file && file.fd >= standardDescriptors && outputs.has(file.path ?? "")) runtime.FS.close(file);
-    }
+    return runtime.FS;
   }
 }
 

@@ -15,6 +15,7 @@ declare module "@php-wasm/universal" {
     readonly ErrnoError: new (errno: number) => Error;
     mount(type: object, options: { readonly root: string }, mountPoint: string): FsNode;
     unmount(mountPoint: string): void;
+    hashRemoveNode(node: object): void;
     mkdirTree(path: string): void;
     analyzePath(path: string, dontResolveLastLink: boolean): { readonly exists: boolean };
   }

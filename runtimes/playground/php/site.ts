@@ -20,7 +20,7 @@ export interface SiteFolders {
 export async function mountSite(php: PHP, folders: SiteFolders): Promise<() => Promise<void>> {
   const own = [
     await mountFolder(php, siteFolder, folders.documentRoot, "own"),
-    await mountFolder(php, databaseFolder, folders.database, "own"),
+    await mountFolder(php, databaseFolder, folders.database, "database"),
     await mountFolder(php, sessionFolder, folders.sessions, "own"),
   ];
   const shared = folders.core === null ? [] : await mountShared(php, folders.core);

@@ -116,6 +116,7 @@ export async function answer(
   let reason: string | null = null;
   const log = new ErrorLog();
   try {
+    php.forgetNodes();
     const options = optionsFor(request.head, request.body);
     if (php.isFile(options.scriptPath ?? "")) await passOn(await php.runStream(options), out, log);
     else notFound(out);
