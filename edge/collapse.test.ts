@@ -1,60 +1,11 @@
-import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { eventually } from "./testing/eventually.ts";
 import { FakeNoAnswer, textAnswer } from "./testing/fakeUpstream.ts";
-import { ask, openRaw, putTable, type Sending, statusOf } from "./testing/http.ts";
-import { type EdgeWorld, startSite, tableOf } from "./testing/withEdge.ts";
+import { ask, openRaw, putTable, statusOf } from "./testing/http.ts";
+import { arrive, beginPage, frontPage, html, startSlowSite, wordpress } from "./testing/slowSite.ts";
+import { startSite, tableOf } from "./testing/withEdge.ts";
 import type { UpstreamResponse } from "./upstream.ts";
-
-const frontPage = "GET / HTTP/1.1\r\nHost: site.localhost\r\n\r\n";
-const html = [["Content-Type", "text/html"]] as const;
-
-/** PHP that makes every page but markers only when it is told to, and numbers them. */
-async function startSlowSite(files: Record<string, string> = {}) {
-  const world = await startSite(files);
-  const { upstream } = world;
-  const gate = Promise.withResolvers<void>();
-  let made = 0;
-  const slow = {
-    ...world,
-    headers: html as readonly (readonly [string, string])[],
-    status: 200,
-    make: () => gate.resolve(),
-    /** The addresses that PHP was asked for, without those that only tell that all before them has arrived. */
-    asked: () => upstream.asked.map(({ request }) => request.url).filter((url) => !url.startsWith("/marker")),
-  };
-  upstream.answer = async ({ url }) => {
-    if (url.startsWith("/marker")) return textAnswer("marker");
-    made += 1;
-    const page = `page ${made}`;
-    await gate.promise;
-    return textAnswer(page, slow.headers, slow.status);
-  };
-  return slow;
-}
-
-/** Has PHP asked for the front page by a first visitor, who waits for it. */
-async function beginPage({ edge, upstream }: Pick<EdgeWorld, "edge" | "upstream">, sending?: Sending) {
-  const before = upstream.asked.length;
-  const page = ask(edge, "/", sending);
-  page.catch(() => undefined);
-  await eventually(() => expect(upstream.asked.length).toBe(before + 1));
-  return { page };
-}
-
-let markers = 0;
-
-/** Asks for the front page on a connection of its own; resolves when the edge has this request. */
-async function arrive({ edge, upstream }: Pick<EdgeWorld, "edge" | "upstream">) {
-  markers += 1;
-  const marker = `/marker/${markers}`;
-  const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: site.localhost\r\n`;
-  const visitor = openRaw(edge);
-  visitor.socket.write(`${head("/")}\r\n${head(marker)}Connection: close\r\n\r\n`);
-  await eventually(() => expect(upstream.asked.some(({ request }) => request.url === marker)).toBe(true));
-  return { ...visitor, ended: once(visitor.socket, "close") };
-}
 
 test("a crowd that asks the same at once gets one page, which PHP makes once", async () => {
   const site = await startSlowSite();
@@ -72,7 +23,7 @@ test("a crowd that asks the same at once gets one page, which PHP makes once", a
 });
 
 test("who comes while the page is passed on gets all of it", async () => {
-  const site = await startSite();
+  const site = await startSite({}, wordpress);
   const page = new PassThrough();
   site.upstream.answer = ({ url }) => (url === "/" ? { status: 200, headers: html, body: page } : textAnswer("marker"));
   page.write("first ");
@@ -92,99 +43,18 @@ test("nothing is kept: who comes afterwards has it made again", async () => {
   expect((await ask(site.edge, "/")).body).toBe("page 2");
 });
 
-const otherQuestions: readonly (readonly [what: string, path: string, sending: Sending])[] = [
-  ["in another language", "/", { headers: { "accept-language": "de" } }],
-  ["on a telephone", "/", { headers: { "user-agent": "Mozilla/5.0 (iPhone) Mobile/15E148" } }],
-  ["on a telephone that says so itself", "/", { headers: { "sec-ch-ua-mobile": "?1" } }],
-  ["in another form", "/", { headers: { accept: "application/activity+json" } }],
-  ["at another address", "/a", {}],
-  ["at another port", "/", { host: "site.localhost:8081" }],
-];
-
-test.each(otherQuestions)("who asks %s asks something else", async (_, path, sending) => {
-  const site = await startSlowSite();
-  await beginPage(site);
-  const other = ask(site.edge, path, sending);
-  await eventually(() => expect(site.asked()).toHaveLength(2));
-  site.make();
-  expect((await other).body).toBe("page 2");
-});
-
-test.each([
-  ["curl", { accept: "*/*", "user-agent": "curl/8.5.0" }],
-  ["Node", { accept: "*/*", "accept-language": "*", "sec-fetch-mode": "cors", "accept-encoding": "br, gzip" }],
-  ["the control process", { accept: "*/*", "accept-encoding": "identity", "user-agent": "Sitewright probe" }],
-])("a page that %s asked for is one for any other program too", async (_, headers) => {
-  const site = await startSlowSite();
-  await beginPage(site, { headers });
-  const later = await arrive(site);
-  site.make();
-  await later.ended;
-  expect(later.received()).toContain("page 1");
-});
-
-const askedAlone: readonly (readonly [what: string, path: string, sending: Sending])[] = [
-  ["with a cookie", "/", { headers: { cookie: "a=1" } }],
-  ["with credentials", "/", { headers: { authorization: "Basic eA==" } }],
-  ["with a header that not every browser sends", "/", { headers: { "cart-token": "1" } }],
-  ["from a link on another site", "/", { headers: { referer: "https://partner.example/" } }],
-  ["for a part of the page", "/", { headers: { range: "bytes=0-1" } }],
-  ["only if the page is new", "/", { headers: { "if-none-match": '"1"' } }],
-  ["for a page that is made now", "/", { headers: { "cache-control": "no-cache" } }],
-  ["with a query", "/?a=1", {}],
-  ["a script of its own", "/wp-login.php", {}],
-  ["for the head only", "/", { method: "HEAD" }],
-  ["what may be asked", "/", { method: "OPTIONS" }],
-  ["with something to save", "/", { method: "POST", body: "a=1" }],
-];
-
-test.each(askedAlone)("each of two who ask %s has an own answer", async (_, path, sending) => {
-  const site = await startSlowSite({ "wp-login.php": "<?php" });
-  const both = [ask(site.edge, path, sending), ask(site.edge, path, sending)];
-  await eventually(() => expect(site.asked()).toEqual([path, path]));
-  site.make();
-  const bodies = (await Promise.all(both)).map(({ body }) => body);
-  expect(bodies.toSorted()).toEqual(sending.method === "HEAD" ? ["", ""] : ["page 1", "page 2"]);
-});
-
-test("PHP that asks its own site shares nothing", async () => {
-  const site = await startSlowSite();
-  await beginPage(site);
-  const own = ask(site.edge, "/", { socketPath: site.edge.loopbackSocket });
-  await eventually(() => expect(site.asked()).toHaveLength(2));
-  site.make();
-  expect((await own).body).toBe("page 2");
-});
-
-test.each([
-  ["sets a cookie", 200, [["Set-Cookie", "session=1"]]],
-  ["is private", 200, [["Cache-Control", "private, max-age=600"]]],
-  ["may not be kept", 200, [["cache-control", "No-Store"]]],
-  ["is old at once", 200, [["Cache-Control", "public, max-age=0"]]],
-  ["depends on a header", 200, [["Vary", "Accept-Encoding, Cookie"]]],
-  ["depends on everything", 200, [["Vary", "*"]]],
-  ["is compressed for who asked", 200, [["Content-Encoding", "gzip"]]],
-  ["leads elsewhere", 302, [["Location", "/de/"]]],
-  ["is an error", 404, []],
-] as const)("an answer that %s is for one only, and nobody waits for such a one again", async (_, status, headers) => {
-  const site = await startSlowSite();
-  Object.assign(site, { status, headers: [...html, ...headers] });
-  const { page } = await beginPage(site);
-  const waiting = await arrive(site);
-  expect(site.asked()).toEqual(["/"]);
-  site.make();
-  expect((await page).body).toBe("page 1");
-  await waiting.ended;
-  expect(waiting.received()).toContain("page 2");
-  const both = [ask(site.edge, "/"), ask(site.edge, "/")];
-  expect((await Promise.all(both)).map(({ body }) => body).toSorted()).toEqual(["page 3", "page 4"]);
-});
-
 test("once such a page is for all, it is shared again", async () => {
-  const site = await startSite();
+  const site = await startSite({}, wordpress);
   const { upstream } = site;
-  upstream.answer = () => textAnswer("mine", [["Set-Cookie", "a=1"]]);
-  await ask(site.edge, "/");
+  const mine = Promise.withResolvers<void>();
+  upstream.answer = async ({ url }) => {
+    if (url === "/" && upstream.asked.length === 1) await mine.promise;
+    return textAnswer("mine", [["Set-Cookie", "a=1"]]);
+  };
+  await beginPage(site);
+  const waiting = await arrive(site);
+  mine.resolve();
+  await waiting.ended;
   upstream.answer = () => textAnswer("ours");
   await ask(site.edge, "/");
   const gate = Promise.withResolvers<void>();
@@ -196,26 +66,13 @@ test("once such a page is for all, it is shared again", async () => {
   const later = await arrive(site);
   gate.resolve();
   await Promise.all([page, later.ended]);
-  expect(upstream.asked.filter(({ request }) => request.url === "/")).toHaveLength(3);
+  expect(upstream.asked.filter(({ request }) => request.url === "/")).toHaveLength(4);
 });
-
-test.each([[[]], [[["Vary", "Accept-Encoding"]]], [[["Cache-Control", "public, max-age=60"]]]] as const)(
-  "an answer with %j is for all",
-  async (headers) => {
-    const site = await startSlowSite();
-    Object.assign(site, { headers: [...html, ...headers] });
-    await beginPage(site);
-    const later = await arrive(site);
-    site.make();
-    await later.ended;
-    expect(later.received()).toContain("page 1");
-  },
-);
 
 describe("whoever has written something finds it", () => {
   /** Answers with what has been written when PHP begins with the page. */
   async function startNotebook() {
-    const world = await startSite();
+    const world = await startSite({}, wordpress);
     const gates: PromiseWithResolvers<void>[] = [];
     let written = "nothing";
     world.upstream.answer = async ({ method, url }) => {
@@ -314,7 +171,7 @@ test("who leaves while waiting is missed by nobody", async () => {
 });
 
 test("that there is no page is told to all who wait, and PHP is asked once", async () => {
-  const site = await startSite();
+  const site = await startSite({}, wordpress);
   const gate = Promise.withResolvers<void>();
   site.upstream.answer = async ({ url }) => {
     if (url.startsWith("/marker")) return textAnswer("marker");
@@ -331,7 +188,7 @@ test("that there is no page is told to all who wait, and PHP is asked once", asy
 });
 
 test("nobody gets the half of a page that broke off for the first one", async () => {
-  const site = await startSite();
+  const site = await startSite({}, wordpress);
   const broken = Promise.withResolvers<void>();
   async function* half() {
     yield Buffer.from("half");
@@ -350,8 +207,33 @@ test("nobody gets the half of a page that broke off for the first one", async ()
   expect(waiting.received()).not.toContain("half");
 });
 
+test("where a page broke off, those who waited are not made to wait for each other", async () => {
+  const site = await startSite({}, wordpress);
+  const [broken, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  async function* half() {
+    yield Buffer.from("half");
+    await broken.promise;
+    throw new Error("worker died");
+  }
+  const asked = () => site.upstream.asked.filter(({ request }) => request.url === "/");
+  site.upstream.answer = async ({ url }) => {
+    if (url !== "/") return textAnswer("marker");
+    if (asked().length === 1) return { status: 200, headers: html, body: Readable.from(half()) };
+    await gate.promise;
+    return textAnswer("whole");
+  };
+  const { page } = await beginPage(site);
+  const waiting = [await arrive(site), await arrive(site)];
+  broken.resolve();
+  await expect(page).rejects.toThrow(/aborted|socket hang up|ECONNRESET/);
+  await eventually(() => expect(asked()).toHaveLength(3));
+  gate.resolve();
+  await Promise.all(waiting.map(({ ended }) => ended));
+  for (const { received } of waiting) expect(received()).toContain("whole");
+});
+
 test("a page too long to be kept comes whole to everybody", async () => {
-  const site = await startSite();
+  const site = await startSite({}, wordpress);
   const gate = Promise.withResolvers<void>();
   const long = "0123456789".repeat(300_000);
   site.upstream.answer = async ({ url }) => {
@@ -368,7 +250,7 @@ test("a page too long to be kept comes whole to everybody", async () => {
 });
 
 test("a first visitor who reads slowly holds nobody up", async () => {
-  const site = await startSite();
+  const site = await startSite({}, wordpress);
   const body = new PassThrough({ highWaterMark: 1 });
   site.upstream.answer = ({ url }) => (url === "/" ? { status: 200, headers: html, body } : textAnswer("marker"));
   const slow = openRaw(site.edge);

@@ -22,6 +22,8 @@ export type Outcome =
 /** A page that is being made, as whoever asked for it first tells of it. `end` must be called, whatever happened. */
 export interface Making {
   begun(answer: Pick<UpstreamResponse, "status" | "headers">): void;
+  /** There is an answer, and it broke off: the next one may, too, so nobody waits for it. */
+  broken(): void;
   /** Whether this and all before it is kept for others: PHP shall not wait for whoever was first. */
   add(chunk: Buffer): boolean;
   whole(): void;
@@ -45,8 +47,13 @@ const rememberedQuestions = 10_000;
 
 const alone: Outcome = { kind: "alone" };
 
+interface Awaited {
+  readonly outcome: Promise<Outcome>;
+  isAwaited: boolean;
+}
+
 export function createCollapse(): Collapse {
-  const makings = new Map<string, Map<string, Promise<Outcome>>>();
+  const makings = new Map<string, Map<string, Awaited>>();
   const writes = new Map<string, number>();
   const forOneOnly = new Set<string>();
 
@@ -55,31 +62,32 @@ export function createCollapse(): Collapse {
     forOneOnly.add(text);
   }
 
-  function forget({ environmentId, text }: Question, outcome: Promise<Outcome>): void {
+  function forget({ environmentId, text }: Question, made: Awaited): void {
     const own = makings.get(environmentId);
     // Another one may have begun since a write.
-    if (own?.get(text) !== outcome) return;
+    if (own?.get(text) !== made) return;
     own.delete(text);
     if (own.size === 0) makings.delete(environmentId);
   }
 
   function make(question: Question): Making {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const own = makings.get(question.environmentId) ?? new Map<string, Promise<Outcome>>();
-    makings.set(question.environmentId, own.set(question.text, promise));
+    const made: Awaited = { outcome: promise, isAwaited: false };
+    const own = makings.get(question.environmentId) ?? new Map<string, Awaited>();
+    makings.set(question.environmentId, own.set(question.text, made));
     let head: Pick<UpstreamResponse, "status" | "headers"> | null = null;
     let chunks: Buffer[] = [];
     let bytes = 0;
 
     function settle(outcome: Outcome): void {
-      forget(question, promise);
+      forget(question, made);
       resolve(outcome);
       head = null;
       chunks = [];
     }
 
     function refuse(): void {
-      remember(question);
+      if (made.isAwaited) remember(question);
       settle(alone);
     }
 
@@ -99,15 +107,18 @@ export function createCollapse(): Collapse {
       whole() {
         if (head !== null) settle({ kind: "page", page: { ...head, body: Buffer.concat(chunks) } });
       },
+      broken: refuse,
       failed: (error) => settle({ kind: "failed", error }),
       end: () => settle(alone),
     };
   }
 
   return {
-    find: (question) => {
-      if (forOneOnly.has(question.text)) return null;
-      return makings.get(question.environmentId)?.get(question.text) ?? null;
+    find: ({ environmentId, text }) => {
+      const made = forOneOnly.has(text) ? undefined : makings.get(environmentId)?.get(text);
+      if (made === undefined) return null;
+      made.isAwaited = true;
+      return made.outcome;
     },
     begin: (question) => (writes.has(question.environmentId) ? null : make(question)),
     write(environmentId) {

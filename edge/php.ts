@@ -1,4 +1,4 @@
-/** Hands a request to PHP and its answer to the visitor, both as they come: nothing is gathered here. */
+/** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import type { Making, SharedPage } from "./collapse.ts";
@@ -58,6 +58,7 @@ async function havePageMade(visit: Visit, script: Script, parts: EdgeParts, maki
   }
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
     discard(answer.body);
+    making?.broken();
     return sendPage(request, response, "crashed");
   }
   making?.begun(answer);
@@ -125,6 +126,7 @@ async function pass(
     response.end();
     making?.whole();
   } catch {
+    if (!response.destroyed) making?.broken();
     // The head is out: all that is left to say is that this isn't the whole answer.
     answer.body.destroy();
     response.destroy();

@@ -6,6 +6,7 @@
  * itself alone, and what plugins do look at in ordinary ones (the device, the languages, the forms of an answer) is part
  * of the question. PHP in turn says in the answer's headers what is for one visitor only (RFC 9111, section 3).
  */
+import type { IncomingMessage } from "node:http";
 import { toUpstream } from "./headers.ts";
 import type { Script } from "./php.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -19,10 +20,10 @@ export interface Question {
 
 /** Every browser sends them, and no page depends on them, or only as the question says. */
 const ordinary = new Set([
-  ...["host", "accept", "accept-encoding", "accept-language", "user-agent"],
-  ...["upgrade-insecure-requests", "priority"],
+  ...["host", "accept", "accept-encoding", "accept-language", "user-agent", "upgrade-insecure-requests", "priority"],
+  ...["sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site", "sec-fetch-user"],
+  ...["sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
 ]);
-const ordinaryPrefixes = ["sec-fetch-", "sec-ch-ua"];
 
 /** By these names WordPress itself knows small devices, for which themes may have other pages. */
 const smallDevice = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mobi/;
@@ -30,26 +31,33 @@ const smallDevice = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mo
 /** WordPress's own entrance for everything that has an address of its own. */
 const frontController = "/index.php";
 
+/** Nobody asks for so much in the ordinary way, and others' questions are remembered. */
+const longestText = 1_000;
+
 /** Null where the request is for itself alone. It must be one that can't write (`mayWrite`). */
 export function questionOf({ request, route, path, host, fromPhp }: Visit, script: Script): Question | null {
-  if (request.method !== "GET" || fromPhp || path.query !== "" || script.script !== frontController) return null;
+  const { id, release, phpVersion, phpRun = 0, overlays } = route.environment;
+  // Of what else people write in PHP, nobody knows by what its pages differ.
+  if (!("wp-includes" in overlays) || script.script !== frontController) return null;
+  if (request.method !== "GET" || fromPhp || path.query !== "" || hasBody(request)) return null;
   const headers = toUpstream(request, host);
-  if (!Object.keys(headers).every(isOrdinary)) return null;
-  const { id, release, phpVersion, phpRun = 0 } = route.environment;
+  if (!Object.keys(headers).every((name) => ordinary.has(name))) return null;
   // Any language is what nobody asks for in words.
   const language = headers["accept-language"] ?? "*";
   const isSmall = headers["sec-ch-ua-mobile"] === "?1" || smallDevice.test(request.headers["user-agent"] ?? "");
-  const parts = [release, phpVersion, phpRun, host, path.url, headers.accept ?? "*/*", language, isSmall];
-  return { environmentId: id, text: JSON.stringify([id, ...parts]) };
+  const parts = [id, release, phpVersion, phpRun, host, path.url, headers.accept ?? "*/*", language, isSmall];
+  const text = JSON.stringify(parts);
+  return text.length > longestText ? null : { environmentId: id, text };
 }
 
-function isOrdinary(name: string): boolean {
-  return ordinary.has(name) || ordinaryPrefixes.some((prefix) => name.startsWith(prefix));
+/** Whoever sends one decides when PHP can begin. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || headers["content-length"] !== undefined;
 }
 
-/** What an answer is for all with: nothing in it depends on the one who asked. */
-const forOneOnly = new Set(["set-cookie", "content-encoding", "pragma", "www-authenticate"]);
-const notForAll = /no-store|no-cache|private|must-revalidate|max-age\s*=\s*"?0/i;
+/** With one of these an answer is for the one who asked, or says in an older way for how long it is for others. */
+const forOneOnly = new Set(["set-cookie", "content-encoding", "pragma", "expires", "www-authenticate"]);
+const notForAll = /no-store|no-cache|private|revalidate|max-?age\s*=\s*"?0/i;
 
 /** Whether whoever asks the same at the same moment may have this answer too. */
 export function isForAll({ status, headers }: Pick<UpstreamResponse, "status" | "headers">): boolean {
