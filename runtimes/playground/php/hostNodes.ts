@@ -2,7 +2,7 @@
  * Files and folders of the host as Emscripten's NODEFS has them, with operations that differ from mount to mount: the
  * originals serve all of them.
  */
-import { fstatSync, lstatSync, type Stats } from "node:fs";
+import { fstatSync, lstatSync, mkdirSync, type Stats, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { RootFs } from "@php-wasm/universal";
 
@@ -21,13 +21,15 @@ function isHostNode(node: object): node is FsNode {
   return ["mode", "name", "parent", "node_ops", "stream_ops", "isSharedFS"].every((name) => name in node);
 }
 
-/** The part of NODEFS that makes a node without asking the host. */
-interface NodeMaker {
+/** The part of NODEFS that is used as it is. */
+interface NodeFs {
   createNode(parent: FsNode, name: string, mode: number): FsNode;
+  /** Turns an error of the host's into one of Emscripten's: any other would be PHP's end. */
+  tryFSOperation<Result>(operation: () => Result): Result;
 }
 
-function isNodeMaker(nodeFs: object): nodeFs is NodeMaker {
-  return "createNode" in nodeFs;
+function isNodeFs(nodeFs: object): nodeFs is NodeFs {
+  return "createNode" in nodeFs && "tryFSOperation" in nodeFs;
 }
 
 /** As Emscripten wants them. */
@@ -79,6 +81,7 @@ export interface HostMount {
   /** Its path on the host. */
   readonly folder: string;
   makeNode(parent: FsNode, name: string, mode: number): FsNode;
+  askHost<Result>(question: () => Result): Result;
   makeError(errno: number): Error;
   /** Has it looked up again the next time. */
   forget(node: FsNode): void;
@@ -87,13 +90,14 @@ export interface HostMount {
 /** `mountPoint` must be a folder. Throws where NODEFS has another form than this version of it. */
 export function mountHost(FS: RootFs, folder: string, mountPoint: string): HostMount {
   const nodeFs = FS.filesystems.NODEFS;
-  if (nodeFs === undefined || !isNodeMaker(nodeFs)) throw new Error("This PHP has no NODEFS, or another one.");
+  if (nodeFs === undefined || !isNodeFs(nodeFs)) throw new Error("This PHP has no NODEFS, or another one.");
   const root = FS.mount(nodeFs, { root: folder }, mountPoint);
   if (!isHostNode(root)) throw new Error("This PHP's NODEFS has another form.");
   return {
     root,
     folder,
     makeNode: (parent, name, mode) => nodeFs.createNode(parent, name, mode),
+    askHost: (question) => nodeFs.tryFSOperation(question),
     makeError: (errno) => new FS.ErrnoError(errno),
     forget: (node) => FS.hashRemoveNode(node),
   };
@@ -105,26 +109,37 @@ export function pathOf(node: FsNode): string {
 }
 
 const noEntry = 44;
-
-/** What the host says of a name: null where there is nothing; undefined where it won't say, and NODEFS knows the error. */
-function look(file: string): Stats | null | undefined {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return undefined;
-  }
-}
+const invalid = 28;
 
 /**
  * Like NODEFS's own, but that there is nothing costs no exception with a stack, which takes ten times as long as the
  * question: SQLite asks for its journals before every query.
  */
-function lookUp({ root, folder, makeNode, makeError }: HostMount): NodeOps["lookup"] {
-  const { lookup } = root.node_ops;
+function lookUp({ folder, makeNode, askHost, makeError }: HostMount): NodeOps["lookup"] {
   return (parent, name) => {
-    const stats = look(path.join(folder, pathOf(parent), name));
-    if (stats === null) throw makeError(noEntry);
-    return stats === undefined ? lookup(parent, name) : makeNode(parent, name, stats.mode);
+    const place = path.join(folder, pathOf(parent), name);
+    const stats = askHost(() => lstatSync(place, { throwIfNoEntry: false }));
+    if (stats === undefined) throw makeError(noEntry);
+    return makeNode(parent, name, stats.mode);
+  };
+}
+
+const fileType = 0o170000;
+const folderType = 0o040000;
+const regularType = 0o100000;
+
+/**
+ * Asks the host first, where NODEFS has a node already when the host refuses, and PHP then believes in the file. What
+ * another process has made in the same moment is left as it is.
+ */
+function makeFile({ folder, makeNode, askHost, makeError }: HostMount): NodeOps["mknod"] {
+  return (parent, name, mode) => {
+    const place = path.join(folder, pathOf(parent), name);
+    const type = mode & fileType;
+    if (type === folderType) askHost(() => mkdirSync(place, mode));
+    else if (type === regularType) askHost(() => writeFileSync(place, "", { mode, flag: "a" }));
+    else throw makeError(invalid);
+    return makeNode(parent, name, mode);
   };
 }
 
@@ -137,13 +152,8 @@ function attributesOf(stats: Stats): Attributes {
  * With the host's number of the file, where NODEFS has one for each time that it looked the file up: SQLite takes a
  * database whose number is another one than before for another file, and does not write to it.
  */
-function getAttributes({ root, folder, makeError }: HostMount): NodeOps["getattr"] {
-  const { getattr } = root.node_ops;
-  return (node) => {
-    const stats = look(path.join(folder, pathOf(node)));
-    if (stats === null) throw makeError(noEntry);
-    return stats === undefined ? getattr(node) : attributesOf(stats);
-  };
+function getAttributes({ folder, askHost }: HostMount): NodeOps["getattr"] {
+  return (node) => attributesOf(askHost(() => lstatSync(path.join(folder, pathOf(node)))));
 }
 
 /** Gives the mount's root, and every node that will be found below it, operations of its own. */
@@ -162,8 +172,16 @@ export function adopt(
   },
 ): void {
   const { root } = mount;
-  const base = { ...root.node_ops, lookup: lookUp(mount), getattr: getAttributes(mount) };
-  const streams: StreamOps = { ...root.stream_ops, getattr: ({ nfd }) => attributesOf(fstatSync(nfd)) };
+  const base = {
+    ...root.node_ops,
+    lookup: lookUp(mount),
+    mknod: makeFile(mount),
+    getattr: getAttributes(mount),
+  };
+  const streams: StreamOps = {
+    ...root.stream_ops,
+    getattr: ({ nfd }) => attributesOf(mount.askHost(() => fstatSync(nfd))),
+  };
   const { node: nodeChanges, stream: streamChanges, isShared, isKept } = change(base, streams);
   const changed = { ...base, ...nodeChanges };
   const streamOps = { ...streams, ...streamChanges };

@@ -84,6 +84,16 @@ describe("the folder of a database", () => {
     expect(await asked).toEqual([true, true, null, false]);
   });
 
+  test("a file that could not be made is not there afterwards", async () => {
+    await mount("database");
+    const long = "x".repeat(300);
+    expect(await ask(`[@touch('/mounted/${long}'), file_exists('/mounted/${long}'), @mkdir('/mounted/a/b')]`)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
   test("SQLite, for which a file whose number changes is another one, writes to it", async () => {
     await mount("database");
     const steps = [

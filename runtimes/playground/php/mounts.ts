@@ -2,7 +2,7 @@
  * How host folders appear to PHP. Three kinds of mount, all on top of Emscripten's NODEFS, whose name they keep
  * because the file locks of SQLite recognise a shared file by it.
  *
- * Read-only: WordPress's own code, one copy for all environments. Every way to change something answers EROFS
+ * Read-only: WordPress's own code, one copy for all environments. Every way to change something is refused
  * and the write bits are hidden, so that PHP's `is_writable` tells the truth. Where the server runs as root
  * the files also belong to somebody else than the worker. As nobody changes them, the host is asked about each
  * of them once in a worker's life: a page of WordPress asks for 500 of them, and a worker's first one four times.
@@ -40,8 +40,8 @@ function makeOwn(mount: HostMount, isKept: boolean): void {
 const knownFolders = new Map<string, Map<string, Attributes>>();
 
 function knownIn(folder: string): Map<string, Attributes> {
-  const { dev, ino } = statSync(folder);
-  const key = `${dev}:${ino}`;
+  const { dev, ino, birthtimeMs } = statSync(folder);
+  const key = `${dev}:${ino}:${birthtimeMs}`;
   const known = knownFolders.get(key) ?? new Map<string, Attributes>();
   knownFolders.set(key, known);
   return known;
