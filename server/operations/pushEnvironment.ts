@@ -4,12 +4,14 @@
  *
  * What could be written to the target in between is refused by the edge for that time, so that nothing is accepted
  * and then lost. That time is short: where the target's own tables or files are copied into its next release it
- * begins before they are, otherwise only before the backup is taken. `docs/decisions/pushing.md` says more.
+ * begins before they are, otherwise when it is built, just before the backup is taken. `docs/decisions/pushing.md` says more.
  */
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
+import { atOnce } from "./atOnce.ts";
+import { attempt, quickPace } from "./attempt.ts";
 import { backUp, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
-import { type OperationDefinition, StepFailure } from "./operation.ts";
+import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
@@ -36,6 +38,13 @@ function copiesOwn({ files, database }: PushInput): boolean {
   return typeof files !== "string" || typeof database !== "string";
 }
 
+/** Whether what is the target's own is served by the next release too: trying that out may change it. */
+function sharesOwn({ files, database }: PushInput): boolean {
+  return files === "none" || database === "none";
+}
+
+const trialSeconds = 90;
+
 export function pushEnvironment(services: Services): OperationDefinition<PushInput> {
   const { database, runtime, publisher, tryOut, settle } = services;
 
@@ -48,6 +57,32 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
   async function thaw(input: PushInput): Promise<void> {
     await setFrozen(database, input.target.id, false);
     await publisher.publish();
+  }
+
+  async function tryStaged({ target, token, address }: PushInput, signal: AbortSignal): Promise<void> {
+    const { version: phpVersion } = await phpOf(database, target.id);
+    const layout = await runtime.staged(target, token);
+    if (layout === null) throw new StepFailure("What was built for the push is not there any more.");
+    await tryOut({ environment: target, phpVersion, layout, address, what: "What would be pushed" }, signal);
+  }
+
+  /** What passes by itself is waited for here: the backup beside it is not to be made anew for that. */
+  async function patientlyTryStaged(input: PushInput, stop: AbortSignal): Promise<void> {
+    const patience = { deadlineSeconds: trialSeconds, pace: quickPace, stop };
+    const error = await attempt((signal) => tryStaged(input, signal), patience);
+    if (error === null) return;
+    const message = error instanceof StepFailure ? error.message : "What would be pushed could not be tried out.";
+    throw new StepFailure(message, { cause: error });
+  }
+
+  async function tryAndBackUp({ input, operationId, signal }: StepContext<PushInput>): Promise<void> {
+    const backup = { environment: input.target, operationId, note: `Before a push from ${input.sourceName}` };
+    const tryIt = (stop: AbortSignal) => patientlyTryStaged(input, stop);
+    const backItUp = (stop: AbortSignal) => backUp(services, backup, stop);
+    if (sharesOwn(input)) {
+      await backItUp(signal);
+      await tryIt(signal);
+    } else await atOnce(signal, [tryIt, backItUp]);
   }
 
   return {
@@ -73,29 +108,15 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         undo: ({ input }) => runtime.unstage(input.target, input.token),
       },
       {
-        name: "trial",
-        deadlineSeconds: 90,
-        run: async ({ input, signal }) => {
-          const { target, token, address } = input;
-          const { version: phpVersion } = await phpOf(database, target.id);
-          const layout = await runtime.staged(target, token);
-          if (layout === null) throw new StepFailure("What was built for the push is not there any more.");
-          await tryOut({ environment: target, phpVersion, layout, address, what: "What would be pushed" }, signal);
-        },
-      },
-      {
         name: "freeze",
         deadlineSeconds: 60,
         run: ({ input, signal }) => freeze(input, signal),
         undo: ({ input }) => thaw(input),
       },
       {
-        name: "backup",
+        name: "trial-and-backup",
         deadlineSeconds: 3_600,
-        run: ({ input, operationId, signal }) => {
-          const note = `Before a push from ${input.sourceName}`;
-          return backUp(services, { environment: input.target, operationId, note }, signal);
-        },
+        run: tryAndBackUp,
         undo: ({ input, operationId }) => removeBackUp(services, input.target, operationId),
       },
       {
