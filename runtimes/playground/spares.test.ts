@@ -1,4 +1,5 @@
 import { chmod, copyFile, mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { getPriority } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -42,6 +43,22 @@ describe("a warm spare", () => {
       [],
       true,
     ]);
+  }, 60_000);
+
+  test("steps back until it gets a site, and again after its first page", async () => {
+    await untilSpares(1);
+    const site = await world.site();
+    await leaveScript(site, "slow.php", "sleep(1); echo 'slow';");
+    const priorityAtFirst = process.getuid?.() === 0 ? 0 : 5;
+    const priorities = () =>
+      world.serving
+        .status()
+        .workers.filter(({ environmentId }) => environmentId === site.environment.id)
+        .map(({ pid }) => getPriority(pid) - getPriority());
+    const answer = visitorOf(world.serving, site).get("/slow.php");
+    await expect.poll(priorities).toEqual([priorityAtFirst]);
+    expect((await answer).text).toBe("slow");
+    await expect.poll(priorities).toEqual([5]);
   }, 60_000);
 
   test("runs the environment's own files where they differ from the template's", async () => {

@@ -115,6 +115,7 @@ export function createSpares(options: SparesOptions): Spares {
     take: () => {
       const worker = lists.find((workers) => workers.length > 0)?.shift() ?? null;
       if (worker !== null) taken.add(worker);
+      worker?.comeForward();
       lastTaken = performance.now();
       workIn(lookAgainMilliseconds);
       return worker;

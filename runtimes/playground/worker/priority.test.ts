@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { lowerPriority } from "./priority.ts";
+import { lowerPriority, restorePriority } from "./priority.ts";
 
 /** A process that has begun all of its threads and waits. */
 async function waitingProcess(): Promise<{ readonly pid: number; end(): Promise<void> }> {
@@ -33,4 +33,11 @@ test("a process that has ended is tolerated", async () => {
   const { pid, end } = await waitingProcess();
   await end();
   lowerPriority(pid);
+});
+
+test("a process is put forward again where the system lets us", async () => {
+  const { pid } = await waitingProcess();
+  lowerPriority(pid);
+  restorePriority(pid);
+  expect(getPriority(pid)).toBe(process.getuid?.() === 0 ? getPriority() : lower);
 });

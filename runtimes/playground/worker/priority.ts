@@ -18,14 +18,22 @@ function threadsOf(pid: number): readonly number[] {
   }
 }
 
-/** Puts a process, which must be a child of this one, behind this one. One that has just ended is tolerated. */
-export function lowerPriority(pid: number): void {
-  const lower = Math.min(getPriority() + steps, constants.priority.PRIORITY_LOW);
+function setPriorities(pid: number, priority: number): void {
   for (const thread of threadsOf(pid)) {
     try {
-      setPriority(thread, lower);
+      setPriority(thread, priority);
     } catch {
-      // It has ended.
+      // It has ended, or only root may put it forward again.
     }
   }
+}
+
+/** Puts a process, which must be a child of this one, behind this one. One that has just ended is tolerated. */
+export function lowerPriority(pid: number): void {
+  setPriorities(pid, Math.min(getPriority() + steps, constants.priority.PRIORITY_LOW));
+}
+
+/** Puts it beside this one again, where the system lets us: Linux lets only root. */
+export function restorePriority(pid: number): void {
+  setPriorities(pid, getPriority());
 }

@@ -15,7 +15,7 @@ import {
   sendJson,
 } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
-import { lowerPriority } from "./priority.ts";
+import { lowerPriority, restorePriority } from "./priority.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -104,6 +104,11 @@ export class WorkerProcess {
   /** From now on others come first. */
   yieldToOthers(): void {
     if (this.#child.pid !== undefined && this.isAlive) lowerPriority(this.#child.pid);
+  }
+
+  /** Somebody waits for it: others come no longer first. */
+  comeForward(): void {
+    if (this.#child.pid !== undefined && this.isAlive) restorePriority(this.#child.pid);
   }
 
   #send(order: Order): void {
