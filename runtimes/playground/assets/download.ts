@@ -1,9 +1,8 @@
 /** A download that goes on where it broke off: what has arrived stays in `<file>.part` between tries and between starts. */
-import { createWriteStream } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
+import { open, rename, rm, stat } from "node:fs/promises";
 import http from "node:http";
 import https from "node:https";
-import { pipeline } from "node:stream/promises";
+import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TarballAddress } from "./npm.ts";
 
@@ -45,6 +44,25 @@ async function sizeOf(file: string): Promise<number> {
   );
 }
 
+/** Rejects where the answer breaks off, when all that came before is written: the next try goes on behind it. */
+async function save(response: http.IncomingMessage, part: string, flags: "a" | "w"): Promise<void> {
+  const opened = open(part, flags);
+  let written: Promise<unknown> = opened;
+  response.on("data", (chunk: Buffer) => {
+    response.pause();
+    written = written.then(async () => (await opened).appendFile(chunk));
+    written.then(
+      () => response.resume(),
+      (error: Error) => response.destroy(error),
+    );
+  });
+  try {
+    await finished(response);
+  } finally {
+    await written.finally(async () => (await opened).close());
+  }
+}
+
 async function attempt(address: TarballAddress, part: string, onBytes: OnBytes): Promise<void> {
   const offset = await sizeOf(part);
   const response = await request(address, offset);
@@ -69,7 +87,7 @@ async function attempt(address: TarballAddress, part: string, onBytes: OnBytes):
     done += chunk.length;
     onBytes(done, total);
   });
-  await pipeline(response, createWriteStream(part, { flags: status === 206 ? "a" : "w" }));
+  await save(response, part, status === 206 ? "a" : "w");
   if (total !== null && done !== total) throw new Error("the connection ended early");
 }
 
