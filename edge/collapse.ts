@@ -8,6 +8,7 @@
  */
 import { isForAll, type Question } from "./question.ts";
 import type { UpstreamResponse } from "./upstream.ts";
+import type { Writes } from "./writes.ts";
 
 export interface SharedPage extends Pick<UpstreamResponse, "status" | "headers"> {
   readonly body: Buffer;
@@ -36,8 +37,8 @@ export interface Collapse {
   find(question: Question): Promise<Outcome> | null;
   /** Others may wait for the page from now on. Null where they may not. */
   begin(question: Question): Making | null;
-  /** Something is being written; until what is returned is called, nobody shares a page of this environment. */
-  write(environmentId: string): () => void;
+  /** Something begins to be written: nobody joins a page that was begun before. */
+  separate(environmentId: string): void;
 }
 
 /** A longer page is passed on, and not kept for others. */
@@ -52,9 +53,9 @@ interface Awaited {
   isAwaited: boolean;
 }
 
-export function createCollapse(): Collapse {
+/** While something is being written to an environment, no page of it is shared. */
+export function createCollapse(writes: Pick<Writes, "isUnderWay">): Collapse {
   const makings = new Map<string, Map<string, Awaited>>();
-  const writes = new Map<string, number>();
   const forOneOnly = new Set<string>();
 
   function remember({ text }: Question): void {
@@ -120,15 +121,9 @@ export function createCollapse(): Collapse {
       made.isAwaited = true;
       return made.outcome;
     },
-    begin: (question) => (writes.has(question.environmentId) ? null : make(question)),
-    write(environmentId) {
+    begin: (question) => (writes.isUnderWay(question.environmentId) ? null : make(question)),
+    separate: (environmentId) => {
       makings.delete(environmentId);
-      writes.set(environmentId, (writes.get(environmentId) ?? 0) + 1);
-      return () => {
-        const left = (writes.get(environmentId) ?? 1) - 1;
-        if (left === 0) writes.delete(environmentId);
-        else writes.set(environmentId, left);
-      };
     },
   };
 }

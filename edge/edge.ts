@@ -40,7 +40,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, log } = options;
   const writes = createWrites(limits.freezeSeconds);
   const routes = createRoutes(upstream, writes);
-  const parts: EdgeParts = { routes, upstream, writes, collapse: createCollapse(), limits, log };
+  const parts: EdgeParts = { routes, upstream, writes, collapse: createCollapse(writes), limits, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const admin = createAdminServer(parts, () => portOf(visitors));

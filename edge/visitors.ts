@@ -79,11 +79,10 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   if (!mayWrite(request, path, script.script)) return answerWithPhp(visit, script, parts);
   const ended = parts.writes.begin(route.environment.id, response);
   if (ended === null) return sendPage(isForRest(path) ? asksForJson : request, response, "frozen");
-  const written = parts.collapse.write(route.environment.id);
+  parts.collapse.separate(route.environment.id);
   try {
     await answerAlone(visit, script, parts);
   } finally {
-    written();
     ended();
   }
 }

@@ -11,6 +11,8 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface Writes {
   /** A write begins, and lasts until what is returned is called. Null where it must be refused. */
   begin(environmentId: string, response: ServerResponse): (() => void) | null;
+  /** Whether something is being written to the environment. */
+  isUnderWay(environmentId: string): boolean;
   /** From now on these are frozen, and no others. */
   freeze(environmentIds: readonly string[]): void;
   /**
@@ -51,6 +53,7 @@ export function createWrites(freezeSeconds: number): Writes {
       underWay.add(write);
       return () => end(write);
     },
+    isUnderWay: (id) => [...underWay].some(({ environmentId }) => environmentId === id),
     freeze(environmentIds) {
       frozen = new Set(environmentIds);
     },
