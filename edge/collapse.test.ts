@@ -5,7 +5,6 @@ import { FakeNoAnswer, textAnswer } from "./testing/fakeUpstream.ts";
 import { ask, openRaw, putTable, statusOf } from "./testing/http.ts";
 import { arrive, beginPage, frontPage, html, startSlowSite, wordpress } from "./testing/slowSite.ts";
 import { startSite, tableOf } from "./testing/withEdge.ts";
-import type { UpstreamResponse } from "./upstream.ts";
 
 test("a crowd that asks the same at once gets one page, which PHP makes once", async () => {
   const site = await startSlowSite();
@@ -195,7 +194,7 @@ test("nobody gets the half of a page that broke off for the first one", async ()
     await broken.promise;
     throw new Error("worker died");
   }
-  const answers: UpstreamResponse[] = [{ status: 200, headers: html, body: Readable.from(half()) }];
+  const answers: ReturnType<typeof textAnswer>[] = [{ status: 200, headers: html, body: Readable.from(half()) }];
   site.upstream.answer = ({ url }) => (url === "/" ? (answers.shift() ?? textAnswer("whole")) : textAnswer("marker"));
   const first = expect(ask(site.edge, "/")).rejects.toThrow(/aborted|socket hang up|ECONNRESET/);
   await eventually(() => expect(site.upstream.asked).toHaveLength(1));

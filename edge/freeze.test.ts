@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { eventually } from "./testing/eventually.ts";
 import { textAnswer } from "./testing/fakeUpstream.ts";
+import { freeze, watch } from "./testing/freezing.ts";
 import { ask, openRaw, putTable, type Sending, settle } from "./testing/http.ts";
 import { type EdgeWorld, limits, makeEnvironment, startEmptyEdge, startSite, tableOf } from "./testing/withEdge.ts";
 
@@ -16,28 +17,6 @@ const files = {
 };
 
 const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
-
-/** Freezes the site, or thaws it, and waits for what was being written to it, as the control process does. */
-async function freeze({ edge, environment }: EdgeWorld, generation: number, isFrozen = true) {
-  const table = tableOf(generation, [{ ...environment, isFrozen }], { "site.localhost": environment.id });
-  const answer = await putTable(edge, table);
-  if (isFrozen && answer.status === 200) await settle(edge, environment.id);
-  return answer;
-}
-
-/** A promise, and whether it has settled. */
-function watch<T>(promise: Promise<T>): { readonly promise: Promise<T>; isSettled(): boolean } {
-  let isSettled = false;
-  promise.then(
-    () => {
-      isSettled = true;
-    },
-    () => {
-      isSettled = true;
-    },
-  );
-  return { promise, isSettled: () => isSettled };
-}
 
 /** Sends a form and gives it time to reach PHP, which answers when it is told to. */
 async function beginWrite({ edge, upstream }: EdgeWorld) {
@@ -192,14 +171,14 @@ test("a form whose sender is slow is waited for", async () => {
   await eventually(() => expect(visitor.received()).toContain("abcd"));
 });
 
-test("nobody waits for readers, nor for what is written elsewhere", async () => {
+test("nobody waits for what is written elsewhere", async () => {
   const world = await startSite(files);
   const { edge, upstream, environment } = world;
   const other = makeEnvironment(world.root, { id: "two", number: 2 });
   const hosts = { "site.localhost": "one", "two.localhost": "two" };
   await putTable(edge, tableOf(2, [environment, other], hosts));
   upstream.answer = () => new Promise(() => undefined);
-  for (const sending of [{}, { method: "POST", host: "two.localhost" }]) ask(edge, "/", sending).catch(() => undefined);
+  for (const method of ["GET", "POST"]) ask(edge, "/", { method, host: "two.localhost" }).catch(() => undefined);
   await eventually(() => expect(upstream.asked).toHaveLength(2));
   const frozen = { ...environment, isFrozen: true };
   expect((await putTable(edge, tableOf(3, [frozen, other], hosts))).status).toBe(200);

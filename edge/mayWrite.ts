@@ -1,9 +1,11 @@
 /**
  * Whether a request to PHP may be meant to write something. Everything may, but what browsers send for reading; and
- * of that again a part: what WordPress takes orders from although it came as a GET.
+ * of that again a part: what WordPress takes orders from although it came as a GET, and what has something with it,
+ * which could not be asked twice.
  */
 import type { IncomingMessage } from "node:http";
 import type { VisitorPath } from "./path.ts";
+import { hasBody } from "./uploads.ts";
 
 const readingMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -24,12 +26,13 @@ const writingFields = ["_wpnonce", "_method", "doing_wp_cron", "add-to-cart", "w
 
 /** `script` is the one that `resolve` has found, wherever a network of sites has it. */
 export function mayWrite(
-  { method = "GET", headers }: Pick<IncomingMessage, "method" | "headers">,
+  request: Pick<IncomingMessage, "method" | "headers">,
   { query }: Pick<VisitorPath, "query">,
   script: string,
 ): boolean {
+  const { method = "GET", headers } = request;
   if (!readingMethods.has(method) || writingScripts.has(script)) return true;
-  if (headers["x-http-method-override"] !== undefined) return true;
+  if (headers["x-http-method-override"] !== undefined || hasBody(request)) return true;
   const fields = new URLSearchParams(query);
   return writingFields.some((name) => fields.has(name));
 }

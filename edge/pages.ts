@@ -68,6 +68,13 @@ const pages = {
     text: "This site is being changed, and nothing was saved. What you typed is still in your browser. Please go back and send it again in a few seconds.",
     retryAfterSeconds: 3,
   },
+  wouldWrite: {
+    status: 503,
+    code: "back_in_a_moment",
+    title: "Back in a moment",
+    text: "This site is being changed. Please load the page again in a few seconds.",
+    retryAfterSeconds: 3,
+  },
   deadline: {
     status: 504,
     code: "site_too_slow",

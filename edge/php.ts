@@ -6,7 +6,7 @@ import { toUpstream, toVisitor } from "./headers.ts";
 import { sendPage } from "./pages.ts";
 import { questionOf } from "./question.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "./uploads.ts";
-import { reasonOf, type UpstreamResponse } from "./upstream.ts";
+import { type NoAnswerReason, reasonOf, type UpstreamResponse, type WritablePart, writableParts } from "./upstream.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
 
 export interface Script {
@@ -14,28 +14,34 @@ export interface Script {
   readonly pathInfo: string;
 }
 
-/** Answers a request that may write, and nobody else with the same. Otherwise like `answerWithPhp`. */
+/**
+ * Whether the response has been ended: with PHP's answer, with a page that says why there is none, or by breaking it
+ * off. Or nothing was done yet, because PHP may not write at the moment and wanted to.
+ */
+export type Answered = "answered" | "wouldWrite";
+
+/** Answers a request that may write, and nobody else with the same. */
 export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
-  await havePageMade(visit, script, parts, null);
+  await havePageMade(visit, () => ask(visit, script, parts, []), parts, null);
 }
 
-/**
- * Answers a request that writes nothing, if need be with the page that PHP is making for somebody else.
- * Always ends the response: with PHP's answer, with a page that says why there is none, or by breaking it off.
- */
-export async function answerWithPhp(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
+/** Answers a request that is meant to read only, if need be with the page that PHP is making for somebody else. */
+export async function answerWithPhp(visit: Visit, script: Script, parts: EdgeParts): Promise<Answered> {
   const question = questionOf(visit, script);
-  if (question === null) return answerAlone(visit, script, parts);
+  const read = (making: Making | null) => havePageMade(visit, () => askToRead(visit, script, parts), parts, making);
+  if (question === null) return read(null);
   const { response } = visit;
   for (let made = parts.collapse.find(question); made !== null; made = parts.collapse.find(question)) {
     const outcome = await made;
-    if (response.destroyed) return;
-    if (outcome.kind === "page") return sendShared(outcome.page, response);
+    if (response.destroyed) return "answered";
     if (outcome.kind === "failed") return sayWhyNot(visit, outcome.error, parts);
+    if (outcome.kind === "alone") continue;
+    sendShared(outcome.page, response);
+    return "answered";
   }
   const making = parts.collapse.begin(question);
   try {
-    await havePageMade(visit, script, parts, making);
+    return await read(making);
   } finally {
     making?.end();
   }
@@ -45,34 +51,73 @@ function sendShared({ status, headers, body }: SharedPage, response: ServerRespo
   response.writeHead(status, toVisitor(headers)).end(body);
 }
 
-async function havePageMade(visit: Visit, script: Script, parts: EdgeParts, making: Making | null): Promise<void> {
+async function havePageMade(
+  visit: Visit,
+  askPhp: () => Promise<UpstreamResponse>,
+  parts: EdgeParts,
+  making: Making | null,
+): Promise<Answered> {
   const { request, response } = visit;
   let answer: UpstreamResponse;
   try {
-    answer = await ask(visit, script, parts);
+    answer = await askPhp();
   } catch (error) {
     // What became of it then says nothing to those who are still there.
-    if (response.destroyed) return;
+    if (response.destroyed) return "answered";
     making?.failed(error);
     return sayWhyNot(visit, error, parts);
   }
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
     discard(answer.body);
     making?.broken();
-    return sendPage(request, response, "crashed");
+    sendPage(request, response, "crashed");
+    return "answered";
   }
   making?.begun(answer);
   await pass(answer, response, request.method === "HEAD", making);
+  return "answered";
 }
 
-async function sayWhyNot({ request, response, route }: Visit, error: unknown, { log }: EdgeParts): Promise<void> {
-  if (error instanceof UploadTooLarge) return refuseUpload(request, response);
+async function sayWhyNot({ request, response, route }: Visit, error: unknown, { log }: EdgeParts): Promise<Answered> {
   const reason = reasonOf(error);
+  if (reason === "wouldWrite") return "wouldWrite";
+  if (error instanceof UploadTooLarge) {
+    await refuseUpload(request, response);
+    return "answered";
+  }
   log.warn({ environment: route.environment.id, reason, err: error }, "PHP gave no answer");
-  return sendPage(request, response, reason);
+  sendPage(request, response, reason);
+  return "answered";
 }
 
-function ask(visit: Visit, script: Script, { upstream, limits }: EdgeParts): Promise<UpstreamResponse> {
+/** It takes longer than whoever froze the environment waits, and what it writes would be lost. */
+class TooLong extends Error {
+  override readonly name = "TooLong";
+  readonly reason: NoAnswerReason = "wouldWrite";
+}
+
+/** In an environment that is frozen PHP may not write; where it is frozen meanwhile, what has begun is waited for. */
+async function askToRead(visit: Visit, script: Script, parts: EdgeParts): Promise<UpstreamResponse> {
+  const late = Promise.withResolvers<never>();
+  const reading = parts.writes.read(visit.route.environment.id, () => late.reject(new TooLong()));
+  const asked = ask(visit, script, parts, reading.isFrozen ? writableParts : []);
+  try {
+    const answer = await Promise.race([asked, late.promise]);
+    void answer.finished.then(reading.end);
+    return answer;
+  } catch (error) {
+    reading.end();
+    asked.then((unused) => discard(unused.body)).catch(() => undefined);
+    throw error;
+  }
+}
+
+function ask(
+  visit: Visit,
+  script: Script,
+  { upstream, limits }: EdgeParts,
+  readOnly: readonly WritablePart[],
+): Promise<UpstreamResponse> {
   const { request, response, route } = visit;
   const gone = new AbortController();
   response.once("close", () => {
@@ -89,6 +134,7 @@ function ask(visit: Visit, script: Script, { upstream, limits }: EdgeParts): Pro
     https: false,
     fromPhp: visit.fromPhp,
     signal: gone.signal,
+    readOnly,
   });
   return body === null || body === request ? answer : Promise.race([answer, failureOf(body, answer, gone)]);
 }

@@ -6,7 +6,6 @@
  * itself alone, and what plugins do look at in ordinary ones (the device, the languages, the forms of an answer) is part
  * of the question. PHP in turn says in the answer's headers what is for one visitor only (RFC 9111, section 3).
  */
-import type { IncomingMessage } from "node:http";
 import { toUpstream } from "./headers.ts";
 import type { Script } from "./php.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -39,7 +38,7 @@ export function questionOf({ request, route, path, host, fromPhp }: Visit, scrip
   const { id, release, phpVersion, phpRun = 0, overlays } = route.environment;
   // Of what else people write in PHP, nobody knows by what its pages differ.
   if (!("wp-includes" in overlays) || script.script !== frontController) return null;
-  if (request.method !== "GET" || fromPhp || path.query !== "" || hasBody(request)) return null;
+  if (request.method !== "GET" || fromPhp || path.query !== "") return null;
   const headers = toUpstream(request, host);
   if (!Object.keys(headers).every((name) => ordinary.has(name))) return null;
   // Any language is what nobody asks for in words.
@@ -48,11 +47,6 @@ export function questionOf({ request, route, path, host, fromPhp }: Visit, scrip
   const parts = [id, release, phpVersion, phpRun, host, path.url, headers.accept ?? "*/*", language, isSmall];
   const text = JSON.stringify(parts);
   return text.length > longestText ? null : { environmentId: id, text };
-}
-
-/** Whoever sends one decides when PHP can begin. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || headers["content-length"] !== undefined;
 }
 
 /** With one of these an answer is for the one who asked, or says in an older way for how long it is for others. */

@@ -14,16 +14,21 @@ function post(edge: EdgeWorld["edge"], body: object | string) {
 }
 
 /** Tries out another release of the site, with these files. */
-async function tryOut({ edge, folder }: EdgeWorld, files: Readonly<Record<string, string>>, url = "/") {
+async function tryOut(
+  { edge, folder }: EdgeWorld,
+  files: Readonly<Record<string, string>>,
+  url = "/",
+  readOnly: readonly string[] = [],
+) {
   const root = `${folder}/next`;
   await writeFiles(root, files);
   const environment = makeEnvironment(root, { release: 2, phpVersion: "8.4" });
-  const got = await post(edge, { environment, host: "site.localhost:8081", url });
+  const got = await post(edge, { environment, host: "site.localhost:8081", url, readOnly });
   expect(got.status).toBe(200);
   return JSON.parse(got.body);
 }
 
-const page = (body: Readable | string, errors = "", status = 200): UpstreamTrial => ({
+const page = (body: Readable | string, errors = "", status = 200): Omit<UpstreamTrial, "finished"> => ({
   status,
   headers: [["Content-Type", "text/html"]],
   body: typeof body === "string" ? Readable.from([Buffer.from(body)]) : body,
@@ -52,10 +57,18 @@ test("a trial asks PHP as a visitor would, for the environment as it is given an
   ]);
 });
 
+test("PHP is told what it may not change, and whether it wanted to is told", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));
+  const trial = await tryOut(world, { "index.php": "" }, "/", ["database"]);
+  expect(world.upstream.tried).toMatchObject([{ request: { readOnly: ["database"] } }]);
+  expect(trial).toMatchObject({ status: 0, reason: "wouldWrite" });
+});
+
 test("an environment that is not in the table can be tried out", async () => {
   const world = await startSite();
   const environment = makeEnvironment(world.root, { id: "unknown", number: 9 });
-  await post(world.edge, { environment, host: "unknown.localhost", url: "/" });
+  await post(world.edge, { environment, host: "unknown.localhost", url: "/", readOnly: [] });
   expect(world.upstream.tried).toMatchObject([{ environment: { id: "unknown" }, request: { script: "/index.php" } }]);
 });
 

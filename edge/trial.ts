@@ -8,12 +8,22 @@ import type { Script } from "./php.ts";
 import { BadTable, object, readEnvironment, text } from "./readTable.ts";
 import { resolve } from "./resolve.ts";
 import type { EdgeEnvironment } from "./table.ts";
-import { type NoAnswerReason, reasonOf, type Upstream, type UpstreamRequest, type UpstreamTrial } from "./upstream.ts";
+import {
+  type NoAnswerReason,
+  reasonOf,
+  type Upstream,
+  type UpstreamRequest,
+  type UpstreamTrial,
+  type WritablePart,
+  writableParts,
+} from "./upstream.ts";
 
 export interface TrialOrder {
   readonly environment: EdgeEnvironment;
   readonly host: string;
   readonly path: VisitorPath;
+  /** What belongs to visitors and may not be changed. Where PHP tries, the reason is `wouldWrite`. */
+  readonly readOnly: readonly WritablePart[];
 }
 
 export interface Trial {
@@ -41,7 +51,13 @@ export function readTrialOrder(value: unknown): TrialOrder {
   if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
   const path = readPath(text(order.url, "url"));
   if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
-  return { environment, host, path };
+  return { environment, host, path, readOnly: readParts(order.readOnly) };
+}
+
+function readParts(value: unknown): readonly WritablePart[] {
+  const isKnown = (part: unknown): part is WritablePart => writableParts.some((known) => known === part);
+  if (Array.isArray(value) && value.every(isKnown)) return value;
+  throw new BadTable(`readOnly: expected a list of ${writableParts.join(", ")}`);
 }
 
 /** Asks as a visitor's browser would ask for a page. */
@@ -60,7 +76,11 @@ export async function tryOut(order: TrialOrder, upstream: Upstream, signal: Abor
   }
 }
 
-function requestFor({ host, path }: TrialOrder, { script, pathInfo }: Script, signal: AbortSignal): UpstreamRequest {
+function requestFor(
+  { host, path, readOnly }: TrialOrder,
+  { script, pathInfo }: Script,
+  signal: AbortSignal,
+): UpstreamRequest {
   return {
     method: "GET",
     url: path.url,
@@ -72,15 +92,18 @@ function requestFor({ host, path }: TrialOrder, { script, pathInfo }: Script, si
     https: false,
     fromPhp: false,
     signal,
+    readOnly,
   };
 }
 
-function fileAnswer(file: string): UpstreamTrial {
+function fileAnswer(file: string): Answer {
   return { status: 200, headers: [], body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-async function read(ask: () => Promise<UpstreamTrial>): Promise<Trial> {
-  let answer: UpstreamTrial;
+type Answer = Omit<UpstreamTrial, "finished">;
+
+async function read(ask: () => Promise<Answer>): Promise<Trial> {
+  let answer: Answer;
   try {
     answer = await ask();
   } catch (error) {

@@ -7,6 +7,11 @@ export class UploadTooLarge extends Error {
   override readonly name = "UploadTooLarge";
 }
 
+/** Whether something follows the head. */
+export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
+}
+
 /** Whether the request says itself that it is over the limit, so that nothing of it need be read. */
 export function announcesTooMuch(request: IncomingMessage, limitBytes: number): boolean {
   return Number(request.headers["content-length"] ?? 0) > limitBytes;
@@ -17,9 +22,8 @@ export function announcesTooMuch(request: IncomingMessage, limitBytes: number): 
  * comes in chunks is counted, and fails with `UploadTooLarge` once it is over the limit.
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Readable | null {
-  if (request.headers["transfer-encoding"] === undefined) {
-    return Number(request.headers["content-length"] ?? 0) === 0 ? null : request;
-  }
+  if (!hasBody(request)) return null;
+  if (request.headers["transfer-encoding"] === undefined) return request;
   let bytes = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {

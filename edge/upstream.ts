@@ -22,12 +22,20 @@ export interface UpstreamRequest {
   readonly fromPhp: boolean;
   /** The visitor went away. */
   readonly signal: AbortSignal;
+  /** PHP may change nothing of these. Where it tries, there is no answer, but `wouldWrite`. */
+  readonly readOnly: readonly WritablePart[];
 }
+
+export const writableParts = ["files", "database"] as const;
+/** A half of an environment that its PHP can write to. */
+export type WritablePart = (typeof writableParts)[number];
 
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Readable;
+  /** Resolves when PHP is done, whether or not somebody still reads the body. Never rejects. */
+  readonly finished: Promise<void>;
 }
 
 export interface UpstreamTrial extends UpstreamResponse {
@@ -54,7 +62,7 @@ export interface Upstream {
   status?(): UpstreamStatus;
 }
 
-export const noAnswerReasons = ["busy", "deadline", "crashed", "unavailable"] as const;
+export const noAnswerReasons = ["busy", "deadline", "crashed", "unavailable", "wouldWrite"] as const;
 export type NoAnswerReason = (typeof noAnswerReasons)[number];
 
 /** Why there was no answer. An error that doesn't say is a crash. */

@@ -24,8 +24,10 @@ export interface Limits {
   readonly requestSeconds: number;
   /** After which a connection on which nothing moves is closed; longer than PHP may take for an answer. */
   readonly silenceSeconds: number;
-  /** For which writes that have begun are waited for when their environment is frozen. */
+  /** For which what PHP has begun is waited for when its environment is frozen. */
   readonly freezeSeconds: number;
+  /** For which a visitor waits whose page can't be made while its environment is frozen. */
+  readonly holdSeconds: number;
 }
 
 /** The part of a pino logger that the edge uses. */

@@ -1,5 +1,6 @@
 /** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { findRoute } from "./findRoute.ts";
 import { isForRest, mayWrite } from "./mayWrite.ts";
 import { sendPage } from "./pages.ts";
@@ -76,7 +77,7 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
 /** A write is refused while the environment is frozen, and counted otherwise: whoever freezes it waits for that. */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
-  if (!mayWrite(request, path, script.script)) return answerWithPhp(visit, script, parts);
+  if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
   const ended = parts.writes.begin(route.environment.id, response);
   if (ended === null) return sendPage(isForRest(path) ? asksForJson : request, response, "frozen");
   parts.collapse.separate(route.environment.id);
@@ -85,6 +86,31 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   } finally {
     ended();
   }
+}
+
+/**
+ * A page that wants to write something while the environment is frozen is made when it is not frozen any more, of what
+ * is served then. PHP of the site itself doesn't wait for that: it may be what whoever froze it waits for.
+ */
+async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
+  const { request, response, fromPhp } = visit;
+  if ((await answerWithPhp(visit, script, parts)) === "answered") return;
+  const isThawed = !fromPhp && (await isSoonThawed(visit, parts));
+  if (response.destroyed) return;
+  if (isThawed) return handle(parts, request, response, fromPhp);
+  sendPage(request, response, "wouldWrite");
+}
+
+/** Resolves with false where a visitor would have to wait too long for it, or has left. */
+async function isSoonThawed({ response, route }: Visit, { writes, limits }: EdgeParts): Promise<boolean> {
+  const enough = new AbortController();
+  const leave = () => enough.abort();
+  response.once("close", leave);
+  const late = delay(limits.holdSeconds * 1000, false, { signal: enough.signal, ref: false }).catch(() => false);
+  const isThawed = await Promise.race([writes.thawed(route.environment.id).then(() => true), late]);
+  response.off("close", leave);
+  enough.abort();
+  return isThawed;
 }
 
 function giveUp(parts: EdgeParts, request: IncomingMessage, response: ServerResponse, error: unknown): void {

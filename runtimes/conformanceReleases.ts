@@ -1,5 +1,5 @@
 /** What `runtime.ts` promises about an environment's next releases; part of `conformance.ts`. */
-import { readdir, readFile, realpath, symlink } from "node:fs/promises";
+import { readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -76,6 +76,38 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       await write(target, "afterwards.txt", "uploaded");
       await runtime().switchBack(target, "one");
       expect(await read(target, "afterwards.txt")).toBe("uploaded");
+    });
+
+    test("is rehearsed with copies of what it shares: what happens to them is nobody else's business", async () => {
+      const { target, spec } = await pair({ files: "none" });
+      await write(target, "shared.txt", "shared");
+      await expect(runtime().rehearse(target, "one")).rejects.toThrow();
+      await runtime().stage({ ...spec, token: "one" });
+      for (let time = 0; time < 2; time += 1) {
+        const { release, documentRoot } = await runtime().rehearse(target, "one");
+        expect(release).toBeGreaterThan((await runtime().staged(target, "one"))?.release ?? 0);
+        const file = path.join(documentRoot, "shared.txt");
+        expect(await readFile(file, "utf8")).toBe("shared");
+        await writeFile(file, "changed");
+        await writeFile(path.join(documentRoot, "more.txt"), "more");
+      }
+      const now = async () => [await read(target, "shared.txt"), await read(target, "more.txt")];
+      expect(await now()).toEqual(["shared", null]);
+      await runtime().switchTo(target, "one");
+      expect(await now()).toEqual(["shared", null]);
+    });
+
+    test.each(["unstage", "prune"] as const)("has no rehearsal any more after %s", async (end) => {
+      const { target, spec } = await pair({ files: "none" });
+      await runtime().stage({ ...spec, token: "one" });
+      const { documentRoot } = await runtime().rehearse(target, "one");
+      expect((await readdir(documentRoot)).length).toBeGreaterThan(0);
+      if (end === "unstage") await runtime().unstage(target, "one");
+      else {
+        await runtime().switchTo(target, "one");
+        await runtime().prune(target);
+      }
+      await expect(readdir(path.dirname(documentRoot))).rejects.toThrow();
     });
 
     test("has the listed files and folders of the source, and its own besides", async () => {

@@ -104,10 +104,38 @@ async function remove(live: string, release: Release): Promise<void> {
   await removeAtOnce(release.folder, besideOf(live, release.number, release.record.token ?? "removed"));
 }
 
-export async function unstage(live: string, token: string): Promise<void> {
+async function removeStaged(live: string, token: string): Promise<void> {
   const staged = await stagedRelease(live, token);
   if (staged !== null) await remove(live, staged);
   await removeHalfBuilt(live, token);
+}
+
+function rehearsalOf(token: string): string {
+  return `${token}-rehearsal`;
+}
+
+export async function unstage(live: string, token: string): Promise<void> {
+  await removeStaged(live, rehearsalOf(token));
+  await removeStaged(live, token);
+}
+
+/**
+ * Makes a second release beside the one that is staged under the token, for which `fillFor` gives what fills its folder,
+ * record included. An earlier one is replaced, because it was changed when it was tried out.
+ */
+export async function rehearseRelease(
+  live: string,
+  token: string,
+  fillFor: (staged: Release, rehearsal: string) => (folder: string) => Promise<void>,
+): Promise<Release> {
+  const staged = await stagedRelease(live, token);
+  if (staged === null) throw new Error(`Nothing is staged under ${token}.`);
+  const rehearsal = rehearsalOf(token);
+  await removeStaged(live, rehearsal);
+  await stageRelease(live, rehearsal, async () => fillFor(staged, rehearsal));
+  const made = await findRelease(live, rehearsal);
+  if (made === null) throw new Error(`The rehearsal of ${token} is not there.`);
+  return made;
 }
 
 /** Keeps of a release only the parts that others share. It is nobody's next or previous one any more. */

@@ -181,6 +181,11 @@ export interface Runtime {
   stage(spec: StageSpec): Promise<void>;
   /** Where the staged release is, as it would be served; null where nothing is staged under this token. */
   staged(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout | null>;
+  /**
+   * Makes a second release like the one that is staged under this token, in which what that one shares with the current
+   * one is a copy: trying it out changes nothing that visitors see. Anew at each call. Gone after `unstage` and `prune`.
+   */
+  rehearse(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout>;
   /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */
   switchTo(environment: EnvironmentRef, token: string): Promise<void>;
   /** Undoes `switchTo`: the release before is the current one again. Tolerates a switch that never happened. */
@@ -214,6 +219,9 @@ export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayou
   readonly phpRun?: number;
 }
 
+/** The halves of an environment that its PHP can write to. */
+export type WritablePart = "files" | "database";
+
 export interface PhpRequest {
   readonly method: string;
   /** Path and query as the visitor sent them. */
@@ -231,6 +239,11 @@ export interface PhpRequest {
   readonly fromPhp: boolean;
   /** The visitor went away. */
   readonly signal: AbortSignal;
+  /**
+   * Every change to these is refused. Where PHP tries one there is no answer, but `wouldWrite`, and nothing has changed.
+   * Absent: none.
+   */
+  readonly readOnly?: readonly WritablePart[];
 }
 
 export interface PhpResponse {
@@ -238,6 +251,8 @@ export interface PhpResponse {
   /** Pairs in order, repeated names kept (`set-cookie`). */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Readable;
+  /** Resolves when PHP is done with the request, whether or not somebody still reads the body. Never rejects. */
+  readonly finished: Promise<void>;
 }
 
 export interface TrialResponse extends PhpResponse {
@@ -245,7 +260,7 @@ export interface TrialResponse extends PhpResponse {
 }
 
 /** Why PHP gave no answer; the edge chooses the page. */
-export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable";
+export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable" | "wouldWrite";
 
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";

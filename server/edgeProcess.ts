@@ -20,6 +20,8 @@ const headSeconds = 15;
 const silenceAfterDeadlineSeconds = 60;
 /** What takes longer to be written is broken off: whoever pushes to a site waits for it, and so do its editors. */
 const freezeSeconds = 20;
+/** About as long as people wait for a page before they load it again. */
+const holdSeconds = 30;
 /** How long visitors who are being answered are waited for at the end. */
 const graceMilliseconds = 3_000;
 
@@ -51,6 +53,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         requestSeconds,
         silenceSeconds: config.requestDeadlineSeconds + silenceAfterDeadlineSeconds,
         freezeSeconds,
+        holdSeconds,
       },
       log,
     });

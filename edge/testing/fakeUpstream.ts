@@ -8,7 +8,13 @@ export interface Asked {
   readonly request: UpstreamRequest;
 }
 
-export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<UpstreamResponse> | UpstreamResponse;
+/** PHP is done with it when the body has ended, unless it says otherwise. */
+type FakeAnswer<Full extends UpstreamResponse> = Omit<Full, "finished"> & Partial<Pick<Full, "finished">>;
+
+export type Answer = (
+  request: UpstreamRequest,
+  environmentId: string,
+) => Promise<FakeAnswer<UpstreamResponse>> | FakeAnswer<UpstreamResponse>;
 
 export interface Tried {
   readonly environment: EdgeEnvironment;
@@ -23,10 +29,21 @@ export interface FakeUpstream extends Upstream {
   answer: Answer;
   readonly tried: Tried[];
   /** How the next trials are answered; at first by naming the script. */
-  trial: (request: UpstreamRequest) => Promise<UpstreamTrial> | UpstreamTrial;
+  trial: (request: UpstreamRequest) => Promise<FakeAnswer<UpstreamTrial>> | FakeAnswer<UpstreamTrial>;
   /** Awaited by `setEnvironments` before it says that the list is in force. */
   beforeTaking: (environments: readonly EdgeEnvironment[]) => Promise<void>;
   closed: boolean;
+}
+
+function whole<Full extends UpstreamResponse>(answer: FakeAnswer<Full>) {
+  return { finished: untilClosed(answer.body), ...answer };
+}
+
+function untilClosed(body: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (body.closed) resolve();
+    else body.once("close", () => resolve());
+  });
 }
 
 export function createFakeUpstream(): FakeUpstream {
@@ -44,11 +61,11 @@ export function createFakeUpstream(): FakeUpstream {
     },
     async handle(environmentId, request) {
       fake.asked.push({ environmentId, request });
-      return fake.answer(request, environmentId);
+      return whole(await fake.answer(request, environmentId));
     },
     async tryOut(environment, request) {
       fake.tried.push({ environment, request });
-      return fake.trial(request);
+      return whole(await fake.trial(request));
     },
     async close() {
       fake.closed = true;
@@ -61,7 +78,7 @@ export function textAnswer(
   body: string,
   headers: readonly (readonly [string, string])[] = [["Content-Type", "text/plain"]],
   status = 200,
-): UpstreamResponse {
+): FakeAnswer<UpstreamResponse> {
   return { status, headers, body: Readable.from([Buffer.from(body)]) };
 }
 

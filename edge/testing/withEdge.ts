@@ -37,6 +37,7 @@ export const limits = {
   requestSeconds: 60,
   silenceSeconds: 60,
   freezeSeconds: 20,
+  holdSeconds: 20,
 };
 
 export async function makeFolder(): Promise<string> {

@@ -13,7 +13,7 @@ import {
   reinstateFolder,
   retireFolder,
 } from "../folders.ts";
-import { prune, stageRelease, switchBack, switchTo, unstage } from "../releaseMoves.ts";
+import { prune, rehearseRelease, stageRelease, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import {
   currentRelease,
   firstRelease,
@@ -41,7 +41,7 @@ import {
   specOf,
 } from "./release.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
-import { compare, fillNext, type Plan, planStage } from "./stage.ts";
+import { compare, fillNext, fillRehearsal, type Plan, planStage } from "./stage.ts";
 
 export { readSpec } from "./release.ts";
 
@@ -169,6 +169,17 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         const release = await stagedRelease(liveOf(environment), token);
         return release === null ? null : layoutOf(release);
       }),
+    rehearse: (environment, token) =>
+      scripted("rehearse", environment, async () =>
+        layoutOf(
+          await rehearseRelease(
+            liveOf(environment),
+            token,
+            (staged, rehearsal) => (folder) =>
+              fillRehearsal(staged, rehearsal, folder, () => middle("rehearse", environment)),
+          ),
+        ),
+      ),
     switchTo: (environment, token) => scripted("switchTo", environment, () => switchTo(liveOf(environment), token)),
     switchBack: (environment, token) =>
       scripted("switchBack", environment, () => switchBack(liveOf(environment), token)),

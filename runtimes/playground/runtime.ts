@@ -12,6 +12,7 @@ import { compareRelease } from "./site/compareRelease.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { provision } from "./site/provision.ts";
 import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
+import { rehearse } from "./site/rehearsal.ts";
 import { layoutOf, recordOf, sharedFoldersOf } from "./site/release.ts";
 import { snapshot } from "./site/snapshot.ts";
 import { stage } from "./site/stage.ts";
@@ -75,6 +76,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
       const release = await stagedRelease(liveOf(environment), token);
       return release === null ? null : layoutOf(release, options.assets);
     },
+    rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, environments), options.assets),
     switchTo: (environment, token) => switchTo(liveOf(environment), token),
     switchBack: (environment, token) => switchBack(liveOf(environment), token),
     unstage: (environment, token) => unstage(liveOf(environment), token),

@@ -205,8 +205,8 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     },
     handle: async (environmentId, request) => {
       const acquire = () => pool.acquire(environmentId, request.fromPhp, request.signal);
-      const { status, headers, body } = await answer(request, acquire);
-      return { status, headers, body };
+      const { status, headers, body, finished } = await answer(request, acquire);
+      return { status, headers, body, finished };
     },
     tryOut: async (environment, request) => {
       const response = await answer(request, () => pool.acquireTrial(environment, request.signal));
@@ -240,6 +240,6 @@ async function readBody(body: Readable, folder: string): Promise<SpooledBody> {
 }
 
 function headOf(request: PhpRequest): RequestHead {
-  const { method, url, script, pathInfo, headers, remoteAddress, https } = request;
-  return { method, url, script, pathInfo, headers, remoteAddress, https };
+  const { method, url, script, pathInfo, headers, remoteAddress, https, readOnly = [] } = request;
+  return { method, url, script, pathInfo, headers, remoteAddress, https, readOnly };
 }

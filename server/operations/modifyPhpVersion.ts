@@ -42,7 +42,8 @@ export function modifyPhpVersion({
           await saveResult(database, operationId, { from });
           const layout = await runtime.layout(environment);
           if (layout === null) throw new StepFailure("The environment's files are not there.");
-          await tryOut({ environment, phpVersion: to, layout, address, what: `The site on PHP ${to}` }, signal);
+          const what = `The site on PHP ${to}`;
+          await tryOut({ environment, phpVersion: to, layout, address, what, readOnly: [] }, signal);
         },
       },
       {

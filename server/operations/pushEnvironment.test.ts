@@ -1,4 +1,4 @@
-/** In which order a push tries out and backs up, and what it does where one of the two fails. */
+/** How a push tries out and backs up, and what it does where one of the two fails. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pushing } from "../testing/environments.ts";
 import { withEngine } from "../testing/withEngine.ts";
@@ -6,6 +6,7 @@ import { makeWorld, type World } from "../testing/world.ts";
 import { StepFailure } from "./operation.ts";
 import type { PushPart } from "./pushEnvironment.ts";
 import type { Services } from "./services.ts";
+import type { Candidate } from "./trial.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -43,28 +44,38 @@ test("what is wholly new is tried out while the backup is made", async () => {
 });
 
 describe.each([
-  ["the files alone", "all", "none"],
-  ["the database alone", "none", "all"],
-] as const)("of a push of %s, which shares the rest,", (_, files, database) => {
-  test("the backup is there before anything is tried out", async () => {
-    const order: string[] = [];
-    const { row } = await push(files, database, ({ archives, tryOut }) => ({
-      tryOut: (...candidate) => {
-        order.push("tried out");
-        return tryOut(...candidate);
-      },
-      archives: {
-        ...archives,
-        put: async (...archive) => {
-          const bytes = await archives.put(...archive);
-          order.push("backed up");
-          return bytes;
-        },
+  ["the files alone", "all", "none", ["database"]],
+  ["the database alone", "none", "all", ["files"]],
+  ["everything", "all", "all", []],
+  ["a part of both", ["index.php"], ["wp_options"], []],
+] as const)("of a push of %s", (_, files, database, readOnly) => {
+  test("what visitors use is not changed when it is tried out", async () => {
+    const tried: Candidate[] = [];
+    const { row } = await push(files, database, ({ tryOut }) => ({
+      tryOut: (candidate, signal) => {
+        tried.push(candidate);
+        return tryOut(candidate, signal);
       },
     }));
     expect(row.state).toBe("succeeded");
-    expect(order).toEqual(["backed up", "tried out"]);
+    expect(tried).toMatchObject([{ readOnly }]);
   });
+});
+
+test("what wants to change what visitors use is tried out with a copy of that, of which nothing is left", async () => {
+  const tried: Candidate[] = [];
+  const { row, left } = await push("all", "none", ({ tryOut }) => ({
+    tryOut: async (candidate, signal) => {
+      tried.push(candidate);
+      if (candidate.readOnly.length > 0) return false;
+      await tryOut(candidate, signal);
+      throw new StepFailure("Its tables are broken.");
+    },
+  }));
+  expect(row).toMatchObject({ state: "failed", public_error: "Its tables are broken." });
+  expect(tried.map(({ readOnly }) => readOnly)).toEqual([["database"], []]);
+  expect(tried[1]?.layout.release).toBeGreaterThan(tried[0]?.layout.release ?? 0);
+  expect(await left()).toEqual([]);
 });
 
 test("where no PHP process is free for a moment, it is tried out again, and the backup is not made again", async () => {

@@ -6,6 +6,7 @@
  * and then lost. That time is short: where the target's own tables or files are copied into its next release it
  * begins before they are, otherwise when it is built, just before the backup is taken. `docs/decisions/pushing.md` says more.
  */
+import type { WritablePart } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { atOnce } from "./atOnce.ts";
 import { attempt, quickPace } from "./attempt.ts";
@@ -14,6 +15,7 @@ import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
+import type { Candidate } from "./trial.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
@@ -38,9 +40,9 @@ function copiesOwn({ files, database }: PushInput): boolean {
   return typeof files !== "string" || typeof database !== "string";
 }
 
-/** Whether what is the target's own is served by the next release too: trying that out may change it. */
-function sharesOwn({ files, database }: PushInput): boolean {
-  return files === "none" || database === "none";
+/** What is the target's own is served by the next release too: trying that out must not change it. */
+function sharedOf({ files, database }: PushInput): readonly WritablePart[] {
+  return [...(files === "none" ? (["files"] as const) : []), ...(database === "none" ? (["database"] as const) : [])];
 }
 
 const trialSeconds = 90;
@@ -59,30 +61,33 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
     await publisher.publish();
   }
 
-  async function tryStaged({ target, token, address }: PushInput, signal: AbortSignal): Promise<void> {
-    const { version: phpVersion } = await phpOf(database, target.id);
-    const layout = await runtime.staged(target, token);
-    if (layout === null) throw new StepFailure("What was built for the push is not there any more.");
-    await tryOut({ environment: target, phpVersion, layout, address, what: "What would be pushed" }, signal);
-  }
-
   /** What passes by itself is waited for here: the backup beside it is not to be made anew for that. */
-  async function patientlyTryStaged(input: PushInput, stop: AbortSignal): Promise<void> {
+  async function patientlyTryOut(candidate: Candidate, stop: AbortSignal): Promise<boolean> {
+    let isKnown = false;
     const patience = { deadlineSeconds: trialSeconds, pace: quickPace, stop };
-    const error = await attempt((signal) => tryStaged(input, signal), patience);
-    if (error === null) return;
+    const error = await attempt(async (signal) => {
+      isKnown = await tryOut(candidate, signal);
+    }, patience);
+    if (error === null) return isKnown;
     const message = error instanceof StepFailure ? error.message : "What would be pushed could not be tried out.";
     throw new StepFailure(message, { cause: error });
   }
 
+  /** Where its first page wants to change what visitors use, it is tried out with a copy of that. */
+  async function tryStaged(input: PushInput, stop: AbortSignal): Promise<void> {
+    const { target, token, address } = input;
+    const { version: phpVersion } = await phpOf(database, target.id);
+    const staged = await runtime.staged(target, token);
+    if (staged === null) throw new StepFailure("What was built for the push is not there any more.");
+    const candidate = { environment: target, phpVersion, address, what: "What would be pushed" };
+    if (await patientlyTryOut({ ...candidate, layout: staged, readOnly: sharedOf(input) }, stop)) return;
+    const layout = await runtime.rehearse(target, token);
+    await patientlyTryOut({ ...candidate, layout, readOnly: [] }, stop);
+  }
+
   async function tryAndBackUp({ input, operationId, signal }: StepContext<PushInput>): Promise<void> {
     const backup = { environment: input.target, operationId, note: `Before a push from ${input.sourceName}` };
-    const tryIt = (stop: AbortSignal) => patientlyTryStaged(input, stop);
-    const backItUp = (stop: AbortSignal) => backUp(services, backup, stop);
-    if (sharesOwn(input)) {
-      await backItUp(signal);
-      await tryIt(signal);
-    } else await atOnce(signal, [tryIt, backItUp]);
+    await atOnce(signal, [(stop) => tryStaged(input, stop), (stop) => backUp(services, backup, stop)]);
   }
 
   return {

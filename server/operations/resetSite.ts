@@ -67,7 +67,8 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
           const { version: phpVersion } = await phpOf(database, environment.id);
           const layout = await runtime.staged(environment, token);
           if (layout === null) throw new StepFailure("What was built for the reset is not there any more.");
-          await tryOut({ environment, phpVersion, layout, address, what: "The fresh WordPress" }, signal);
+          const what = "The fresh WordPress";
+          await tryOut({ environment, phpVersion, layout, address, what, readOnly: [] }, signal);
         },
       },
       {

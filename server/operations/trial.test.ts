@@ -47,18 +47,24 @@ describe("trying out", () => {
     layout,
     address: "http://demo.localhost:8081",
     what: "The site on PHP 8.4",
+    readOnly: ["database"] as const,
   };
   const { signal } = new AbortController();
 
   test("asks the edge for the front page of exactly what would be served, by its own name", async () => {
     const asked: unknown[] = [];
-    const tryOut = async (...parameters: unknown[]) => {
-      asked.push(...parameters.slice(0, 3));
+    const tryOut = async (order: unknown) => {
+      asked.push(order);
       return fine;
     };
-    await makeTryOut({ tryOut })(candidate, signal);
-    const served = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, ...layout };
-    expect(asked).toEqual([served, "demo.localhost:8081", "/"]);
+    expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
+    const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, ...layout };
+    expect(asked).toEqual([{ environment, host: "demo.localhost:8081", url: "/", readOnly: ["database"] }]);
+  });
+
+  test("tells that nothing is known where PHP wanted to change what it may not", async () => {
+    const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason: "wouldWrite" });
+    expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(false);
   });
 
   test.each([

@@ -2,7 +2,7 @@
  * Whether an environment would answer as it is about to be served: another release, another version of PHP. The edge
  * tries it out beside the one that visitors see.
  */
-import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentLayout, EnvironmentRef, WritablePart } from "@sitewright/runtimes/runtime.ts";
 import type { EdgeClient, Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -15,10 +15,15 @@ export interface Candidate {
   readonly address: string;
   /** How a sentence names it: `The site on PHP 8.4`. */
   readonly what: string;
+  /** What visitors use of it already: PHP may not change that. */
+  readonly readOnly: readonly WritablePart[];
 }
 
-/** Rejects with `StepFailure`, whose message has PHP's own error, where the front page does not come. */
-export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<void>;
+/**
+ * Resolves with false where nothing is known yet, because PHP wanted to change what it may not. Rejects with `StepFailure`,
+ * whose message has PHP's own error, where the front page does not come.
+ */
+export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
 const noAnswer: Readonly<Record<string, string>> = {
   deadline: "its front page took too long",
@@ -43,11 +48,13 @@ export function faultOf({ status, isWhole, errors, reason }: Trial): string | nu
 }
 
 export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
-  return async ({ environment, phpVersion, layout, address, what }, signal) => {
+  return async ({ environment, phpVersion, layout, address, what, readOnly }, signal) => {
     const served = { id: environment.id, number: environment.number, phpVersion, isFrozen: false, ...layout };
-    const trial = await edge.tryOut(served, new URL(address).host, "/", signal);
+    const order = { environment: served, host: new URL(address).host, url: "/", readOnly };
+    const trial = await edge.tryOut(order, signal);
+    if (trial.reason === "wouldWrite") return false;
     const fault = faultOf(trial);
-    if (fault === null) return;
+    if (fault === null) return true;
     throw new StepFailure(`${what} does not answer as it should: ${fault}.`, { isTransient: trial.reason === "busy" });
   };
 }

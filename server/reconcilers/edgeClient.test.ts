@@ -36,6 +36,8 @@ async function openClient(trial: FakeTrial) {
   return { client: makeEdgeClient(join(edge.runFolder, "edge.sock")), environment };
 }
 
+const order = { host: "one.localhost", url: "/", readOnly: [] };
+
 test("a trial tells how the environment answered", async () => {
   const body = () => Readable.from(["<html></html>"]);
   const { client, environment } = await openClient(async ({ phpVersion }, { url, headers }) => ({
@@ -44,7 +46,7 @@ test("a trial tells how the environment answered", async () => {
     body: body(),
     errors: `PHP ${phpVersion} is unhappy`,
   }));
-  expect(await client.tryOut(environment, "one.localhost:8081", "/a?b=1")).toEqual({
+  expect(await client.tryOut({ ...order, environment, host: "one.localhost:8081", url: "/a?b=1" })).toEqual({
     status: 500,
     isWhole: true,
     errors: "PHP 8.4 is unhappy",
@@ -60,12 +62,12 @@ test("a site to which nothing is written is settled at once", async () => {
 
 test("a trial without an answer tells why", async () => {
   const { client, environment } = await openClient(async () => "busy");
-  expect(await client.tryOut(environment, "one.localhost", "/")).toMatchObject({ status: 0, reason: "busy" });
+  expect(await client.tryOut({ ...order, environment })).toMatchObject({ status: 0, reason: "busy" });
 });
 
 test("a trial that the edge doesn't understand is no trial", async () => {
   const { client, environment } = await openClient(async () => null);
-  const trial = client.tryOut(environment, "one.localhost", "nowhere");
+  const trial = client.tryOut({ ...order, environment, url: "nowhere" });
   await expect(trial).rejects.toMatchObject({
     name: "EdgeUnavailable",
     cause: { message: expect.stringContaining("url: expected path and query") },
@@ -78,7 +80,7 @@ test("a trial ends when nobody wants it any more", async () => {
     leaving.abort();
     return new Promise(() => undefined);
   });
-  const trial = client.tryOut(environment, "one.localhost", "/", leaving.signal);
+  const trial = client.tryOut({ ...order, environment }, leaving.signal);
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
 });
 
@@ -88,6 +90,6 @@ test("an answer that is none of a trial is not taken for one", async () => {
   await new Promise<void>((resolve) => other.listen(socketPath, resolve));
   onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())));
   const { environment } = await openClient(async () => null);
-  const trial = makeEdgeClient(socketPath).tryOut(environment, "one.localhost", "/");
+  const trial = makeEdgeClient(socketPath).tryOut({ ...order, environment });
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
 });

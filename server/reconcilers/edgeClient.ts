@@ -1,12 +1,23 @@
 /** The edge process's admin server, on a Unix socket in a folder that only we may enter. */
 import { request } from "node:http";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/table.ts";
+import type { WritablePart } from "@sitewright/edge/upstream.ts";
 
 export interface EdgeStatus {
   /** Of the table that it serves. */
   readonly generation: number;
   /** Where visitors reach it. */
   readonly port: number;
+}
+
+export interface TrialOrder {
+  readonly environment: EdgeEnvironment;
+  /** With port. */
+  readonly host: string;
+  /** Path and query. */
+  readonly url: string;
+  /** What PHP may not change. Where it tries, the reason is `wouldWrite`. */
+  readonly readOnly: readonly WritablePart[];
 }
 
 /** How an environment answered that was tried out. */
@@ -17,7 +28,7 @@ export interface Trial {
   readonly isWhole: boolean;
   /** The beginning of what PHP wrote to its log meanwhile. */
   readonly errors: string;
-  /** Why there was no answer: `busy`, `deadline`, `crashed` or `unavailable`. Null where there was one. */
+  /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable` or `wouldWrite`. Null where there was one. */
   readonly reason: string | null;
   /** Where it sends the visitor on to, if it does. */
   readonly location: string | null;
@@ -30,10 +41,10 @@ export interface EdgeClient {
   /** Resolves when no write to the environment is under way any more; the table that freezes it must be in force. */
   settle(environmentId: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Asks for `url` (path and query) at `host` as if the environment were served as it is given here; visitors notice
-   * nothing. Served like this within a minute, it answers from processes that have started already.
+   * Asks as if the environment were served as it is given here; visitors notice nothing. Served like this within a
+   * minute, it answers from processes that have started already.
    */
-  tryOut(environment: EdgeEnvironment, host: string, url: string, signal?: AbortSignal): Promise<Trial>;
+  tryOut(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
 }
 
 /** The edge could not be asked, or did not understand: it may be starting. */
@@ -78,9 +89,8 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     settle: async (environmentId, signal) => {
       await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settlePatienceMilliseconds);
     },
-    tryOut: async (environment, host, url, signal) => {
-      const order = JSON.stringify({ environment, host, url });
-      const answer = await ask("POST", "/try", order, signal, trialPatienceMilliseconds);
+    tryOut: async (order, signal) => {
+      const answer = await ask("POST", "/try", JSON.stringify(order), signal, trialPatienceMilliseconds);
       if (!isTrial(answer)) throw new EdgeUnavailable("The edge's answer is not that of a trial");
       return answer;
     },

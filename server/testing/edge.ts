@@ -14,7 +14,14 @@ export interface TestEdge extends AsyncDisposable {
   readonly runFolder: string;
 }
 
-const limits = { uploadBytes: 100_000, headSeconds: 15, requestSeconds: 60, silenceSeconds: 60, freezeSeconds: 20 };
+const limits = {
+  uploadBytes: 100_000,
+  headSeconds: 15,
+  requestSeconds: 60,
+  silenceSeconds: 60,
+  freezeSeconds: 20,
+  holdSeconds: 20,
+};
 
 /** What answers requests that need PHP; given the folder of the edge's sockets and what tells the edge's port. */
 export type MakeServing = (phpFolder: string, edgePort: () => number) => Serving;

@@ -12,6 +12,7 @@ import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
+import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
@@ -37,6 +38,9 @@ const settings = {
   display_startup_errors: 0,
   html_errors: 0,
   log_errors: 1,
+  // As hosts have it: a blank line before a script must not keep it from sending headers.
+  output_buffering: 4096,
+  implicit_flush: 0,
   expose_php: 0,
   memory_limit: "256M",
   upload_max_filesize: "256M",
@@ -75,6 +79,9 @@ const outputs = new Set(["/request/stdout", "/request/stderr"]);
 const standardDescriptors = 3;
 
 export class GuardedPhp extends PHP {
+  /** For the mounts of its environment. */
+  readonly writes = createWriteGuard();
+
   guard(rules: () => NetworkRules | null): void {
     const runtime = this[runtimeOf];
     if (!hasNetwork(runtime)) throw new Error("This PHP's network has another form; it can't be guarded.");

@@ -34,7 +34,7 @@ const longAgo = 1_000_000_000;
 
 describe("an environment's own folder", () => {
   test("PHP finds at once what another process has made, changed or removed", async () => {
-    await mount("own");
+    await mount("files");
     const file = path.join(host, "note.txt");
     expect(await ask("[file_exists('/mounted/note.txt'), @file_get_contents('/mounted/note.txt')]")).toEqual([
       false,
@@ -54,7 +54,7 @@ describe("an environment's own folder", () => {
 
   test("what lies below a file, or has a name that is too long, is not there", async () => {
     await writeFile(path.join(host, "file"), "");
-    await mount("own");
+    await mount("files");
     const long = "x".repeat(300);
     expect(await ask(`[file_exists('/mounted/file/below'), file_exists('/mounted/${long}')]`)).toEqual([false, false]);
     expect(await ask(`@file_put_contents('/mounted/${long}', 'x')`)).toBe(false);
@@ -64,7 +64,7 @@ describe("an environment's own folder", () => {
     await writeFile(path.join(host, "target"), "here");
     await symlink("target", path.join(host, "inside"));
     await symlink("/etc/hostname", path.join(host, "outside"));
-    await mount("own");
+    await mount("files");
     expect(await ask("[is_link('/mounted/inside'), file_get_contents('/mounted/inside')]")).toEqual([true, "here"]);
     expect(await ask("[is_link('/mounted/outside'), @file_get_contents('/mounted/outside')]")).toEqual([true, false]);
   });

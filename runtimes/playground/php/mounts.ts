@@ -1,5 +1,5 @@
 /**
- * How host folders appear to PHP. Three kinds of mount, all on top of Emscripten's NODEFS, whose name they keep
+ * How host folders appear to PHP. Several kinds of mount, all on top of Emscripten's NODEFS, whose name they keep
  * because the file locks of SQLite recognise a shared file by it.
  *
  * Read-only: WordPress's own code, one copy for all environments. Every way to change something is refused
@@ -7,18 +7,24 @@
  * the files also belong to somebody else than the worker. As nobody changes them, the host is asked about each
  * of them once in a worker's life: a page of WordPress asks for 500 of them, and a worker's first one four times.
  *
- * Own: an environment's files. Making symbolic links is refused. A link is looked up inside PHP's file system,
+ * Files: an environment's own. Making symbolic links is refused. A link is looked up inside PHP's file system,
  * where it can't lead out, but one worker may still believe a name to be a folder that another worker has
  * replaced by a link; then the host would follow it. No links, no such race.
  *
- * Database: own, and every name is looked up whenever PHP asks. While one worker writes, SQLite's journal comes and
+ * Database: the same, and every name is looked up whenever PHP asks. While one worker writes, SQLite's journal comes and
  * goes, and another one that still believes in it could not open the database.
+ *
+ * Either can be protected for the time of a request (`writeGuard.ts`). It then looks to PHP as before: opening a file
+ * for writing, as SQLite opens a database that it only reads, is no change yet.
+ *
+ * Own: a folder that is like that of files and never protected, because it is no part of a release. Sessions are in one.
  */
 import { statSync } from "node:fs";
 import type { PHP, RootFs } from "@php-wasm/universal";
 import { type Attributes, adopt, type HostMount, mountHost, pathOf } from "./hostNodes.ts";
+import type { WriteGuard } from "./writeGuard.ts";
 
-export type MountKind = "own" | "database" | "readOnly";
+export type MountKind = "files" | "database" | "own" | "readOnly";
 
 const notPermitted = 63;
 const readOnlyFileSystem = 69;
@@ -32,8 +38,29 @@ function refuse({ makeError }: HostMount, errno: number): () => never {
   };
 }
 
-function makeOwn(mount: HostMount, isKept: boolean): void {
-  adopt(mount, () => ({ isShared: true, isKept, node: { symlink: refuse(mount, notPermitted) }, stream: {} }));
+/** `isProtected` is asked before each change. */
+function makeChangeable(mount: HostMount, isKept: boolean, isProtected: () => boolean): void {
+  const refused = refuse(mount, readOnlyFileSystem);
+  function unlessProtected<Parameters extends unknown[], Result>(change: (...parameters: Parameters) => Result) {
+    return (...parameters: Parameters) => (isProtected() ? refused() : change(...parameters));
+  }
+  adopt(mount, (host, streams) => ({
+    isShared: true,
+    isKept,
+    node: {
+      mknod: unlessProtected(host.mknod),
+      setattr: unlessProtected(host.setattr),
+      rename: unlessProtected(host.rename),
+      unlink: unlessProtected(host.unlink),
+      rmdir: unlessProtected(host.rmdir),
+      symlink: refuse(mount, notPermitted),
+    },
+    stream: {
+      write: unlessProtected(streams.write),
+      msync: unlessProtected(streams.msync),
+      setattr: unlessProtected(streams.setattr),
+    },
+  }));
 }
 
 /** Attributes by path below a folder of the host that nobody changes, for each such folder that was ever mounted. */
@@ -94,21 +121,26 @@ function ensureFolder(FS: RootFs, mountPoint: string): void {
   if (!FS.analyzePath(mountPoint, false).exists) FS.mkdirTree(mountPoint);
 }
 
+const never = () => false;
+
 /**
  * Mounts `folder` of the host at `mountPoint`; the folder may be relative to the process's working directory,
- * which is how a worker reaches its environment below folders that it may not read. Returns the unmounting.
+ * which is how a worker reaches its environment below folders that it may not read. `guard` says when it is protected;
+ * without one it never is. Returns the unmounting.
  */
 export async function mountFolder(
   php: PHP,
   mountPoint: string,
   folder: string,
   kind: MountKind,
+  guard: Pick<WriteGuard, "refuses"> | null = null,
 ): Promise<() => Promise<void>> {
   const unmount = await php.mount(mountPoint, (_php, FS) => {
     ensureFolder(FS, mountPoint);
     const mount = mountHost(FS, folder, mountPoint);
     if (kind === "readOnly") makeReadOnly(mount);
-    else makeOwn(mount, kind === "own");
+    else if (kind === "own" || guard === null) makeChangeable(mount, kind !== "database", never);
+    else makeChangeable(mount, kind === "files", () => guard.refuses(kind));
     return () => FS.unmount(mountPoint);
   });
   return async () => {

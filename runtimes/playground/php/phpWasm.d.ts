@@ -52,6 +52,7 @@ declare module "@php-wasm/universal" {
     mkdir(path: string): void;
     listFiles(path: string): readonly string[];
     isFile(path: string): boolean;
+    chdir(path: string): void;
     mount(
       path: string,
       handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,

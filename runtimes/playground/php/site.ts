@@ -3,6 +3,7 @@ import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { databaseFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { mountFolder } from "./mounts.ts";
+import type { WriteGuard } from "./writeGuard.ts";
 
 /** First folders of the web root that are the same for every environment, and come from the asset store. */
 export const sharedFolders = ["wp-admin", "wp-includes"] as const;
@@ -17,10 +18,14 @@ export interface SiteFolders {
 }
 
 /** Returns the unmounting. A worker that can't unmount is of no use any more. */
-export async function mountSite(php: PHP, folders: SiteFolders): Promise<() => Promise<void>> {
+export async function mountSite(
+  php: PHP,
+  folders: SiteFolders,
+  guard: Pick<WriteGuard, "refuses"> | null = null,
+): Promise<() => Promise<void>> {
   const own = [
-    await mountFolder(php, siteFolder, folders.documentRoot, "own"),
-    await mountFolder(php, databaseFolder, folders.database, "database"),
+    await mountFolder(php, siteFolder, folders.documentRoot, "files", guard),
+    await mountFolder(php, databaseFolder, folders.database, "database", guard),
     await mountFolder(php, sessionFolder, folders.sessions, "own"),
   ];
   const shared = folders.core === null ? [] : await mountShared(php, folders.core);

@@ -4,6 +4,7 @@
  * header exactly as it came, and bodies pass as bytes.
  */
 import type { Duplex } from "node:stream";
+import type { WritablePart } from "../../runtime.ts";
 
 /**
  * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a
@@ -26,6 +27,8 @@ export interface RequestHead {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly remoteAddress: string;
   readonly https: boolean;
+  /** What PHP may not change meanwhile. */
+  readonly readOnly: readonly WritablePart[];
 }
 
 export interface ResponseHead {
@@ -34,6 +37,8 @@ export interface ResponseHead {
 }
 
 export interface ResponseEnd {
+  /** PHP wanted to change what it may not, so that what it said is no answer. */
+  readonly isRefused: boolean;
   /** The runtime can't be used again: the whole process must go. */
   readonly isBroken: boolean;
   readonly reason: string | null;

@@ -91,7 +91,7 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   process.chdir(order.environment);
   const own = order.owner === null ? order : dropPrivileges(order, order.owner);
   network = own.network;
-  await mountSite(php, own.folders);
+  await mountSite(php, own.folders, php.writes);
 }
 
 function failed(error: unknown): never {

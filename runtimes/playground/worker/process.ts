@@ -36,6 +36,7 @@ interface Exchange {
   readonly finished: () => void;
   body: Readable | null;
   readonly errors: PromiseWithResolvers<string>;
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 /** Resolves when the stream takes more, or never will. */
@@ -161,7 +162,8 @@ export class WorkerProcess {
   handle(head: RequestHead, body: AsyncIterable<Buffer> | null, finished: () => void): Promise<TrialResponse> {
     this.requests += 1;
     return new Promise((resolve, reject) => {
-      this.#exchange = { resolve, reject, finished, hasBegun: false, body: null, errors: Promise.withResolvers() };
+      const ends = { errors: Promise.withResolvers<string>(), ended: Promise.withResolvers<void>() };
+      this.#exchange = { resolve, reject, finished, hasBegun: false, body: null, ...ends };
       this.#startTimer();
       sendJson(this.#channel, frameKinds.head, head);
       this.#sendBody(body).catch(() => this.kill("crashed"));
@@ -208,7 +210,8 @@ export class WorkerProcess {
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;
-    exchange.resolve({ ...JSON.parse(content.toString()), body, errors: exchange.errors.promise });
+    const { errors, ended } = exchange;
+    exchange.resolve({ ...JSON.parse(content.toString()), body, errors: errors.promise, finished: ended.promise });
   }
 
   #passOn({ body }: Exchange, chunk: Buffer): void {
@@ -229,9 +232,13 @@ export class WorkerProcess {
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
     exchange.errors.resolve(end?.errors ?? "");
-    const isWhole = end !== null && !end.isBroken;
+    exchange.ended.resolve();
+    const isRefused = end?.isRefused ?? false;
+    const isWhole = end !== null && !end.isBroken && !isRefused;
     const cause = new Error(end?.reason ?? this.#errorText);
-    const failure = new NoAnswer(this.#killedFor, "PHP broke off before its answer was complete.", { cause });
+    const failure = isRefused
+      ? new NoAnswer("wouldWrite", "PHP wanted to write something, which it may not at the moment.")
+      : new NoAnswer(this.#killedFor, "PHP broke off before its answer was complete.", { cause });
     if (!exchange.hasBegun && this.#killedFor === "crashed") exchange.reject(new NeverBegun(cause.message, { cause }));
     else if (exchange.body === null) exchange.reject(failure);
     else if (isWhole) exchange.body.push(null);

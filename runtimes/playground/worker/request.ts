@@ -1,11 +1,17 @@
 /** One visitor's request, run by PHP; what PHP writes is passed on as it comes. */
-import { once } from "node:events";
+import path from "node:path";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
 import type { GuardedPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
 import { serverVariables } from "../php/site.ts";
-import { frameKinds, type RequestHead, type ResponseEnd, sendFrame, sendJson } from "./frames.ts";
+import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
+import { directOutlet, heldOutlet, type Outlet } from "./outlet.ts";
+
+export interface WorkerRequest {
+  readonly head: RequestHead;
+  readonly body: Buffer;
+}
 
 /** Not from visitors: `proxy` would become `HTTP_PROXY`, which programs take for a setting. */
 const refusedHeaders = new Set(["proxy"]);
@@ -46,7 +52,7 @@ function variablesFor(head: RequestHead, host: string): Record<string, string> {
   };
 }
 
-function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions {
+function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions & { readonly scriptPath: string } {
   const headers = headersFor(head);
   return {
     scriptPath: `${siteFolder}${head.script}`,
@@ -88,43 +94,59 @@ function* inPieces(chunk: Uint8Array): Iterable<Uint8Array> {
   for (let start = 0; start < chunk.length; start += pieceBytes) yield chunk.subarray(start, start + pieceBytes);
 }
 
-async function passOn(response: StreamedPhpResponse, out: Duplex, log: ErrorLog): Promise<void> {
+async function passOn(response: StreamedPhpResponse, outlet: Outlet, log: ErrorLog): Promise<void> {
   const logged = log.read(response.stderr).catch(() => undefined);
   const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
   const pairs = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
-  sendJson(out, frameKinds.head, { status, headers: pairs });
+  outlet.head({ status, headers: pairs });
   for await (const chunk of response.stdout) {
-    for (const piece of inPieces(chunk)) {
-      if (!sendFrame(out, frameKinds.body, piece)) await once(out, "drain");
-    }
+    for (const piece of inPieces(chunk)) await outlet.body(piece);
   }
   // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
   await response.exitCode;
   await logged;
 }
 
-function notFound(out: Duplex): void {
-  sendJson(out, frameKinds.head, { status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] });
-  sendFrame(out, frameKinds.body, Buffer.from("Not found\n"));
+async function notFound(outlet: Outlet): Promise<void> {
+  outlet.head({ status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] });
+  await outlet.body(Buffer.from("Not found\n"));
 }
 
-export async function answer(
+/** Runs PHP's script. Where PHP may not change everything, its answer goes on its way when it is known to be one. */
+async function run(
   php: GuardedPhp,
-  request: { readonly head: RequestHead; readonly body: Buffer },
-  out: Duplex,
-): Promise<void> {
-  let reason: string | null = null;
+  { head, body }: WorkerRequest,
+  direct: Outlet,
+  log: ErrorLog,
+): Promise<{ readonly isRefused: boolean }> {
+  const held = head.readOnly.length > 0 ? heldOutlet(direct) : null;
+  const outlet = held ?? direct;
+  php.forgetNodes();
+  php.writes.protect(head.readOnly);
+  const options = optionsFor(head, body);
+  const { scriptPath } = options;
+  if (php.isFile(scriptPath)) {
+    // As every web server has it: scripts of plugins load WordPress from where they are.
+    php.chdir(path.posix.dirname(scriptPath));
+    await passOn(await php.runStream(options), outlet, log);
+  } else await notFound(outlet);
+  php.closeOutputs();
+  const isRefused = php.writes.hasRefused();
+  if (!isRefused) await held?.release();
+  return { isRefused };
+}
+
+export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
   const log = new ErrorLog();
+  let reason: string | null = null;
+  let isRefused = false;
   try {
-    php.forgetNodes();
-    const options = optionsFor(request.head, request.body);
-    if (php.isFile(options.scriptPath ?? "")) await passOn(await php.runStream(options), out, log);
-    else notFound(out);
-    php.closeOutputs();
+    ({ isRefused } = await run(php, request, directOutlet(out), log));
   } catch (error) {
     // A trap in WebAssembly: every later request would fail too.
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
   }
-  const end: ResponseEnd = { isBroken: reason !== null, reason, rssBytes: process.memoryUsage.rss(), errors: log.text };
+  const rssBytes = process.memoryUsage.rss();
+  const end: ResponseEnd = { isBroken: reason !== null, reason, isRefused, rssBytes, errors: log.text };
   sendJson(out, frameKinds.end, end);
 }

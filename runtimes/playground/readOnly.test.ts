@@ -1,0 +1,108 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleRequest } from "../conformance.ts";
+import type { PhpRequest, WritablePart } from "../runtime.ts";
+import { leaveScript, outcomeOf, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+let world: Playground;
+let site: Site;
+
+beforeAll(async () => {
+  world = await openPlayground();
+  site = await world.site();
+}, 120_000);
+afterAll(() => world.close());
+
+const both: readonly WritablePart[] = ["files", "database"];
+
+function get(url: string, readOnly: readonly WritablePart[], changes: Partial<PhpRequest> = {}) {
+  return visitorOf(world.serving, site).get(url, { readOnly, ...changes });
+}
+
+let scripts = 0;
+
+/** What becomes of a script of the site's, run while these can't be changed. */
+async function outcome(code: string, readOnly = both): Promise<string | number> {
+  scripts += 1;
+  const name = `try-${scripts}.php`;
+  await leaveScript(site, name, code);
+  return outcomeOf(get(`/${name}`, readOnly));
+}
+
+const options = "require 'wp-load.php';";
+
+describe("whoever may change nothing", () => {
+  test.each(["/", "/?p=1", "/?feed=rss2", "/?s=hello", "/?p=987654", "/wp-login.php"])("can read %s", async (url) => {
+    await get(url, []);
+    expect([200, 301, 404]).toContain(await outcomeOf(get(url, both)));
+  });
+
+  test.each([
+    ["makes a file", "file_put_contents('made.txt', 'made');"],
+    ["adds to a file", "file_put_contents('wp-config.php', '// more', FILE_APPEND);"],
+    ["empties a file", "fopen('wp-config.php', 'w');"],
+    ["writes into a file", "$file = fopen('wp-config.php', 'r+'); fwrite($file, 'x'); fclose($file);"],
+    ["cuts a file", "$file = fopen('wp-config.php', 'r+'); ftruncate($file, 1);"],
+    ["removes a file", "unlink('wp-config.php');"],
+    ["renames a file", "rename('wp-config.php', 'other.php');"],
+    ["makes a folder", "mkdir('folder');"],
+    ["removes a folder", "rmdir('wp-content/themes');"],
+    ["touches a file", "touch('wp-config.php', 1);"],
+    ["closes a file to others", "chmod('wp-config.php', 0400);"],
+    ["saves an option", `${options} update_option('blogname', 'Changed');`],
+    ["adds a post", `${options} wp_insert_post(['post_title' => 'New', 'post_status' => 'publish']);`],
+    ["makes a table", `${options} $wpdb->query('CREATE TABLE counts (id int)');`],
+    ["dies of it", `${options} if (!update_option('blogname', 'Changed')) { http_response_code(500); exit; }`],
+  ])("has no answer from a script that %s, and nothing has changed", async (_, code) => {
+    const listed = async () => (await readdir(site.documentRoot)).filter((name) => !name.startsWith("try-"));
+    const config = () => readFile(path.join(site.documentRoot, "wp-config.php"), "utf8");
+    const before = [await listed(), await config()];
+    expect(await outcome(`${code} echo 'done';`)).toBe("wouldWrite");
+    expect([await listed(), await config()]).toEqual(before);
+    expect((await get("/", [])).text).toContain(`<title>${site.wordpress.title}</title>`);
+  });
+
+  test("may open files and databases for writing, and keep sessions and temporary files", async () => {
+    const code = `$file = fopen('wp-config.php', 'r+'); fread($file, 5); fclose($file);
+      session_start(); $_SESSION['seen'] = 1; session_write_close();
+      file_put_contents(sys_get_temp_dir() . '/note', 'x'); unlink(sys_get_temp_dir() . '/note');
+      ${options} get_option('blogname'); echo 'read';`;
+    expect(await outcome(code)).toBe(200);
+  });
+});
+
+test("the other half can be changed", async () => {
+  const file = "file_put_contents('wp-content/note.txt', 'x');";
+  const option = `${options} update_option('note', uniqid());`;
+  expect(await outcome(file, ["database"])).toBe(200);
+  expect(await outcome(option, ["files"])).toBe(200);
+  expect(await outcome(file, ["files"])).toBe("wouldWrite");
+  expect(await outcome(option, ["database"])).toBe("wouldWrite");
+});
+
+test("the same worker changes everything for the next who may", async () => {
+  const write = `${options} file_put_contents('after.txt', 'x'); update_option('after', uniqid()); echo 'both';`;
+  const pids = () => world.serving.status().workers.map(({ pid }) => pid);
+  expect(await outcome(write)).toBe("wouldWrite");
+  const before = pids();
+  expect(await outcome(write, [])).toBe(200);
+  expect(pids()).toEqual(before);
+});
+
+test("an answer that is too long to be held breaks off where PHP writes after it", async () => {
+  await leaveScript(site, "long.php", "for ($i = 0; $i < 20; $i++) echo str_repeat('x', 1 << 20); touch('late.txt');");
+  const request = { url: "/long.php", script: "/long.php" };
+  expect((await get("/long.php", [], request)).text).toHaveLength(20 << 20);
+  await expect(get("/long.php", both, request)).rejects.toMatchObject({ reason: "wouldWrite" });
+});
+
+test("PHP is done when it is, though nobody has read its answer yet", async () => {
+  await leaveScript(site, "short.php", "echo 'short';");
+  const changes = { url: "/short.php", script: "/short.php" };
+  const answer = await world.serving.handle(site.environment.id, exampleRequest(site.wordpress.address, changes));
+  await answer.finished;
+  expect(await text(answer.body)).toBe("short");
+});
