@@ -1,6 +1,6 @@
 /** A push with real WordPress under it while people read and write: nobody sees an error or a mixture, nothing is lost. */
 import { createReadStream } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,16 @@ require __DIR__ . '/wp-load.php';
 echo add_option( 'written_' . $_POST['n'], '1', '', false ) ? 'saved' : 'refused';
 `;
 
+/** A page that is only read, and on which a plugin counts its readers. */
+const countScript = `<?php
+require __DIR__ . '/wp-load.php';
+add_option( 'written_' . $_GET['n'], '1', '', false );
+echo 'counted';
+`;
+
+/** What readers' pages write has numbers from here on. */
+const firstCounted = 1_000_000;
+
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -68,6 +78,7 @@ async function prepare(files: PushPart, database: PushPart) {
     if (!layout) throw new Error("The environment is not there");
     await writeFile(join(layout.documentRoot, "read.php"), readScript(code));
     await writeFile(join(layout.documentRoot, "write.php"), writeScript);
+    await writeFile(join(layout.documentRoot, "count.php"), countScript);
   }
   return { requested, site, source };
 }
@@ -77,17 +88,21 @@ function traffic(address: string) {
   let isOver = false;
   const reads: Answer[] = [];
   const writes: (Answer & { readonly n: number })[] = [];
+  const counts: (Answer & { readonly n: number })[] = [];
   const reader = async () => {
     while (!isOver) reads.push(await ask(address, "/read.php"));
   };
   const writer = async () => {
     for (let n = 0; !isOver; n += 1) writes.push({ n, ...(await ask(address, "/write.php", `n=${n}`)) });
   };
-  const running = Promise.all([reader(), reader(), writer()]);
+  const counter = async () => {
+    for (let n = firstCounted; !isOver; n += 1) counts.push({ n, ...(await ask(address, `/count.php?n=${n}`)) });
+  };
+  const running = Promise.all([reader(), reader(), writer(), counter()]);
   return async () => {
     isOver = true;
     await running;
-    return { reads, writes };
+    return { reads, writes, counts };
   };
 }
 
@@ -121,39 +136,84 @@ async function pushUnderTraffic(files: PushPart, database: PushPart) {
   const row = await withEngine(world, (table) => table.submit(requested));
   const afterwards = await ask(site.address, "/read.php");
   expect(afterwards.body).toMatch(/^new\|/);
-  const { reads, writes } = await stop();
+  const { reads, writes, counts } = await stop();
+  expect(new Set(counts.map(({ status, body }) => `${status} ${body}`))).toEqual(new Set(["200 counted"]));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   const layout = await world.services.runtime.layout(site.environment);
   if (!layout) throw new Error("The environment is gone");
   const current = join(layout.documentRoot, "..", "..", String(layout.release), "database", "wordpress.sqlite");
-  return { site, source, reads: [...reads, afterwards], writes, inUse: writtenIn(current) };
+  const saved = [...writes.filter(({ body }) => body === "saved"), ...counts].map(({ n }) => n);
+  return { site, source, reads: [...reads, afterwards], writes, saved, inUse: writtenIn(current) };
 }
 
 const newTitle = (source: { readonly id: string }) => titleOf({ id: source.id, number: 0, address: "" });
 
 test("a push of everything: readers see the old site or the new one, and every saved text is in one of the two", async () => {
-  const { site, source, reads, writes, inUse } = await pushUnderTraffic("all", "all");
+  const { site, source, reads, writes, saved, inUse } = await pushUnderTraffic("all", "all");
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${newTitle(source)}|end`, `200 old|${site.name}|end`]);
   expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([200, 503]));
-  const saved = writes.filter(({ body }) => body === "saved").map(({ n }) => n);
   const kept = new Set([...(await writtenInBackup(site.environment.id)), ...inUse]);
   expect(saved.filter((n) => !kept.has(n))).toEqual([]);
   for (const { status, body } of writes) if (status === 503) expect(body).toContain("Back in a moment");
 });
 
 test("a push of the files alone: nothing that was saved goes away", async () => {
-  const { site, reads, writes, inUse } = await pushUnderTraffic("all", "none");
+  const { site, reads, saved, inUse } = await pushUnderTraffic("all", "none");
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
-  const saved = writes.filter(({ body }) => body === "saved").map(({ n }) => n);
   expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
 });
 
 test("a push of one file and one table: what is the target's own is kept, also what was saved meanwhile", async () => {
-  const { site, reads, writes, inUse } = await pushUnderTraffic(["read.php"], ["wp_posts"]);
+  const { site, reads, saved, inUse } = await pushUnderTraffic(["read.php"], ["wp_posts"]);
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
-  const saved = writes.filter(({ body }) => body === "saved").map(({ n }) => n);
   expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
+});
+
+/** Leaves a plugin in the environment's files that changes the database at its first page. */
+async function leaveUpgrade(environment: { readonly id: string; readonly number: number }, afterwards: string) {
+  const layout = await world.services.runtime.layout(environment);
+  if (!layout) throw new Error("The environment is not there");
+  const folder = join(layout.documentRoot, "wp-content", "mu-plugins");
+  await mkdir(folder, { recursive: true });
+  const code = `<?php add_action( 'init', function () { add_option( 'written_1', '1' ); ${afterwards} } );`;
+  await writeFile(join(folder, "upgrade.php"), code);
+}
+
+function databaseOf(site: { readonly environment: { readonly id: string } }): string {
+  return join(world.facts.dataFolder, "environments", site.environment.id, "current", "database", "wordpress.sqlite");
+}
+
+test("a plugin that changes the database and then fails has changed nothing that visitors use", async () => {
+  const { requested, site, source } = await prepare("all", "none");
+  await leaveUpgrade(source, "throw new Error( 'half upgraded' );");
+  const row = await withEngine(world, (table) => table.submit(requested));
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toContain("half upgraded");
+  expect(writtenIn(databaseOf(site))).toEqual([]);
+  expect((await ask(site.address, "/read.php")).body).toBe(`old|${site.name}|end`);
+});
+
+test("a plugin that changes the database does so for visitors after the switch, and not before", async () => {
+  const { requested, site, source } = await prepare("all", "none");
+  await leaveUpgrade(source, "");
+  const before: number[] = [];
+  const { runtime } = world.services;
+  const services = {
+    ...world.services,
+    runtime: {
+      ...runtime,
+      switchTo: async (...parameters: Parameters<typeof runtime.switchTo>) => {
+        before.push(...writtenIn(databaseOf(site)));
+        await runtime.switchTo(...parameters);
+      },
+    },
+  };
+  const row = await withEngine({ ...world, services }, (table) => table.submit(requested));
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(before).toEqual([]);
+  expect((await ask(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
+  expect(writtenIn(databaseOf(site))).toEqual([1]);
 });
