@@ -84,12 +84,12 @@ describe("a port of this host", () => {
     expect(touched).toBe(0);
   });
 
-  test("and a refusal is quick, over TLS too", async () => {
-    const began = performance.now();
+  test("and nobody waits for a refusal until his patience is over, over TLS too", async () => {
     const code = `$c = curl_init('https://127.0.0.1:${controlPort}/'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
-      var_dump(curl_exec($c), @file_get_contents('https://127.0.0.1:${controlPort}/'));`;
-    expect(await php(code)).toBe("bool(false)\nbool(false)\n");
-    expect(performance.now() - began).toBeLessThan(3000);
+      curl_setopt($c, CURLOPT_TIMEOUT, 20);
+      var_dump(curl_exec($c), curl_errno($c) === CURLE_OPERATION_TIMEDOUT);
+      var_dump(@file_get_contents('https://127.0.0.1:${controlPort}/'));`;
+    expect(await php(code)).toBe("bool(false)\nbool(false)\nbool(false)\n");
     expect(touched).toBe(0);
   });
 

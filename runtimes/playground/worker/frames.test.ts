@@ -23,7 +23,7 @@ test.each([1, 2, 3, 7, 1000])("frames arrive whole and in order in pieces of %d 
   expect(received.map(({ kind, content }) => [kind, content.toString()])).toEqual(sent);
 });
 
-test("a very large frame in small pieces takes no more time than copying it", () => {
+test("a very large frame in small pieces is not copied for each of them, which would take hours", () => {
   const size = 128 << 20;
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(size);
@@ -32,9 +32,7 @@ test("a very large frame in small pieces takes no more time than copying it", ()
     received = content.length;
   });
   const piece = Buffer.alloc(1 << 16);
-  const began = performance.now();
   read(prefix);
   for (let sent = 0; sent < size; sent += piece.length) read(piece);
   expect(received).toBe(size);
-  expect(performance.now() - began).toBeLessThan(2000);
 });
