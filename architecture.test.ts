@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   "server/store": ["contract"],
   "server/archives": ["contract"],
   "server/operations": ["contract", "server/store", "server/archives", "server/reconcilers", "server", "runtimes"],
-  "server/reconcilers": ["contract", "server/store", "server", "runtimes", "edge"],
+  "server/reconcilers": ["contract", "server/store", "server/archives", "server", "runtimes", "edge"],
   "server/app": ["contract", "server/store", "server/operations", "server", "runtimes"],
   "server/http": ["contract", "server/app", "server"],
   // Files that stand in the server's own folder: settings, sealing.

@@ -48,6 +48,7 @@ export const settings = Type.Object({
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
     "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
   ),
+  SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
   SITEWRIGHT_LOG_LEVEL: Type.Enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"], {
     description: "how much is logged: silent, fatal, error, warn, info, debug or trace",
   }),
@@ -90,6 +91,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
     SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: 60,
     SITEWRIGHT_ENDED_PHP_VERSIONS: "8.1",
+    SITEWRIGHT_BACKUP_DAYS: 14,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
@@ -121,6 +123,9 @@ export interface Config {
   readonly creationLimitPerMinute: number;
   /** Versions of PHP that environments are moved off. */
   readonly endedPhpVersions: readonly string[];
+  /** For which backups are kept. */
+  readonly backupDays: number;
+  readonly archives: string;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
 
@@ -210,6 +215,8 @@ function freeze(values: Settings): Config {
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
     creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,
     endedPhpVersions: values.SITEWRIGHT_ENDED_PHP_VERSIONS.split(",").filter((version) => version !== ""),
+    backupDays: values.SITEWRIGHT_BACKUP_DAYS,
+    archives: join(data, "archives"),
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
 }

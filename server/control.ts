@@ -8,7 +8,8 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
-import { openFolderArchives } from "./archives/folder.ts";
+import { openArchives } from "./archives/archives.ts";
+import { openFolderBlobs } from "./archives/folderBlobs.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
@@ -21,14 +22,16 @@ import { makeWaitForOperation } from "./operations/wait.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
+import { expireBackups } from "./reconcilers/expireBackups.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { updatePhp } from "./reconcilers/updatePhp.ts";
-import { openSealer } from "./sealing.ts";
+import { openKey, openSealer } from "./sealing.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
 import { acceptedChannel, beginWaiting, endedChannel } from "./store/operations.ts";
+import { piecesFor } from "./store/pieces.ts";
 
 export interface Control {
   /** Where the API answers: `http://127.0.0.1:8080`. */
@@ -68,6 +71,12 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const edge = makeEdgeClient(join(config.run, "edge.sock"));
   const publisher = makePublisher({ database, runtime, edge, dataFolder: config.data, log });
   const probe = makeProbe(config.edgePort);
+  const archives = openArchives({
+    blobs: openFolderBlobs(config.archives),
+    key: await openKey(join(config.data, "secrets", "archive-key")),
+    indexOf: (backup) => piecesFor(database, backup),
+    work: join(config.data, "work"),
+  });
   const definitions = operationDefinitions({
     database,
     runtime,
@@ -75,7 +84,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     probe,
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
-    archives: openFolderArchives(join(config.data, "archives")),
+    archives,
+    backupDays: config.backupDays,
   });
   const firstRun = await prepareFirstRun(opened, config);
 
@@ -99,6 +109,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const reconcilers = startReconcilers(
     [
       ...listReconcilers(opened, publisher),
+      { name: "expireBackups", everySeconds: hour, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
       { name: "updatePhp", everySeconds: hour, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],
     log,

@@ -47,8 +47,12 @@ export function makeSealer(key: Buffer): Sealer {
  * processes that do so at once one makes it and all get the same.
  */
 export async function openSealer(file: string): Promise<Sealer> {
-  const key = (await readKey(file)) ?? (await createKey(file));
-  return makeSealer(key);
+  return makeSealer(await openKey(file));
+}
+
+/** The key alone, 32 bytes, for whoever seals in another way. Read or made as by `openSealer`. */
+export async function openKey(file: string): Promise<Buffer> {
+  return (await readKey(file)) ?? (await createKey(file));
 }
 
 async function readKey(file: string): Promise<Buffer | null> {

@@ -1,14 +1,124 @@
-/** Where the content of backups is kept: what every store of archives offers. */
+/**
+ * Where the content of backups is kept: pieces of files, each once for a whole company, compressed and encrypted, in
+ * packs that lie in a folder or an object store. `docs/decisions/backups.md` says why it is like this.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Blobs } from "./blobs.ts";
+import { BackupDamaged, type LoadOptions, load, loadManifest } from "./load.ts";
+import { blobOf } from "./packer.ts";
+import { makePieceBox } from "./pieceBox.ts";
+import type { PieceIndex } from "./pieceIndex.ts";
+import { type Saved, save } from "./save.ts";
 
-/** `name` is `<environment>/<archive>`, both of letters, digits and hyphens. */
+export interface ArchivedBackup {
+  readonly id: number;
+  readonly companyId: string;
+}
+
+/** One that was kept: `manifest` holds the names of its manifest's pieces, of 32 bytes each. */
+export interface KeptBackup extends ArchivedBackup {
+  readonly manifest: Buffer;
+}
+
 export interface Archives {
-  /** Keeps what is in `folder`, whole or not at all; again under the same name it replaces. Gives its size in bytes. */
-  put(name: string, folder: string, signal: AbortSignal): Promise<number>;
-  /** Tolerates that there is none. */
-  remove(name: string): Promise<void>;
-  /** Removes every archive of the environment. */
-  removeAll(environmentId: string): Promise<void>;
-  /** Path of a folder for what is about to be kept; it does not exist yet. The same for the same name. */
+  /**
+   * Keeps what is in `folder`. Of what is as it was in `before`, nothing is read; null: everything is. Resolves when
+   * everything that the backup needs has been found in the archives, and what was added was read back.
+   */
+  keep(
+    backup: ArchivedBackup,
+    folder: string,
+    before: KeptBackup | null,
+    signal: AbortSignal,
+  ): Promise<Omit<Saved, "manifest"> & { readonly manifest: Buffer }>;
+  /** Puts it, or the wanted part of it, into `folder`, which must be new. Rejects with `BackupDamaged`. */
+  restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
+  /** Tolerates that it is not there. */
+  removePack(pack: { readonly id: string; readonly companyId: string }): Promise<void>;
+  /** Path of a folder for what is about to be kept or was restored; it is empty. The same for the same name. */
   workFolder(name: string): Promise<string>;
   removeWorkFolder(name: string): Promise<void>;
+}
+
+export interface ArchivesOptions {
+  readonly blobs: Blobs;
+  /** 32 bytes that are not in the blobs. */
+  readonly key: Buffer;
+  readonly indexOf: (backup: ArchivedBackup) => PieceIndex;
+  /** On the disk where environments are: what is kept is linked into it. */
+  readonly work: string;
+}
+
+const nameBytes = 32;
+
+function namesIn(manifest: Buffer): readonly Buffer[] {
+  const starts = Array.from({ length: manifest.length / nameBytes }, (_, at) => at * nameBytes);
+  return starts.map((start) => manifest.subarray(start, start + nameBytes));
+}
+
+export function openArchives({ blobs, key, indexOf, work }: ArchivesOptions): Archives {
+  const folderOf = (companyId: string) => `packs/${companyId}`;
+
+  function optionsFor(backup: ArchivedBackup, signal: AbortSignal): LoadOptions {
+    const { companyId } = backup;
+    const box = makePieceBox(key, companyId);
+    return { blobs, index: indexOf(backup), box, folder: folderOf(companyId), signal };
+  }
+
+  async function filesOf(before: KeptBackup | null, signal: AbortSignal) {
+    if (before === null) return new Map();
+    const manifest = await loadManifest(namesIn(before.manifest), optionsFor(before, signal)).catch(
+      (error: unknown) => {
+        // Whatever is wrong with that one, this one is then made without it.
+        if (error instanceof BackupDamaged) return { files: [] };
+        throw error;
+      },
+    );
+    return new Map(manifest.files.map((file) => [file.path, file]));
+  }
+
+  /** Packs that the backup needs and that are not there, or not as long as they were. */
+  async function findLost(backup: ArchivedBackup, signal: AbortSignal): Promise<readonly string[]> {
+    const folder = folderOf(backup.companyId);
+    const [needed, there] = await Promise.all([indexOf(backup).neededPacks(), blobs.list(folder, signal)]);
+    return [...needed].filter(([pack, bytes]) => there.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
+  }
+
+  async function saveWhole(backup: ArchivedBackup, folder: string, before: KeptBackup | null, signal: AbortSignal) {
+    const options = optionsFor(backup, signal);
+    const files = await filesOf(before, signal);
+    for (let tries = 0; tries < 2; tries += 1) {
+      const saved = await save(folder, { ...options, before: files });
+      const lost = await findLost(backup, signal);
+      if (lost.length === 0) return saved;
+      // What earlier backups needed was taken from the store. This one is made without it.
+      await options.index.losePacks(lost);
+    }
+    throw new Error("The archive store loses what was put into it.");
+  }
+
+  function workOf(name: string): string {
+    if (!/^[0-9A-Za-z-]+$/.test(name)) throw new Error(`Not a name: ${name}`);
+    return join(work, name);
+  }
+
+  return {
+    keep: async (backup, folder, before, signal) => {
+      const saved = await saveWhole(backup, folder, before, signal);
+      return { ...saved, manifest: Buffer.concat(saved.manifest) };
+    },
+    restore: async (backup, folder, isWanted, signal) => {
+      const options = optionsFor(backup, signal);
+      await load(await loadManifest(namesIn(backup.manifest), options), folder, isWanted, options);
+    },
+    removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),
+    workFolder: async (name) => {
+      const place = workOf(name);
+      await rm(place, { recursive: true, force: true });
+      await mkdir(work, { recursive: true, mode: 0o700 });
+      return place;
+    },
+    removeWorkFolder: (name) => rm(workOf(name), { recursive: true, force: true }),
+  };
 }

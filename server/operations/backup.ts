@@ -1,46 +1,58 @@
-/** The backup that an operation makes before it changes an environment. Its archive is named after the operation. */
+/** The backup that an operation makes, of an environment as it is at that moment. */
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
-import { beginBackup, finishBackup, removeBackup } from "../store/backups.ts";
+import type { KeptBackup } from "../archives/archives.ts";
+import { type BackupType, beginBackup, findNewestBackup, finishBackup, removeBackup } from "../store/backups.ts";
+import { StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
-/** The operation's own id, without the prefix that says its kind. */
-function archiveOf(environment: EnvironmentRef, operationId: string): string {
-  return `${environment.id}/${operationId.slice(-36)}`;
+export interface BackupWish {
+  readonly environment: EnvironmentRef;
+  /** Scheme, host and port at which it is. */
+  readonly address: string;
+  readonly operationId: string;
+  readonly type: BackupType;
+  readonly name: string;
+  readonly note: string | null;
 }
 
+/** The operation's own id, without the prefix that says its kind. */
+export function workName(operationId: string): string {
+  return operationId.slice(-36);
+}
+
+const day = 86_400_000;
+
 /** Backs the environment up as it is now. Again for the same operation, the content is replaced. */
-export async function backUp(
-  { database, runtime, archives }: Services,
-  backup: { readonly environment: EnvironmentRef; readonly operationId: string; readonly note: string },
+export async function backUp(services: Services, wish: BackupWish, signal: AbortSignal): Promise<void> {
+  const { database, backupDays } = services;
+  const { environment, address, operationId, type, name, note } = wish;
+  const expiresAt = new Date(Date.now() + backupDays * day);
+  const row = { environmentId: environment.id, address, operationId, type, name, note, expiresAt };
+  const backup = await beginBackup(database, row);
+  if (backup === null) throw new StepFailure("The environment is not there any more.");
+  const before = await findNewestBackup(database, environment.id);
+  await finishBackup(database, backup, await keep(services, wish, backup, before, signal));
+}
+
+async function keep(
+  { runtime, archives }: Services,
+  { environment, operationId }: BackupWish,
+  backup: { readonly id: number; readonly companyId: string },
+  before: KeptBackup | null,
   signal: AbortSignal,
-): Promise<void> {
-  const { environment, operationId, note } = backup;
-  const archive = archiveOf(environment, operationId);
-  await beginBackup(database, {
-    environmentId: environment.id,
-    name: note,
-    note,
-    type: "system-generated",
-    operationId,
-  });
-  const folder = await archives.workFolder(archive);
+) {
+  const work = workName(operationId);
+  const folder = await archives.workFolder(work);
   try {
     await runtime.snapshot(environment, folder);
-    const bytes = await archives.put(archive, folder, signal);
-    await finishBackup(database, operationId, archive, bytes);
+    return await archives.keep(backup, folder, before, signal);
   } finally {
-    await archives.removeWorkFolder(archive);
+    await archives.removeWorkFolder(work);
   }
 }
 
 /** Undoes `backUp`; tolerates that it never happened. */
-export async function removeBackUp(
-  { database, archives }: Services,
-  environment: EnvironmentRef,
-  operationId: string,
-): Promise<void> {
-  const archive = archiveOf(environment, operationId);
+export async function removeBackUp({ database, archives }: Services, operationId: string): Promise<void> {
   await removeBackup(database, operationId);
-  await archives.remove(archive);
-  await archives.removeWorkFolder(archive);
+  await archives.removeWorkFolder(workName(operationId));
 }

@@ -13,7 +13,6 @@ export function deleteEnvironment({
   database,
   runtime,
   publisher,
-  archives,
 }: Services): OperationDefinition<DeleteEnvironmentInput> {
   return {
     kind: "deleteEnvironment",
@@ -51,7 +50,6 @@ export function deleteEnvironment({
         deadlineSeconds: 120,
         run: async ({ input }) => {
           await runtime.destroy(input.environment);
-          await archives.removeAll(input.environment.id);
         },
       },
     ],

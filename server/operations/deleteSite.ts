@@ -9,7 +9,7 @@ export type DeleteSiteInput = {
   readonly environments: readonly { readonly id: string; readonly number: number }[];
 };
 
-export function deleteSite({ database, runtime, publisher, archives }: Services): OperationDefinition<DeleteSiteInput> {
+export function deleteSite({ database, runtime, publisher }: Services): OperationDefinition<DeleteSiteInput> {
   const ids = ({ environments }: DeleteSiteInput) => environments.map(({ id }) => id);
   return {
     kind: "deleteSite",
@@ -42,10 +42,7 @@ export function deleteSite({ database, runtime, publisher, archives }: Services)
         name: "destroy",
         deadlineSeconds: 120,
         run: async ({ input }) => {
-          for (const environment of input.environments) {
-            await runtime.destroy(environment);
-            await archives.removeAll(environment.id);
-          }
+          for (const environment of input.environments) await runtime.destroy(environment);
         },
       },
     ],

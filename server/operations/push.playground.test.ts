@@ -1,15 +1,12 @@
 /** A push with real WordPress under it while people read and write: nobody sees an error or a mixture, nothing is lost. */
-import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
-import { pipeline } from "node:stream/promises";
-import { createZstdDecompress } from "node:zlib";
-import { extract } from "tar";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { findNewestBackup } from "../store/backups.ts";
 import { notesOf, pushing, titleOf } from "../testing/environments.ts";
 import { playground } from "../testing/playground.ts";
 import { withEngine } from "../testing/withEngine.ts";
@@ -120,13 +117,14 @@ function writtenIn(file: string): number[] {
 
 /** The numbers that the backup has which the push made. */
 async function writtenInBackup(environmentId: string): Promise<number[]> {
-  const archives = join(world.facts.dataFolder, "archives", environmentId);
-  const [archive = "", ...others] = await readdir(archives);
-  expect(others).toEqual([]);
+  const { database, archives } = world.services;
+  const backup = await findNewestBackup(database, environmentId);
+  if (backup === null) throw new Error("There is no backup");
   const folder = await mkdtemp(join(tmpdir(), "swbackup-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await pipeline(createReadStream(join(archives, archive)), createZstdDecompress(), extract({ cwd: folder }));
-  return writtenIn(join(folder, "database", "wordpress.sqlite"));
+  const restored = join(folder, "restored");
+  await archives.restore(backup, restored, () => true, new AbortController().signal);
+  return writtenIn(join(restored, "database", "wordpress.sqlite"));
 }
 
 async function pushUnderTraffic(files: PushPart, database: PushPart) {

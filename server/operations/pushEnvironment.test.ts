@@ -33,10 +33,10 @@ test("what is wholly new is tried out while the backup is made", async () => {
     },
     archives: {
       ...archives,
-      put: async (...archive) => {
+      keep: async (...archive) => {
         kept.resolve();
         await tried.promise;
-        return archives.put(...archive);
+        return archives.keep(...archive);
       },
     },
   }));
@@ -88,9 +88,9 @@ test("where no PHP process is free for a moment, it is tried out again, and the 
     },
     archives: {
       ...archives,
-      put: (...archive) => {
+      keep: (...archive) => {
         backups += 1;
-        return archives.put(...archive);
+        return archives.keep(...archive);
       },
     },
   }));
@@ -106,7 +106,7 @@ test("what fails when it is tried out is told as it was found, the backup is bro
     },
     archives: {
       ...archives,
-      put: (_name, _folder, signal) =>
+      keep: (_backup, _folder, _before, signal) =>
         new Promise((_, reject) => {
           if (signal.aborted) reject(signal.reason);
           signal.addEventListener("abort", () => reject(signal.reason));
@@ -119,7 +119,7 @@ test("what fails when it is tried out is told as it was found, the backup is bro
 
 test("a backup that fails ends the push before anything is switched", async () => {
   const { row, left } = await push("all", "all", ({ archives }) => ({
-    archives: { ...archives, put: () => Promise.reject(new StepFailure("There is not enough room for a backup.")) },
+    archives: { ...archives, keep: () => Promise.reject(new StepFailure("There is not enough room for a backup.")) },
   }));
   expect(row).toMatchObject({ state: "failed", public_error: "There is not enough room for a backup." });
   expect(await left()).toEqual([]);

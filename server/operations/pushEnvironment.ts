@@ -86,8 +86,10 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
   }
 
   async function tryAndBackUp({ input, operationId, signal }: StepContext<PushInput>): Promise<void> {
-    const backup = { environment: input.target, operationId, note: `Before a push from ${input.sourceName}` };
-    await atOnce(signal, [(stop) => tryStaged(input, stop), (stop) => backUp(services, backup, stop)]);
+    const note = `Before a push from ${input.sourceName}`;
+    const { target: environment, address } = input;
+    const wish = { environment, address, operationId, type: "system-generated", name: note, note } as const;
+    await atOnce(signal, [(stop) => tryStaged(input, stop), (stop) => backUp(services, wish, stop)]);
   }
 
   return {
@@ -122,7 +124,7 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         name: "trial-and-backup",
         deadlineSeconds: 3_600,
         run: tryAndBackUp,
-        undo: ({ input, operationId }) => removeBackUp(services, input.target, operationId),
+        undo: ({ operationId }) => removeBackUp(services, operationId),
       },
       {
         name: "switch",

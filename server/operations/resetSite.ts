@@ -83,9 +83,12 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
       {
         name: "backup",
         deadlineSeconds: 3_600,
-        run: ({ input: { environment }, operationId, signal }) =>
-          backUp(services, { environment, operationId, note: "Before a reset" }, signal),
-        undo: ({ input, operationId }) => removeBackUp(services, input.environment, operationId),
+        run: ({ input: { environment, address }, operationId, signal }) => {
+          const note = "Before a reset";
+          const wish = { environment, address, operationId, type: "system-generated", name: note, note } as const;
+          return backUp(services, wish, signal);
+        },
+        undo: ({ operationId }) => removeBackUp(services, operationId),
       },
       {
         name: "switch",

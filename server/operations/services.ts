@@ -16,4 +16,6 @@ export interface Services {
   /** Waits for the writes that began before an environment was frozen. */
   readonly settle: EdgeClient["settle"];
   readonly archives: Archives;
+  /** For which a backup is kept. */
+  readonly backupDays: number;
 }

@@ -78,9 +78,35 @@ export interface Backups {
   note: string | null;
   type: "manual" | "scheduled" | "system-generated";
   operation_id: string;
-  archive: string | null;
   bytes: number | null;
+  manifest: Buffer | null;
+  files: number | null;
+  added_bytes: number | null;
+  address: string;
+  verified_at: Moment;
+  expires_at: Date;
   created_at: Defaulted;
+}
+
+export interface Packs {
+  id: string;
+  company_id: string;
+  state: "writing" | "kept" | "lost" | "doomed";
+  bytes: number | null;
+  state_since: Defaulted;
+}
+
+export interface Pieces {
+  company_id: string;
+  name: Buffer;
+  pack_id: string;
+  start: number;
+  length: number;
+}
+
+export interface BackupPacks {
+  backup_id: number;
+  pack_id: string;
 }
 
 export interface Domains {
@@ -173,6 +199,9 @@ export interface Tables {
   environments: Environments;
   domains: Domains;
   backups: Backups;
+  packs: Packs;
+  pieces: Pieces;
+  backup_packs: BackupPacks;
   activity: ActivityTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;

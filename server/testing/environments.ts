@@ -232,15 +232,15 @@ async function pushed(
     .executeTakeFirst();
   const backups = await own.database
     .selectFrom("backups")
-    .select("archive")
+    .select("manifest")
     .where("environment_id", "=", site.environment.id)
     .execute();
   const { body } = await visit(facts.edgePort, site.address);
   const found = {
     isFrozen: row?.is_frozen,
     title: /<title>(.*?)<\/title>/.exec(body)?.[1],
-    backups: backups.filter(({ archive }) => archive !== null).length,
-    unfinished: backups.filter(({ archive }) => archive === null).length,
+    backups: backups.filter(({ manifest }) => manifest !== null).length,
+    unfinished: backups.filter(({ manifest }) => manifest === null).length,
   };
   return compare({ isFrozen: false, ...wanted, unfinished: 0 }, found);
 }

@@ -81,8 +81,8 @@ async function differences(world: World, request: OperationRequest, outcome: Out
     digest: spec?.wordpress?.adminPasswordDigest,
     ownFile: await readFile(await ownFile(world, environment), "utf8").catch(() => null),
     ...(await rowOf(world, environment.id)),
-    backups: backups.filter(({ archive }) => archive !== null).length,
-    unfinished: backups.filter(({ archive }) => archive === null).length,
+    backups: backups.filter(({ manifest }) => manifest !== null).length,
+    unfinished: backups.filter(({ manifest }) => manifest === null).length,
     title: /<title>(.*?)<\/title>/.exec(body)?.[1],
     scratch: await runtime.layout(scratch),
     staged: await runtime.staged(environment, token),
@@ -102,5 +102,5 @@ function rowOf({ own }: World, id: string) {
 }
 
 function backupsOf({ own }: World, id: string) {
-  return own.database.selectFrom("backups").select("archive").where("environment_id", "=", id).execute();
+  return own.database.selectFrom("backups").select("manifest").where("environment_id", "=", id).execute();
 }

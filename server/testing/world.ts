@@ -7,13 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
-import { openFolderArchives } from "../archives/folder.ts";
+import { openArchives } from "../archives/archives.ts";
+import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
 import { makeTryOut } from "../operations/trial.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
+import { piecesFor } from "../store/pieces.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type MakeServing, startTestEdge } from "./edge.ts";
 import { silentLog } from "./engine.ts";
@@ -39,6 +41,8 @@ export interface RuntimeParameter {
   readonly options: unknown;
 }
 
+const archiveKey = Buffer.alloc(32, "of every world");
+
 /** Which runtime a world has, in both of its faces. */
 export interface WorldRuntime {
   readonly runtime: Runtime;
@@ -62,7 +66,13 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     probe: makeProbe(facts.edgePort),
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
-    archives: openFolderArchives(join(facts.dataFolder, "archives")),
+    archives: openArchives({
+      blobs: openFolderBlobs(join(facts.dataFolder, "archives")),
+      key: archiveKey,
+      indexOf: (backup) => piecesFor(database, backup),
+      work: join(facts.dataFolder, "work"),
+    }),
+    backupDays: 14,
   };
 }
 

@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openFolderBlobs } from "./folderBlobs.ts";
+import { testBlobs } from "./testing/blobsConformance.ts";
+
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "swblobs-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+testBlobs("a folder", async () => openFolderBlobs(join(await freshFolder(), "archives")));
+
+const { signal } = new AbortController();
+
+test("nobody else may read them", async () => {
+  const root = join(await freshFolder(), "archives");
+  await openFolderBlobs(root).put("packs/one", Buffer.from("x"), signal);
+  for (const place of [root, join(root, "packs"), join(root, "packs", "one")]) {
+    expect((await stat(place)).mode & 0o077).toBe(0);
+  }
+});
+
+test("what was half written when the machine lost power is nothing", async () => {
+  const root = await freshFolder();
+  const blobs = openFolderBlobs(root);
+  await blobs.put("packs/one", Buffer.from("x"), signal);
+  await writeFile(join(root, "packs", "two.0123.new"), "half");
+  expect([...(await blobs.list("packs", signal)).keys()]).toEqual(["packs/one"]);
+  expect(await readdir(join(root, "packs"))).toHaveLength(2);
+});

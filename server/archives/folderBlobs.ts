@@ -1,0 +1,85 @@
+/** Blobs as files below one folder. Written beside, synced and renamed: a file under its name is whole. */
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
+
+/** Nobody but us may read it. */
+const ownerOnly = 0o700;
+
+export function openFolderBlobs(root: string): Blobs {
+  const placeOf = (name: string) => {
+    checkBlobName(name);
+    return join(root, name);
+  };
+
+  return {
+    put: async (name, content, signal) => {
+      const place = placeOf(name);
+      const beside = `${place}.${randomBytes(6).toString("hex")}.new`;
+      await mkdir(dirname(place), { recursive: true, mode: ownerOnly });
+      try {
+        await writeSynced(beside, content, signal);
+        await rename(beside, place);
+      } catch (error) {
+        await rm(beside, { force: true });
+        throw error;
+      }
+      await syncFolder(dirname(place));
+    },
+    read: async (name, start, length, signal) => {
+      signal.throwIfAborted();
+      const handle = await open(placeOf(name), "r").catch((cause: unknown) => {
+        throw isAbsent(cause) ? new BlobMissing(name, { cause }) : cause;
+      });
+      try {
+        const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, start);
+        if (bytesRead < length) throw new BlobMissing(name);
+        return buffer;
+      } finally {
+        await handle.close();
+      }
+    },
+    list: async (folder) => {
+      const place = placeOf(folder);
+      const entries = await readdir(place, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+        if (isAbsent(error)) return [];
+        throw error;
+      });
+      const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(".new"));
+      const sizes = files.map(async ({ parentPath, name }) => {
+        const file = join(parentPath, name);
+        // What is removed meanwhile is not there.
+        const facts = await stat(file).catch(() => null);
+        return facts === null ? [] : [[relative(root, file), facts.size] as const];
+      });
+      return new Map((await Promise.all(sizes)).flat());
+    },
+    remove: async (name) => {
+      await rm(placeOf(name), { force: true });
+    },
+  };
+}
+
+async function writeSynced(file: string, content: Buffer, signal: AbortSignal): Promise<void> {
+  const handle = await open(file, "wx", 0o600);
+  try {
+    await handle.writeFile(content, { signal });
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { type FileEntry, readManifest, writeManifest } from "./manifest.ts";
+import { pieceBytes } from "./pieceBox.ts";
+
+function file(path: string, pieces = 1): FileEntry {
+  const names = Array.from({ length: pieces }, () => randomBytes(32));
+  return {
+    path,
+    mode: 0o644,
+    bytes: pieces * 10,
+    modified: 1_700_000_000_123_456_789n,
+    inode: 2n ** 60n,
+    pieces: names,
+  };
+}
+
+test("says again what was written, whatever a file is called", () => {
+  const folders = [
+    { path: "public", mode: 0o755 },
+    { path: "public/new\nline", mode: 0o700 },
+  ];
+  const names = ["public/a.txt", 'public/"quoted"\t', Buffer.from("grüße 🌱").toString("latin1"), "\xff\xfe"];
+  const files = [...names.map((name) => file(name)), file("empty", 0), file("large", 50)];
+  expect(readManifest([...writeManifest({ folders, files })])).toEqual({ folders, files });
+});
+
+test("of nothing is empty", () => {
+  expect([...writeManifest({ folders: [], files: [] })]).toEqual([]);
+  expect(readManifest([])).toEqual({ folders: [], files: [] });
+});
+
+test("has no piece that is too long, also where a line is", () => {
+  const manifest = {
+    folders: [],
+    files: [file("huge", 26_000), ...Array.from({ length: 2_000 }, (_, n) => file(`${n}`))],
+  };
+  const pieces = [...writeManifest(manifest)];
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(pieceBytes);
+  expect(readManifest(pieces)).toEqual(manifest);
+});
+
+test("has nearly all pieces in common with that of a tree in which one file was changed and one added", () => {
+  const files = Array.from({ length: 10_000 }, (_, n) => file(`uploads/${String(n).padStart(5, "0")}.jpg`));
+  const texts = (all: readonly FileEntry[]) =>
+    [...writeManifest({ folders: [], files: all })].map((piece) => piece.toString());
+  const before = new Set(texts(files));
+  const after = texts([
+    ...files.slice(0, 4_000),
+    file("uploads/03999b.jpg"),
+    file("uploads/04000.jpg"),
+    ...files.slice(4_001),
+  ]);
+  expect(before.size).toBeGreaterThan(10);
+  expect(after.filter((text) => !before.has(text)).length).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,66 @@
+/**
+ * Pieces of backups: named by their content, compressed, and unreadable without the key.
+ *
+ * A piece's name is a keyed hash of what is in it. The same content has the same name in a whole company, so that it is
+ * kept once; another company has another key, so that nobody can find out by a name whether somebody else has a file.
+ * What is kept is nonce, tag and ciphertext of the compressed content. It is bound to its name: it can't be given out for
+ * another piece.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+
+/** The most that a piece holds. */
+export const pieceBytes = 1 << 20;
+
+export class PieceDamaged extends Error {
+  override readonly name = "PieceDamaged";
+}
+
+export interface PieceBox {
+  /** 32 bytes. */
+  nameOf(content: Buffer): Buffer;
+  seal(content: Buffer, name: Buffer): Buffer;
+  /** Throws `PieceDamaged` where a single bit is another one than when it was sealed under this name. */
+  open(sealed: Buffer, name: Buffer): Buffer;
+}
+
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+/** A site waits for its backup, and most of it is pictures, which get no smaller. */
+const quickly = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+function derive(key: Buffer, companyId: string, use: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, "", `sitewright archive ${use} ${companyId}`, keyBytes));
+}
+
+/** `key` is the installation's: 32 random bytes that are kept elsewhere than the archives. */
+export function makePieceBox(key: Buffer, companyId: string): PieceBox {
+  const naming = derive(key, companyId, "name");
+  const sealing = derive(key, companyId, "seal");
+  const nameOf = (content: Buffer) => createHmac("sha256", naming).update(content).digest();
+
+  return {
+    nameOf,
+    seal: (content, name) => {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", sealing, nonce).setAAD(name);
+      const body = Buffer.concat([cipher.update(zstdCompressSync(content, quickly)), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+    },
+    open: (sealed, name) => {
+      try {
+        const nonce = sealed.subarray(0, nonceBytes);
+        const decipher = createDecipheriv("aes-256-gcm", sealing, nonce, { authTagLength: tagBytes })
+          .setAAD(name)
+          .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+        const packed = Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]);
+        const content = zstdDecompressSync(packed, { maxOutputLength: pieceBytes });
+        if (nameOf(content).equals(name)) return content;
+      } catch (cause) {
+        throw new PieceDamaged("A piece of a backup is damaged.", { cause });
+      }
+      throw new PieceDamaged("A piece of a backup is another one than its name says.");
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** What archives must know of the pieces that they keep. Kept elsewhere, for one backup of one company here. */
+
+export interface PackedPiece {
+  readonly name: Buffer;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** A piece, and the pack that it is in. */
+export interface KeptPiece extends PackedPiece {
+  readonly pack: string;
+}
+
+/** Sets and maps are by `keyOf` a piece's name. */
+export interface PieceIndex {
+  /** Those of the pieces that are kept already. From now on the backup needs their packs, which are not removed any more. */
+  claim(names: readonly Buffer[]): Promise<ReadonlySet<string>>;
+  /** A pack is about to be written. */
+  beginPack(pack: string): Promise<void>;
+  /** It is there, was read back, and the backup needs it. */
+  addPack(pack: string, bytes: number, pieces: readonly PackedPiece[]): Promise<void>;
+  /** Where the pieces are; those that are not kept are missing. */
+  locate(names: readonly Buffer[]): Promise<ReadonlyMap<string, KeptPiece>>;
+  /** Packs that the backup needs, with their sizes. */
+  neededPacks(): Promise<ReadonlyMap<string, number>>;
+  /** They are not in the archives any more: nothing in them can be claimed, and this backup needs them no longer. */
+  losePacks(packs: readonly string[]): Promise<void>;
+}
+
+export function keyOf(name: Buffer): string {
+  return name.toString("base64");
+}

@@ -1,0 +1,40 @@
+/** An index of pieces in memory, for one company and one backup at a time. */
+import { type KeptPiece, keyOf, type PieceIndex } from "../pieceIndex.ts";
+
+export interface MemoryIndex extends PieceIndex {
+  readonly pieces: Map<string, KeptPiece>;
+  /** Packs that were begun, and how large those are that were finished. */
+  readonly packs: Map<string, number | null>;
+}
+
+export function createMemoryIndex(): MemoryIndex {
+  const pieces = new Map<string, KeptPiece>();
+  const packs = new Map<string, number | null>();
+  const needed = new Set<string>();
+  return {
+    pieces,
+    packs,
+    claim: async (names) => {
+      const kept = names.map(keyOf).filter((key) => pieces.has(key));
+      for (const key of kept) needed.add(pieces.get(key)?.pack ?? "");
+      return new Set(kept);
+    },
+    beginPack: async (pack) => {
+      packs.set(pack, null);
+    },
+    addPack: async (pack, bytes, inside) => {
+      packs.set(pack, bytes);
+      needed.add(pack);
+      for (const piece of inside) pieces.set(keyOf(piece.name), { ...piece, pack });
+    },
+    locate: async (names) => {
+      const found = names.flatMap((name) => pieces.get(keyOf(name)) ?? []);
+      return new Map(found.map((piece) => [keyOf(piece.name), piece]));
+    },
+    losePacks: async (lost) => {
+      for (const [key, { pack }] of pieces) if (lost.includes(pack)) pieces.delete(key);
+      for (const pack of lost) needed.delete(pack);
+    },
+    neededPacks: async () => new Map([...needed].map((pack) => [pack, packs.get(pack) ?? 0])),
+  };
+}

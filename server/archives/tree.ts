@@ -1,0 +1,57 @@
+/** The files and folders of a tree that somebody may still be changing. Links, sockets and the like are left out. */
+import { lstat, readdir } from "node:fs/promises";
+import type { FileEntry, FolderEntry } from "./manifest.ts";
+
+export type FoundFile = Omit<FileEntry, "pieces">;
+
+export interface Tree {
+  readonly folders: readonly FolderEntry[];
+  readonly files: readonly FoundFile[];
+}
+
+const permissions = 0o7777n;
+
+/** Where something of the tree is on the disk: names there are bytes, and not always a text. */
+export function placeOf(root: string, path: string): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
+
+/** Null where it has vanished since it was listed. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | null> {
+  return work.catch((error: unknown) => {
+    if (isAbsent(error)) return null;
+    throw error;
+  });
+}
+
+/** In the order of paths. Throws where the folder is not there. */
+export async function listTree(root: string): Promise<Tree> {
+  const folders: FolderEntry[] = [];
+  const files: FoundFile[] = [];
+
+  async function visit(path: string): Promise<void> {
+    const entries = await unlessGone(readdir(placeOf(root, path), { encoding: "latin1" }));
+    const names = (entries ?? []).toSorted((a, b) => (a < b ? -1 : 1));
+    const inside = names.map((name) => (path === "" ? name : `${path}/${name}`));
+    const all = await Promise.all(inside.map((each) => unlessGone(lstat(placeOf(root, each), { bigint: true }))));
+    for (const [at, facts] of all.entries()) {
+      const each = inside[at];
+      if (facts === null || each === undefined) continue;
+      const mode = Number(facts.mode & permissions);
+      if (facts.isDirectory()) {
+        folders.push({ path: each, mode });
+        await visit(each);
+      } else if (facts.isFile()) {
+        files.push({ path: each, mode, bytes: Number(facts.size), modified: facts.mtimeNs, inode: facts.ino });
+      }
+    }
+  }
+
+  await lstat(root);
+  await visit("");
+  return { folders, files };
+}

@@ -1,0 +1,33 @@
+/**
+ * Removes backups that are kept no longer, and what no backup needs from the archives: first doomed, so that no new
+ * backup relies on it, and removed a day later, when whoever still read it has long ended.
+ */
+import type { Archives } from "../archives/archives.ts";
+import { removeExpiredBackups } from "../store/backups.ts";
+import type { Database } from "../store/database.ts";
+import { doomPacks, findDoomedPacks, forgetPack } from "../store/packs.ts";
+
+export interface ExpireBackupsOptions {
+  readonly database: Database;
+  readonly archives: Pick<Archives, "removePack">;
+  readonly now?: () => number;
+}
+
+/** Longer than any operation lasts. */
+const grace = 86_400_000;
+
+export async function expireBackups({ database, archives, now = Date.now }: ExpireBackupsOptions): Promise<void> {
+  const today = new Date(now());
+  await removeExpiredBackups(database, today);
+  const longAgo = new Date(today.getTime() - grace);
+  while ((await doomPacks(database, longAgo, today)) > 0);
+  for (;;) {
+    const doomed = await findDoomedPacks(database, longAgo);
+    if (doomed.length === 0) return;
+    for (const pack of doomed) {
+      // The row goes last: where this breaks off in between, the next run finds it again.
+      await archives.removePack(pack);
+      await forgetPack(database, pack.id);
+    }
+  }
+}

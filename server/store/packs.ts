@@ -1,0 +1,62 @@
+/** Packs that no backup needs: first doomed, so that nobody relies on them any more, and removed after a while. */
+import type { Database } from "./database.ts";
+
+export interface DoomedPack {
+  readonly id: string;
+  readonly companyId: string;
+}
+
+const together = 1_000;
+
+/**
+ * Dooms packs that no backup has needed since `before`, and those that somebody began to write before then and never
+ * finished. Gives how many.
+ */
+export async function doomPacks(database: Database, before: Date, now = new Date()): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    const unneeded = await transaction
+      .selectFrom("packs")
+      .where("state", "<>", "doomed")
+      .where("state_since", "<", before)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom("backup_packs").whereRef("backup_packs.pack_id", "=", "packs.id").select("pack_id"))),
+      )
+      .select("id")
+      .limit(together)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    if (unneeded.length === 0) return 0;
+    // A backup may have begun to need one before it was locked: asked again, now that nobody else can.
+    const { numUpdatedRows } = await transaction
+      .updateTable("packs")
+      .set({ state: "doomed", state_since: now })
+      .where(
+        "id",
+        "in",
+        unneeded.map(({ id }) => id),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom("backup_packs").whereRef("backup_packs.pack_id", "=", "packs.id").select("pack_id"))),
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  });
+}
+
+/** Those that were doomed before. */
+export async function findDoomedPacks(database: Database, before: Date): Promise<readonly DoomedPack[]> {
+  const rows = await database
+    .selectFrom("packs")
+    .where("state", "=", "doomed")
+    .where("state_since", "<", before)
+    .select(["id", "company_id as companyId"])
+    .limit(together)
+    .execute();
+  return rows;
+}
+
+/** Its content is gone from the archives. */
+export async function forgetPack(database: Database, id: string): Promise<void> {
+  await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "doomed").execute();
+}
