@@ -22,6 +22,9 @@ export const activityTypes = [
   "comparePush",
   "modifyPhpVersion",
   "restartPhp",
+  "addManualBackup",
+  "removeBackup",
+  "restoreBackup",
   "createApiKey",
   "revokeApiKey",
 ] as const;

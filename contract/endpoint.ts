@@ -25,6 +25,7 @@ export type Resource =
   | { readonly kind: "site"; readonly from: IdSource }
   | { readonly kind: "environment"; readonly from: IdSource }
   | { readonly kind: "operation"; readonly from: IdSource }
+  | { readonly kind: "backup"; readonly from: IdSource }
   /** The calling key itself. */
   | { readonly kind: "key" };
 

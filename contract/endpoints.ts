@@ -1,6 +1,7 @@
 /** Every endpoint there is. What is not listed here does not exist. */
 import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
+import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
 import { listFiles } from "./files.ts";
@@ -32,6 +33,10 @@ export const endpoints = {
   pushEnvironment,
   modifyPhpVersion,
   restartPhp,
+  listBackups,
+  addManualBackup,
+  removeBackup,
+  restoreBackup,
   getOperation,
   listApiKeys,
   createApiKey,

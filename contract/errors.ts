@@ -40,6 +40,8 @@ export const refusalReasons = {
   unknown_php_version: "The runtime does not offer that version of PHP; `offered` lists the ones that it does.",
   php_version_ended:
     "The version of PHP has come to its end; whoever opts out of automatic updates in the same request may have it.",
+  unknown_backup: "The company has no such backup, or it is not finished.",
+  unknown_user: "The company has no such user.",
   expiry_in_the_past: "An API key can't expire before it is made.",
   unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",
   idempotency_key_reused: "The `Idempotency-Key` was used in the last 24 hours with another request.",

@@ -59,6 +59,21 @@ export const operationKinds = {
     category: "siteActions",
   },
   restartPhp: { prefix: "php:restart-", message: "Restarting PHP in progress", category: "siteActions" },
+  addManualBackup: {
+    prefix: "backups:add-manual-",
+    message: "Adding a manual backup to environment in progress",
+    category: "siteActions",
+  },
+  removeBackup: {
+    prefix: "backups:remove-",
+    message: "Removing a backup in progress. Use the operation_id to check the status.",
+    category: "siteActions",
+  },
+  restoreBackup: {
+    prefix: "backups:restore-",
+    message: "Restoring a backup to environment in progress",
+    category: "siteActions",
+  },
 } as const satisfies Record<string, OperationKindFacts>;
 
 export type OperationKind = keyof typeof operationKinds;

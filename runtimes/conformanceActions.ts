@@ -14,7 +14,7 @@ export interface Pair {
   readonly target: EnvironmentRef;
   /** The target's. */
   readonly address: string;
-  readonly spec: Omit<StageSpec, "token">;
+  readonly spec: Omit<StageSpec, "token" | "source"> & { readonly source: EnvironmentRef };
 }
 
 export interface Actions {
@@ -70,7 +70,7 @@ export function actionsIn(world: () => World): Actions {
       const source = await provisioned({ title: "Staging garden" });
       const target = await provisioned({ title: "Live garden" });
       const { address } = target.wordpress;
-      const spec: Omit<StageSpec, "token"> = {
+      const spec: Pair["spec"] = {
         environment: target.environment,
         source: source.environment,
         files: "all",

@@ -98,7 +98,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     await write(environment, "folder/kept.txt", "kept");
     const folder = path.join(await temporaryFolder(), "deep", "snapshot");
     await runtime().snapshot(environment, folder);
-    expect((await readdir(folder)).toSorted()).toEqual(["database", "public", "release.json"]);
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(["database", "public", "release.json"]));
     expect(await readFile(path.join(folder, "public", "folder", "kept.txt"), "utf8")).toBe("kept");
     expect((await readdir(path.join(folder, "database"))).length).toBeGreaterThan(0);
     await write(environment, "later.txt", "later");

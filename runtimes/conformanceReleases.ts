@@ -1,8 +1,8 @@
 /** What `runtime.ts` promises about an environment's next releases; part of `conformance.ts`. */
-import { readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { exampleSpec } from "./conformance.ts";
 import type { Actions } from "./conformanceActions.ts";
 import { RuntimeFailure } from "./runtime.ts";
@@ -109,6 +109,29 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       }
       await expect(readdir(path.dirname(documentRoot))).rejects.toThrow();
     });
+
+    test.each([
+      ["everything", "all", "all", ["then", null]],
+      ["the files alone", "all", "none", ["then", null]],
+      ["the database alone", "none", "all", ["now", "now"]],
+    ] as const)(
+      "is made of %s of a snapshot as of an environment, however long it is since",
+      async (_, files, database, found) => {
+        const { source, target, spec } = await pair({ files, database });
+        await write(source, "a.txt", "then");
+        const parent = await mkdtemp(path.join(tmpdir(), "snapshots-"));
+        onTestFinished(() => rm(parent, { recursive: true, force: true }));
+        const folder = path.join(parent, "one");
+        await runtime().snapshot(source, folder);
+        // The files of a snapshot may be the environment's very own.
+        await runtime().destroy(source);
+        await write(target, "a.txt", "now");
+        await write(target, "b.txt", "now");
+        await runtime().stage({ ...spec, source: { folder }, token: "one" });
+        await runtime().switchTo(target, "one");
+        expect([await read(target, "a.txt"), await read(target, "b.txt")]).toEqual(found);
+      },
+    );
 
     test("has the listed files and folders of the source, and its own besides", async () => {
       const { source, target, spec } = await pair({ files: ["a.txt", "folder/inner/"], database: "none" });

@@ -75,6 +75,11 @@ async function readRelease(live: string, number: number): Promise<Release> {
   return { number, folder, record: await readRecord(folder) };
 }
 
+/** One that lies outside of any environment, as a snapshot does. */
+export async function releaseIn(folder: string): Promise<Release> {
+  return { number: 0, folder, record: await readRecord(folder) };
+}
+
 /** Null where the environment is not there. */
 export async function currentRelease(live: string): Promise<Release | null> {
   const link = await readlink(path.join(live, "current")).catch(() => null);

@@ -65,16 +65,21 @@ export interface CloneSpec {
   readonly addresses: readonly AddressChange[];
 }
 
+/** A folder as `snapshot` makes one. */
+export interface SnapshotFolder {
+  readonly folder: string;
+}
+
 /**
- * The next release of an environment, made of parts of another one and of its own. Its identity is `token`: one
- * environment may have several releases that are staged, one for each token.
+ * The next release of an environment, made of parts of another one, or of an earlier snapshot, and of its own. Its
+ * identity is `token`: one environment may have several releases that are staged, one for each token.
  */
 export interface StageSpec {
   /** Whose next release it is. */
   readonly environment: EnvironmentRef;
   /** Letters, digits and hyphens. */
   readonly token: string;
-  readonly source: EnvironmentRef;
+  readonly source: EnvironmentRef | SnapshotFolder;
   /** Which of the source's files replace its own: all, these (relative to the web root), or none. */
   readonly files: "all" | readonly string[] | "none";
   /** Which of the source's tables replace its own: the whole database, these, or none. */

@@ -4,7 +4,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest, exampleSpec, testRuntime } from "../conformance.ts";
-import { type EnvironmentRef, RuntimeFailure, type StageSpec } from "../runtime.ts";
+import type { Pair } from "../conformanceActions.ts";
+import { type EnvironmentRef, RuntimeFailure } from "../runtime.ts";
 import { readTables, writeTables } from "./database.ts";
 import { createFakeRuntime } from "./runtime.ts";
 import { createFakeServing } from "./serving.ts";
@@ -60,7 +61,7 @@ test("calls are recorded in order", async () => {
 
 describe("two environments of the fake", () => {
   let runtime: ReturnType<typeof createFakeRuntime>;
-  let spec: Omit<StageSpec, "token">;
+  let spec: Pair["spec"];
   beforeEach(async () => {
     runtime = createFakeRuntime({ folder });
     const [source, target] = [exampleSpec({ title: "Source" }), exampleSpec({ title: "Target" })];

@@ -20,6 +20,7 @@ import {
   partOf,
   type Release,
   releaseFolder,
+  releaseIn,
   stagedRelease,
   writeRecord,
 } from "../releases.ts";
@@ -39,6 +40,7 @@ import {
   requireRelease,
   sharedFoldersOf,
   specOf,
+  writeSpec,
 } from "./release.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
 import { compare, fillNext, fillRehearsal, type Plan, planStage } from "./stage.ts";
@@ -104,9 +106,10 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
   }
 
   async function planOf(spec: Omit<StageSpec, "token">): Promise<Plan> {
-    const sides = [spec.environment, spec.source].map((each) => requireRelease(liveOf(each)));
-    const [own, source] = await Promise.all(sides);
-    if (own === undefined || source === undefined) throw new Error("There are two sides.");
+    const [own, source] = await Promise.all([
+      requireRelease(liveOf(spec.environment)),
+      "folder" in spec.source ? releaseIn(spec.source.folder) : requireRelease(liveOf(spec.source)),
+    ]);
     return planStage(own, source, spec);
   }
 
@@ -116,6 +119,7 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
       await copyPart("public", release, place);
       await middle("snapshot", environment);
       await copyPart("database", release, place);
+      await writeSpec(place, await specOf(release), []);
       await writeRecord(place, firstRelease);
     });
   }

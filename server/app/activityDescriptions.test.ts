@@ -8,14 +8,16 @@ const parameters = {
   environmentName: "Staging",
   sourceName: "Trial",
   phpVersion: "8.4",
+  backupName: "Before the sale",
 };
 
 /** What a sentence about it must name. */
 function namesFor(type: string): string[] {
-  const { siteName, keyName, environmentName, sourceName, phpVersion } = parameters;
+  const { siteName, keyName, environmentName, sourceName, phpVersion, backupName } = parameters;
   if (type.endsWith("ApiKey")) return [keyName];
   if (type.endsWith("Site")) return [siteName];
   if (type.endsWith("Push") || type.startsWith("push")) return [siteName, environmentName, sourceName];
+  if (["removeBackup", "restoreBackup"].includes(type)) return [siteName, environmentName, backupName];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }
 

@@ -15,12 +15,13 @@ const message404 = "Could not find data or the user does not have permissions to
 let ids: Record<string, string>;
 let foreignIds: Record<string, string>;
 
-/** A site, its live environment and another one. */
+/** A site, its live environment, another one, and a backup of that. */
 async function siteAndEnvironments(key: string): Promise<Record<string, string>> {
-  const { addEnvironment, addSite } = test.current;
+  const { addBackup, addEnvironment, addSite } = test.current;
   const siteId = await addSite({}, key);
   const { id, liveId } = await addEnvironment(siteId, key);
-  return { site_id: siteId, env_id: id, live_id: liveId };
+  const backupId = String(await addBackup(id));
+  return { site_id: siteId, env_id: id, target_env_id: id, live_id: liveId, backup_id: backupId };
 }
 
 beforeAll(async () => {
@@ -62,6 +63,10 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     }),
     "PUT /sites/tools/modify-php-version": (_, { env_id }) => ({ environment_id: env_id, php_version: "8.4" }),
     "POST /sites/tools/restart-php": (_, { env_id }) => ({ environment_id: env_id }),
+    "POST /sites/environments/{env_id}/manual-backups": () => ({ tag: "Before the sale" }),
+    "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
+      backup_id: Number(backup_id),
+    }),
   };
 
 function environmentWish(): Record<string, unknown> {
@@ -76,7 +81,7 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
 
 /** Whatever is deleted is there for that. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
-  const isDeleted = row.method === "DELETE" && ["site", "environment"].includes(row.resource.kind);
+  const isDeleted = row.method === "DELETE" && ["site", "environment", "backup"].includes(row.resource.kind);
   return isDeleted ? { ...ids, ...(await siteAndEnvironments(test.current.company.api_key)) } : ids;
 }
 
@@ -174,7 +179,9 @@ describe("whose things are", () => {
       id: randomUUID(),
       site_id: randomUUID(),
       env_id: randomUUID(),
+      target_env_id: randomUUID(),
       live_id: randomUUID(),
+      backup_id: "2147483648",
       operation_id: `sites:add-${randomUUID()}`,
       key_id: randomUUID(),
     };
@@ -199,7 +206,16 @@ describe("whose things are", () => {
       "{site_id}",
     ];
     for (const id of hostile) {
-      const values = { id, site_id: id, env_id: id, operation_id: id, key_id: id };
+      // Backups have numbers.
+      const values = {
+        id,
+        site_id: id,
+        env_id: id,
+        target_env_id: id,
+        operation_id: id,
+        key_id: id,
+        backup_id: `${id}.0`,
+      };
       expectError(await call(row.method, pathOf(row, values), { body: bodyOf(row) }), 404, message404);
     }
   });

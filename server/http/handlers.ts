@@ -2,6 +2,7 @@
 import type { Handlers } from "@sitewright/contract/endpoints.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 import { apiKeyHandlers } from "./apiKeys.ts";
+import { backupHandlers } from "./backups.ts";
 import { companyHandlers } from "./company.ts";
 import { environmentHandlers } from "./environments.ts";
 import { operationHandlers } from "./operations.ts";
@@ -12,6 +13,7 @@ export const handlers = {
   ...siteHandlers,
   ...environmentHandlers,
   ...toolHandlers,
+  ...backupHandlers,
   ...operationHandlers,
   ...apiKeyHandlers,
   ...companyHandlers,

@@ -1,5 +1,6 @@
 /** Every operation through every crash. A new definition is one line in `subjects`. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { backingUp, removingBackup, restoringBackup } from "../testing/backups.ts";
 import {
   addingEnvironment,
   addingPlainEnvironment,
@@ -30,6 +31,9 @@ const subjects = {
   "comparing before a push": comparing,
   "changing the version of PHP": modifyingPhpVersion,
   "restarting PHP": restartingPhp,
+  "backing an environment up": backingUp,
+  "removing a backup": removingBackup,
+  "restoring a backup": restoringBackup,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

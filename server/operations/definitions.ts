@@ -1,5 +1,6 @@
 /** Every kind of operation there is. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
+import { addManualBackup } from "./addManualBackup.ts";
 import { comparePush } from "./comparePush.ts";
 import { createEnvironment } from "./createEnvironment.ts";
 import { createSite } from "./createSite.ts";
@@ -8,8 +9,10 @@ import { deleteSite } from "./deleteSite.ts";
 import { modifyPhpVersion } from "./modifyPhpVersion.ts";
 import type { AnyDefinition } from "./operation.ts";
 import { pushEnvironment } from "./pushEnvironment.ts";
+import { removeBackup } from "./removeBackup.ts";
 import { resetSite } from "./resetSite.ts";
 import { restartPhp } from "./restartPhp.ts";
+import { restoreBackup } from "./restoreBackup.ts";
 import type { Services } from "./services.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
@@ -29,5 +32,8 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     comparePush: comparePush(services),
     modifyPhpVersion: modifyPhpVersion(services),
     restartPhp: restartPhp(services),
+    addManualBackup: addManualBackup(services),
+    removeBackup: removeBackup(services),
+    restoreBackup: restoreBackup(services),
   };
 }

@@ -9,14 +9,15 @@ function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
-/** Throws `StepFailure` with the numbers where `what`, as large as `copied` together, does not fit. */
+/** Throws `StepFailure` with the numbers where `what`, as large as `copied` together and `moreBytes`, does not fit. */
 export async function requireRoom(
   runtime: Pick<Runtime, "diskUse">,
   copied: readonly EnvironmentRef[],
   what: string,
+  moreBytes = 0,
 ): Promise<void> {
   const uses = await Promise.all(copied.map((environment) => runtime.diskUse(environment)));
-  const needed = uses.reduce((sum, use) => sum + (use ? use.files + use.database : 0), reserveBytes);
+  const needed = uses.reduce((sum, use) => sum + (use ? use.files + use.database : 0), reserveBytes + moreBytes);
   const free = Math.min(...uses.map((use) => use?.free ?? Number.POSITIVE_INFINITY));
   if (free >= needed) return;
   throw new StepFailure(

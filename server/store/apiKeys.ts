@@ -26,7 +26,7 @@ export interface TargetRecord {
   readonly target_is_live: boolean | null;
 }
 
-export type TargetKind = "site" | "environment" | "operation";
+export type TargetKind = "site" | "environment" | "operation" | "backup";
 
 const keyColumns = `
   k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at,
@@ -39,6 +39,8 @@ const targets: Record<TargetKind, (id: string) => string> = {
     `select company_id, id as site_id, null::boolean as is_live from sites where id = ${id} and state <> 'adding'`,
   environment: (id) =>
     `select company_id, site_id, name = 'live' as is_live from environments where id = ${id} and state <> 'adding'`,
+  backup: (id) =>
+    `select company_id, site_id, null::boolean as is_live from backups where id = ${id}::bigint and manifest is not null`,
   operation: (id) => `select company_id, site_id, null::boolean as is_live from operations where id = ${id}`,
 };
 

@@ -1,5 +1,6 @@
 /** Backups as rows. One is shown when everything that it needs is in the archives and was found there. */
 import { sql } from "kysely";
+import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 export type BackupType = "manual" | "scheduled" | "system-generated";
@@ -104,4 +105,66 @@ export async function removeExpiredBackups(database: Database, now: Date): Promi
     .where("manifest", "is not", null)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
+}
+
+/** A backup as lists show it, made by the database. */
+export interface BackupRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly note: string | null;
+  readonly type: BackupType;
+  /** Times in milliseconds since 1970. */
+  readonly created_at: number;
+  readonly verified_at: number;
+  readonly expires_at: number;
+  readonly size_bytes: number;
+}
+
+/** The environment's finished backups, newest first. Null where there is no such environment to be seen. */
+export async function listBackups(
+  pool: Pool,
+  environmentId: string,
+): Promise<{ readonly display_name: string; readonly backups: readonly BackupRecord[] } | null> {
+  const milliseconds = (column: string) => `(extract(epoch from b.${column}) * 1000)::bigint`;
+  const { rows } = await pool.query<{ display_name: string; backups: BackupRecord[] }>({
+    name: "list-backups",
+    text: `select e.display_name, (
+        select coalesce(json_agg(json_build_object(
+          'id', b.id, 'name', b.name, 'note', b.note, 'type', b.type, 'created_at', ${milliseconds("created_at")},
+          'verified_at', ${milliseconds("verified_at")}, 'expires_at', ${milliseconds("expires_at")},
+          'size_bytes', b.bytes
+        ) order by b.id desc), '[]'::json)
+        from backups b where b.environment_id = e.id and b.manifest is not null) as backups
+      from environments e where e.id = $1 and e.state <> 'adding'`,
+    values: [environmentId],
+  });
+  return rows[0] ?? null;
+}
+
+/** A backup as an operation on it needs it. */
+export interface BackupFacts {
+  readonly id: number;
+  readonly name: string;
+  readonly company_id: string;
+  readonly site_id: string;
+  readonly environment_id: string;
+  readonly environment_display_name: string;
+  readonly site_display_name: string;
+}
+
+/** Null where there is no such backup to be seen. */
+export async function backupForOperation(
+  database: Database | DatabaseTransaction,
+  id: number,
+): Promise<BackupFacts | null> {
+  const row = await database
+    .selectFrom("backups as b")
+    .innerJoin("environments as e", "e.id", "b.environment_id")
+    .innerJoin("sites as s", "s.id", "b.site_id")
+    .where("b.id", "=", id)
+    .where("b.manifest", "is not", null)
+    .select(["b.id", "b.name", "b.company_id", "b.site_id", "b.environment_id"])
+    .select(["e.display_name as environment_display_name", "s.display_name as site_display_name"])
+    .executeTakeFirst();
+  return row ?? null;
 }

@@ -1,5 +1,5 @@
 /** The people of a company. */
-import type { DatabaseTransaction, Role } from "./database.ts";
+import type { Database, DatabaseTransaction, Role } from "./database.ts";
 
 export interface NewUser {
   readonly id: string;
@@ -28,4 +28,19 @@ export async function insertUser(transaction: DatabaseTransaction, user: NewUser
     .returning("id")
     .executeTakeFirst();
   return inserted !== undefined;
+}
+
+/** Whether the company has that user. */
+export async function isUserOf(
+  database: Database | DatabaseTransaction,
+  companyId: string,
+  userId: string,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom("users")
+    .where("company_id", "=", companyId)
+    .where("id", "=", userId)
+    .select("id")
+    .executeTakeFirst();
+  return row !== undefined;
 }

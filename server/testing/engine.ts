@@ -61,6 +61,9 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     comparePush: addSite,
     modifyPhpVersion: addSite,
     restartPhp: addSite,
+    addManualBackup: addSite,
+    removeBackup: addSite,
+    restoreBackup: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

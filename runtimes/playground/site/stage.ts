@@ -3,8 +3,8 @@ import path from "node:path";
 import { checkFiles } from "../../fileList.ts";
 import { environmentFolders } from "../../folders.ts";
 import { sharePart, stageRelease } from "../../releaseMoves.ts";
-import { partOf, type Release, writeRecord } from "../../releases.ts";
-import { type EnvironmentRef, RuntimeFailure, type StageSpec } from "../../runtime.ts";
+import { partOf, type Release, releaseIn, writeRecord } from "../../releases.ts";
+import { RuntimeFailure, type StageSpec } from "../../runtime.ts";
 import { configName, ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 import { copyFiles } from "./copyFiles.ts";
@@ -21,7 +21,7 @@ import {
 } from "./release.ts";
 import { together } from "./together.ts";
 
-/** One of the two environments as it is now. */
+/** One of the two environments as it is now, or as it was when a snapshot was made of it. */
 interface Side {
   readonly release: Release;
   readonly facts: ReleaseFacts;
@@ -40,8 +40,11 @@ export interface StagePlan {
   readonly addresses: StageSpec["addresses"];
 }
 
-async function sideOf(environment: EnvironmentRef, environments: string): Promise<Side> {
-  const release = await requireRelease(environmentFolders(environments, environment).live);
+async function sideOf(source: StageSpec["source"], environments: string): Promise<Side> {
+  const release =
+    "folder" in source
+      ? await releaseIn(source.folder)
+      : await requireRelease(environmentFolders(environments, source).live);
   const facts = recordOf(release);
   const database = path.join(await partOf(release, "database"), mainDatabase(facts));
   return { release, facts, webRoot: await partOf(release, "public"), database };

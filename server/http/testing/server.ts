@@ -8,6 +8,7 @@ import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/companies.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
+import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import { endOperation } from "@sitewright/server/store/operations.ts";
 import { createTestDatabase } from "@sitewright/server/testing/database.ts";
@@ -48,6 +49,8 @@ export interface TestServer {
   addSite(wish?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
   /** A further environment of the site that is there, and the site's live one. */
   addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
+  /** A finished backup of that environment; gives its id. */
+  addBackup(environmentId: string, more?: Partial<NewBackup>): Promise<number>;
   /** A key of the company; made straight in the interface. */
   addKey(wish: Readonly<Record<string, unknown>>): Promise<{ readonly id: string; readonly token: string }>;
   /** Starts to listen on a free port of loopback. */
@@ -177,6 +180,15 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await succeed(answer.body.operation_id);
       const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
       return { id: site.environments[1].id, liveId: site.environments[0].id };
+    },
+    addBackup: async (environmentId, more = {}) => {
+      const facts = { name: "Test", note: null, type: "manual", address: "http://test.localhost" } as const;
+      const expiresAt = new Date(Date.now() + 86_400_000);
+      const wish = { environmentId, operationId: randomUUID(), expiresAt, ...facts, ...more };
+      const backup = await beginBackup(database, wish);
+      if (backup === null) throw new Error("There is no such environment");
+      await finishBackup(database, backup, { manifest: Buffer.alloc(32), files: 1, bytes: 1_000, addedBytes: 1_000 });
+      return backup.id;
     },
     addKey: async (wish) => {
       const path = `/v2/company/${company.company_id}/api-keys`;

@@ -1,0 +1,130 @@
+/** Backups of an environment: what there is, making one, removing one, and going back to one. */
+import { Type } from "typebox";
+import { endpoint } from "./endpoint.ts";
+import { Accepted } from "./operations.ts";
+import { nullable, pattern, uuid } from "./schema.ts";
+
+const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
+const moment = (description: string) =>
+  Type.Number({ description: `Milliseconds since 1970: ${description}`, examples: [1795190400000] });
+
+const Backup = Type.Object(
+  {
+    id: backupId,
+    name: Type.String({ examples: ["Before a push from Staging"] }),
+    note: nullable(
+      Type.String({ description: "The tag that it was made with.", examples: ["Before the summer sale"] }),
+    ),
+    type: Type.Enum(["manual", "scheduled", "system-generated"], {
+      description: "Somebody asked for it; it was time; or something else was about to change the environment.",
+    }),
+    created_at: moment("when it was made."),
+    verified_at: moment("when everything that it needs was last found in the archives, unharmed."),
+    expires_at: moment("when it is removed."),
+    size_bytes: Type.Integer({ description: "What it takes on a disk when it is restored.", examples: [104857600] }),
+  },
+  { title: "Backup" },
+);
+
+export const listBackups = endpoint({
+  method: "GET",
+  path: "/sites/environments/{env_id}/backups",
+  tag: "Backups",
+  summary: "List the backups of an environment",
+  description: "Every backup that can be restored, the newest first.",
+  params: Type.Object({ env_id: uuid("Id of the environment.") }),
+  responses: {
+    200: {
+      description: "The backups.",
+      body: Type.Object({
+        environment: Type.Object({
+          display_name: Type.String({ examples: ["Live"] }),
+          backups: Type.Array(Backup),
+        }),
+      }),
+    },
+  },
+  verb: "read",
+  resource: { kind: "environment", from: "params.env_id" },
+});
+
+export const ManualBackup = Type.Object(
+  {
+    tag: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: pattern(
+          "^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$",
+          "must be one line of text, without control characters",
+        ),
+        default: "",
+        description: "What you want to remember about it.",
+        examples: ["Before the summer sale"],
+      }),
+    ),
+  },
+  { title: "ManualBackup" },
+);
+
+export const addManualBackup = endpoint({
+  method: "POST",
+  path: "/sites/environments/{env_id}/manual-backups",
+  tag: "Backups",
+  summary: "Back an environment up",
+  description:
+    "Keeps the environment's files and database as they are now, while it goes on serving visitors. The backup is listed when everything that it needs was found in the archives.",
+  params: Type.Object({ env_id: uuid("Id of the environment.") }),
+  body: ManualBackup,
+  responses: { 202: { description: "The environment is being backed up.", body: Accepted } },
+  verb: "write",
+  resource: { kind: "environment", from: "params.env_id" },
+  operation: "addManualBackup",
+});
+
+export const removeBackup = endpoint({
+  method: "DELETE",
+  path: "/sites/environments/backups/{backup_id}",
+  tag: "Backups",
+  summary: "Remove a backup",
+  description: "What other backups need of it stays in the archives.",
+  params: Type.Object({
+    backup_id: Type.String({
+      pattern: pattern("^[1-9][0-9]{0,9}$", "must be the id of a backup, a whole number"),
+      description: "Id of the backup.",
+      examples: ["42"],
+    }),
+  }),
+  responses: { 202: { description: "The backup is being removed.", body: Accepted } },
+  verb: "delete",
+  resource: { kind: "backup", from: "params.backup_id" },
+  operation: "removeBackup",
+});
+
+export const BackupRestore = Type.Object(
+  {
+    backup_id: backupId,
+    notified_user_id: Type.Optional(uuid("A user of the company.")),
+    only: Type.Optional(
+      Type.Enum(["files", "database"], {
+        description: "Restores the one and leaves the other as it is. Without it, both.",
+      }),
+    ),
+  },
+  { title: "BackupRestore" },
+);
+
+export const restoreBackup = endpoint({
+  method: "POST",
+  path: "/sites/environments/{target_env_id}/backups/restore",
+  tag: "Backups",
+  summary: "Restore a backup",
+  description:
+    "Puts a backup of any environment of the company in the place of what the environment is now. It is built beside it and tried out while the environment is backed up; then visitors are moved to it at once. If anything fails, the environment stays as it was.",
+  params: Type.Object({ target_env_id: uuid("Id of the environment to restore to.") }),
+  body: BackupRestore,
+  responses: { 202: { description: "The backup is being restored.", body: Accepted } },
+  verb: "write",
+  resource: { kind: "environment", from: "params.target_env_id" },
+  changesLive: true,
+  operation: "restoreBackup",
+});

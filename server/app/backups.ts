@@ -1,0 +1,129 @@
+/** Backups of an environment: which there are, and what starts making one, removing one and going back to one. */
+import { randomUUID } from "node:crypto";
+import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups.ts";
+import type { AddManualBackupInput } from "@sitewright/server/operations/addManualBackup.ts";
+import type { RemoveBackupInput } from "@sitewright/server/operations/removeBackup.ts";
+import type { RestoreBackupInput } from "@sitewright/server/operations/restoreBackup.ts";
+import { type BackupFacts, backupForOperation, listBackups } from "@sitewright/server/store/backups.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
+import { isUserOf } from "@sitewright/server/store/users.ts";
+import type { Static } from "typebox";
+import { sitesInScope } from "./access.ts";
+import { addressOf } from "./addresses.ts";
+import type { Context } from "./context.ts";
+import { NotFound, Refused } from "./failures.ts";
+
+export async function list(context: Context, environmentId: string) {
+  const found = await listBackups(context.pool, environmentId);
+  if (!found) throw new NotFound();
+  return { display_name: found.display_name, backups: [...found.backups] };
+}
+
+/** Starts the backup. Gives the operation's id. */
+export function add(context: Context, environmentId: string, wish: Static<typeof ManualBackup>): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const environment = await requireEnvironment(transaction, environmentId);
+    const { id, number } = environment;
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "addManualBackup",
+      companyId: environment.company_id,
+      siteId: environment.site_id,
+      environmentId: id,
+      locks: [id],
+      input: {
+        environment: { id, number },
+        address: addressOf(context.settings, environment.host),
+        note: wish.tag === undefined || wish.tag.trim() === "" ? null : wish.tag,
+      } satisfies AddManualBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+    });
+    return operationId;
+  });
+}
+
+/** Starts the removal. Gives the operation's id. */
+export function remove(context: Context, backupId: number): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const backup = await backupForOperation(transaction, backupId);
+    if (!backup) throw new NotFound();
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "removeBackup",
+      companyId: backup.company_id,
+      siteId: backup.site_id,
+      environmentId: backup.environment_id,
+      locks: [backup.environment_id],
+      input: { backupId } satisfies RemoveBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: parametersOf(backup),
+    });
+    return operationId;
+  });
+}
+
+function parametersOf(backup: BackupFacts) {
+  return {
+    backupName: backup.name,
+    environmentName: backup.environment_display_name,
+    siteName: backup.site_display_name,
+  };
+}
+
+/** Starts the restore. Gives the operation's id. */
+export function restore(context: Context, environmentId: string, wish: Static<typeof BackupRestore>): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const target = await requireEnvironment(transaction, environmentId);
+    const backup = await requireBackup(context, transaction, wish.backup_id);
+    await checkUser(context, transaction, wish.notified_user_id);
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "restoreBackup",
+      companyId: target.company_id,
+      siteId: target.site_id,
+      environmentId: target.id,
+      // The backup must not be removed meanwhile.
+      locks: [...new Set([target.id, backup.environment_id])],
+      input: {
+        token: randomUUID(),
+        backupId: backup.id,
+        backupName: backup.name,
+        target: { id: target.id, number: target.number },
+        address: addressOf(context.settings, target.host),
+        only: wish.only ?? null,
+      } satisfies RestoreBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: {
+        backupName: backup.name,
+        environmentName: target.display_name,
+        siteName: target.site_display_name,
+      },
+    });
+    return operationId;
+  });
+}
+
+async function requireEnvironment(transaction: DatabaseTransaction, id: string) {
+  const environment = await environmentForOperation(transaction, id);
+  if (!environment) throw new NotFound();
+  return environment;
+}
+
+async function requireBackup({ caller }: Context, transaction: DatabaseTransaction, id: number): Promise<BackupFacts> {
+  const backup = await backupForOperation(transaction, id);
+  const sites = sitesInScope(caller);
+  const isSeen = backup?.company_id === caller.companyId && (sites === null || sites.includes(backup.site_id));
+  if (backup && isSeen) return backup;
+  throw new Refused("unknown_backup", "There is no backup with that backup_id in this company.", {
+    fields: ["backup_id"],
+  });
+}
+
+async function checkUser({ caller }: Context, transaction: DatabaseTransaction, userId: string | undefined) {
+  if (userId === undefined || (await isUserOf(transaction, caller.companyId, userId))) return;
+  throw new Refused("unknown_user", "notified_user_id is not a user of this company.", {
+    fields: ["notified_user_id"],
+  });
+}

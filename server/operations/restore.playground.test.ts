@@ -1,0 +1,166 @@
+/** Backups of real WordPress, restored while people read: what was there is there again, and nobody sees an error. */
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nobody } from "../store/activity.ts";
+import { findNewestBackup } from "../store/backups.ts";
+import { visit } from "../testing/edge.ts";
+import { notesOf, pushing } from "../testing/environments.ts";
+import { playground } from "../testing/playground.ts";
+import { withEngine } from "../testing/withEngine.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import type { OperationRequest } from "./accept.ts";
+import { backUp } from "./backup.ts";
+import type { RestoreBackupInput } from "./restoreBackup.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const { signal } = new AbortController();
+
+type Site = ReturnType<typeof notesOf>["site"];
+type Place = Pick<Site, "environment" | "address">;
+
+/** Two environments of one site. */
+async function prepare() {
+  const { site, environment: other } = notesOf(await pushing("all", "all").prepare(world));
+  const { id, number, address } = other;
+  return { site, other: { environment: { id, number }, address } };
+}
+
+async function rootOf({ environment }: Place): Promise<string> {
+  const layout = await world.services.runtime.layout(environment);
+  if (layout === null) throw new Error("The environment is gone");
+  return layout.documentRoot;
+}
+
+function databaseOf({ environment }: Place): DatabaseSync {
+  return new DatabaseSync(
+    join(world.facts.dataFolder, "environments", environment.id, "current", "database", "wordpress.sqlite"),
+  );
+}
+
+/** Sets the title, and a text in which the environment's address stands. */
+async function write(place: Place, title: string): Promise<void> {
+  using database = disposable(databaseOf(place));
+  const set = database.value.prepare("UPDATE wp_options SET option_value = ? WHERE option_name = ?");
+  set.run(title, "blogname");
+  set.run(`see ${place.address}/about`, "blogdescription");
+  await writeFile(join(await rootOf(place), "note.txt"), title);
+}
+
+function disposable(value: DatabaseSync) {
+  return { value, [Symbol.dispose]: () => value.close() };
+}
+
+async function stateOf(place: Place) {
+  using database = disposable(databaseOf(place));
+  const get = database.value.prepare("SELECT option_value AS value FROM wp_options WHERE option_name = ?");
+  const { body, status } = await visit(world.facts.edgePort, place.address);
+  return {
+    status,
+    title: /<title>(.*?)(?: &#8211;|<\/title>)/.exec(body)?.[1],
+    text: get.get("blogdescription")?.value,
+    note: await readFile(join(await rootOf(place), "note.txt"), "utf8"),
+  };
+}
+
+async function backUpNow({ environment, address }: Place) {
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
+  await backUp(world.services, wish, signal);
+  const backup = await findNewestBackup(world.services.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  return backup;
+}
+
+async function restore(site: Site, place: Place, backupId: number, only: RestoreBackupInput["only"] = null) {
+  const { environment: target, address } = place;
+  const { companyId, siteId } = site;
+  const input = { token: randomUUID(), backupId, backupName: "Then", target, address, only };
+  const ids = { companyId, siteId, environmentId: target.id, locks: [target.id] };
+  const request: OperationRequest = {
+    kind: "restoreBackup",
+    ...ids,
+    input,
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: {},
+  };
+  return withEngine(world, (table) => table.submit(request));
+}
+
+test("an environment is again what it was, visitors see no error, and the state before is a backup", async () => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await write(site, "Now");
+  let isOver = false;
+  const seen = new Set<string>();
+  const reading = (async () => {
+    while (!isOver) {
+      const { status, body } = await visit(world.facts.edgePort, site.address);
+      seen.add(`${status} ${/<title>(Then|Now)/.exec(body)?.[1]}`);
+    }
+  })();
+  const row = await restore(site, site, backup.id);
+  isOver = true;
+  await reading;
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(await stateOf(site)).toEqual({ status: 200, title: "Then", text: `see ${site.address}/about`, note: "Then" });
+  expect([...seen].filter((each) => !["200 Then", "200 Now"].includes(each))).toEqual([]);
+  const before = await findNewestBackup(world.services.database, site.environment.id);
+  expect(before?.id).toBeGreaterThan(backup.id);
+  expect((await restore(site, site, before?.id ?? 0)).state).toBe("succeeded");
+  expect(await stateOf(site)).toMatchObject({ title: "Now", note: "Now" });
+});
+
+test.each([
+  ["files", { title: "Now", note: "Then" }],
+  ["database", { title: "Then", note: "Now" }],
+] as const)("the %s alone can be restored", async (only, found) => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await write(site, "Now");
+  expect((await restore(site, site, backup.id, only)).state).toBe("succeeded");
+  expect(await stateOf(site)).toMatchObject({ status: 200, ...found });
+});
+
+test("in another environment it is at home: addresses are that one's", async () => {
+  const { site, other } = await prepare();
+  await write(site, "Then");
+  await write(other, "Other");
+  expect((await restore(site, other, (await backUpNow(site)).id)).state).toBe("succeeded");
+  expect(await stateOf(other)).toEqual({
+    status: 200,
+    title: "Then",
+    text: `see ${other.address}/about`,
+    note: "Then",
+  });
+  expect(await stateOf(site)).toMatchObject({ title: "Then", text: `see ${site.address}/about` });
+});
+
+test("where a piece is damaged, nothing is restored, what can't be is named, and the site is as it was", async () => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await write(site, "Now");
+  const packs = join(world.facts.dataFolder, "archives", "packs", site.companyId);
+  for (const name of await readdir(packs)) {
+    const content = await readFile(join(packs, name));
+    content.writeUInt8(content.readUInt8(content.length >> 1) ^ 1, content.length >> 1);
+    await writeFile(join(packs, name), content);
+  }
+  const row = await restore(site, site, backup.id);
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
+  expect(await stateOf(site)).toMatchObject({ status: 200, title: "Now", note: "Now" });
+});

@@ -1,0 +1,88 @@
+/**
+ * A backup, or its files or its database alone, in the place of what an environment is now. It is fetched from the archives,
+ * each piece of it held against its hash, and becomes the environment's next release (`takeOver.ts`).
+ */
+import { BackupDamaged } from "../archives/load.ts";
+import { findBackup } from "../store/backups.ts";
+import { workName } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
+import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
+import { sharedOf } from "./pushEnvironment.ts";
+import type { Services } from "./services.ts";
+import { takeOver } from "./takeOver.ts";
+
+export type RestoreBackupInput = {
+  /** Names the release that is built. */
+  readonly token: string;
+  readonly backupId: number;
+  /** How people know the backup. */
+  readonly backupName: string;
+  readonly target: { readonly id: string; readonly number: number };
+  /** Of the target. */
+  readonly address: string;
+  readonly only: "files" | "database" | null;
+};
+
+/** `database` of a backup of which the files alone are restored is not even fetched. */
+function isWanted(only: RestoreBackupInput["only"]): (path: string) => boolean {
+  const unwanted = only === "files" ? "database" : only === "database" ? "public" : null;
+  return (path) => unwanted === null || path === unwanted || !path.startsWith(`${unwanted}/`);
+}
+
+function partsOf({ only }: RestoreBackupInput) {
+  return { files: only === "database" ? "none" : "all", database: only === "files" ? "none" : "all" } as const;
+}
+
+export function restoreBackup(services: Services): OperationDefinition<RestoreBackupInput> {
+  const { database, runtime, archives } = services;
+
+  async function backupOf({ backupId }: RestoreBackupInput) {
+    const backup = await findBackup(database, backupId);
+    if (backup === null) throw new StepFailure("The backup is not there any more.");
+    return backup;
+  }
+
+  async function build({ input, operationId, signal }: StepContext<RestoreBackupInput>): Promise<void> {
+    const { target, token, address, only } = input;
+    const backup = await backupOf(input);
+    const folder = await archives.workFolder(workName(operationId));
+    await archives.restore(backup, folder, isWanted(only), signal).catch((error: unknown) => {
+      throw error instanceof BackupDamaged ? new StepFailure(error.message, { cause: error }) : error;
+    });
+    const addresses = backup.address === address ? [] : [{ from: backup.address, to: address }];
+    await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
+    await archives.removeWorkFolder(workName(operationId));
+  }
+
+  return {
+    kind: "restoreBackup",
+    steps: [
+      {
+        name: "estimate",
+        deadlineSeconds: 120,
+        run: async ({ input }) => {
+          const { bytes } = await backupOf(input);
+          // Once as it comes from the archives, and once as the next release.
+          await requireRoom(runtime, [input.target], "The restore", 2 * bytes);
+        },
+      },
+      {
+        name: "stage",
+        deadlineSeconds: 7_200,
+        run: build,
+        undo: async ({ input, operationId }) => {
+          await runtime.unstage(input.target, input.token);
+          await archives.removeWorkFolder(workName(operationId));
+        },
+      },
+      ...takeOver<RestoreBackupInput>(services, {
+        what: "What would be restored",
+        note: ({ backupName }) => `Before a restore of ${backupName}`,
+        shared: (input) => sharedOf(partsOf(input)),
+      }),
+    ],
+    pointOfNoReturn: "prune",
+    succeeded: async () => null,
+    failed: async () => undefined,
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * How a staged release takes the place of the one that visitors see: it is tried out while the present one is backed up,
+ * and switched to by one rename; the same rename undoes it.
+ *
+ * What could be written to the environment in between is refused by the edge for that time, so that nothing is accepted
+ * and then lost. `docs/decisions/pushing.md` says more.
+ */
+import type { EnvironmentRef, WritablePart } from "@sitewright/runtimes/runtime.ts";
+import { noteRelease, setFrozen } from "../store/environmentStates.ts";
+import { atOnce } from "./atOnce.ts";
+import { attempt, quickPace } from "./attempt.ts";
+import { backUp, removeBackUp } from "./backup.ts";
+import { type Step, type StepContext, StepFailure } from "./operation.ts";
+import { phpOf } from "./phpOf.ts";
+import type { Services } from "./services.ts";
+import type { Candidate } from "./trial.ts";
+
+/** What an operation's input must say. */
+export interface TakeOver {
+  /** Names the release that is staged. */
+  readonly token: string;
+  readonly target: EnvironmentRef;
+  /** Of the target. */
+  readonly address: string;
+}
+
+export interface TakeOverFacts<Input> {
+  /** How a sentence names what is tried out: `What would be pushed`. */
+  readonly what: string;
+  /** Of the backup that is made before: `Before a push from Staging`. */
+  note(input: Input): string;
+  /** What is the target's own and served by the next release too: trying that out must not change it. */
+  shared(input: Input): readonly WritablePart[];
+}
+
+const trialSeconds = 90;
+
+/** In force when what PHP had begun to write before has ended. */
+export async function freeze(
+  { database, publisher, settle }: Services,
+  { id }: EnvironmentRef,
+  signal: AbortSignal,
+): Promise<void> {
+  await setFrozen(database, id, true);
+  await publisher.publish();
+  await settle(id, signal);
+}
+
+export async function thaw({ database, publisher }: Services, { id }: EnvironmentRef): Promise<void> {
+  await setFrozen(database, id, false);
+  await publisher.publish();
+}
+
+/** The last step can't be undone. */
+export function takeOver<Input extends TakeOver>(
+  services: Services,
+  { what, note, shared }: TakeOverFacts<Input>,
+): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
+  const { database, runtime, publisher, tryOut } = services;
+
+  /** What passes by itself is waited for here: the backup beside it is not to be made anew for that. */
+  async function patientlyTryOut(candidate: Candidate, stop: AbortSignal): Promise<boolean> {
+    let isKnown = false;
+    const patience = { deadlineSeconds: trialSeconds, pace: quickPace, stop };
+    const error = await attempt(async (signal) => {
+      isKnown = await tryOut(candidate, signal);
+    }, patience);
+    if (error === null) return isKnown;
+    const message = error instanceof StepFailure ? error.message : `${what} could not be tried out.`;
+    throw new StepFailure(message, { cause: error });
+  }
+
+  /** Where its first page wants to change what visitors use, it is tried out with a copy of that. */
+  async function tryStaged(input: Input, stop: AbortSignal): Promise<void> {
+    const { target, token, address } = input;
+    const { version: phpVersion } = await phpOf(database, target.id);
+    const staged = await runtime.staged(target, token);
+    if (staged === null) throw new StepFailure("What was built is not there any more.");
+    const candidate = { environment: target, phpVersion, address, what };
+    if (await patientlyTryOut({ ...candidate, layout: staged, readOnly: shared(input) }, stop)) return;
+    const layout = await runtime.rehearse(target, token);
+    await patientlyTryOut({ ...candidate, layout, readOnly: [] }, stop);
+  }
+
+  async function tryAndBackUp({ input, operationId, signal }: StepContext<Input>): Promise<void> {
+    const { target: environment, address } = input;
+    const name = note(input);
+    const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
+    await atOnce(signal, [(stop) => tryStaged(input, stop), (stop) => backUp(services, wish, stop)]);
+  }
+
+  async function prune({ target }: Input): Promise<void> {
+    const layout = await runtime.layout(target);
+    if (layout !== null) {
+      const { wordpressVersion, multisite } = layout;
+      await noteRelease(database, target.id, { wordpressVersion, isWildcard: multisite === "subdomain" });
+      await publisher.publish();
+    }
+    await runtime.prune(target);
+  }
+
+  return [
+    {
+      name: "freeze",
+      deadlineSeconds: 60,
+      run: ({ input, signal }) => freeze(services, input.target, signal),
+      undo: ({ input }) => thaw(services, input.target),
+    },
+    {
+      name: "trial-and-backup",
+      deadlineSeconds: 3_600,
+      run: tryAndBackUp,
+      undo: ({ operationId }) => removeBackUp(services, operationId),
+    },
+    {
+      name: "switch",
+      deadlineSeconds: 60,
+      run: async ({ input: { target, token } }) => {
+        await runtime.switchTo(target, token);
+        await thaw(services, target);
+      },
+      undo: async ({ input: { target, token } }) => {
+        await runtime.switchBack(target, token);
+        await thaw(services, target);
+      },
+    },
+    { name: "prune", deadlineSeconds: 120, run: ({ input }) => prune(input) },
+  ];
+}

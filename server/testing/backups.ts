@@ -1,0 +1,112 @@
+/** Backups as subjects of operations: a live site with a file of its own, and what became of both. */
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
+import type { OperationRequest } from "../operations/accept.ts";
+import { backUp } from "../operations/backup.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import { nobody } from "../store/activity.ts";
+import { findNewestBackup } from "../store/backups.ts";
+import { visit } from "./edge.ts";
+import { liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+type LiveSite = Awaited<ReturnType<typeof liveSite>>;
+
+const sites = new WeakMap<OperationRequest, LiveSite>();
+
+function requestOn(site: LiveSite, kind: Subject["kind"], input: OperationRequest["input"]): OperationRequest {
+  const { companyId, siteId, environment, name } = site;
+  const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
+  const request = {
+    kind,
+    ...ids,
+    input,
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: { siteName: name },
+  } as const;
+  sites.set(request, site);
+  return request;
+}
+
+async function fileOf({ services }: World, environment: EnvironmentRef): Promise<string> {
+  const layout = await services.runtime.layout(environment);
+  if (layout === null) throw new Error("The environment is gone");
+  return join(layout.documentRoot, "own.txt");
+}
+
+/** A live site whose file says `then` in its backup. */
+async function backedUpSite(world: World) {
+  const site = await liveSite(world);
+  const { environment, address } = site;
+  const file = await fileOf(world, environment);
+  await writeFile(file, "then");
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
+  await backUp(world.services, wish, new AbortController().signal);
+  await writeFile(file, "now");
+  const backup = await findNewestBackup(world.own.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  return { site, backup };
+}
+
+interface Outcome {
+  readonly ownFile: string;
+  readonly backups: number;
+}
+
+async function differences(world: World, request: OperationRequest, outcome: Outcome): Promise<string[]> {
+  const site = sites.get(request);
+  if (!site) throw new Error("This request was not prepared here");
+  const { id } = site.environment;
+  const { database } = world.own;
+  const row = database.selectFrom("environments").select("is_frozen").where("id", "=", id);
+  const backups = await database.selectFrom("backups").select("manifest").where("environment_id", "=", id).execute();
+  const found = {
+    isFrozen: (await row.executeTakeFirst())?.is_frozen,
+    ownFile: await readFile(await fileOf(world, site.environment), "utf8").catch(() => ""),
+    status: (await visit(world.facts.edgePort, site.address)).status,
+    backups: backups.filter(({ manifest }) => manifest !== null).length,
+    unfinished: backups.filter(({ manifest }) => manifest === null).length,
+    work: await readdir(join(world.facts.dataFolder, "work")).catch(() => []),
+  };
+  const wanted = { ...outcome, isFrozen: false, status: 200, unfinished: 0, work: [] };
+  return isDeepStrictEqual({ ...found }, { ...wanted })
+    ? []
+    : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+}
+
+export const backingUp: Subject = {
+  kind: "addManualBackup",
+  prepare: async (world) => {
+    const site = await liveSite(world);
+    await writeFile(await fileOf(world, site.environment), "now");
+    return requestOn(site, "addManualBackup", { environment: site.environment, address: site.address, note: "Tag" });
+  },
+  finished: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+  cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 0 }),
+};
+
+export const removingBackup: Subject = {
+  kind: "removeBackup",
+  prepare: async (world) => {
+    const { site, backup } = await backedUpSite(world);
+    return requestOn(site, "removeBackup", { backupId: backup.id });
+  },
+  finished: (world, request) => differences(world, request, { ownFile: "now", backups: 0 }),
+  cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+};
+
+export const restoringBackup: Subject = {
+  kind: "restoreBackup",
+  prepare: async (world) => {
+    const { site, backup } = await backedUpSite(world);
+    const { environment: target, address } = site;
+    const input = { token: randomUUID(), backupId: backup.id, backupName: "Then", target, address, only: null };
+    return requestOn(site, "restoreBackup", input);
+  },
+  finished: (world, request) => differences(world, request, { ownFile: "then", backups: 2 }),
+  cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+};
