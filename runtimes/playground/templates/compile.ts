@@ -27,14 +27,41 @@ const pageRounds = 8;
 /**
  * Compiling a script declares its functions, and a few scripts declare the same ones; whichever comes second fails.
  * The next request has forgotten them, so it compiles some of those that are left.
+ *
+ * A script that names a class above its declaration is left to whoever runs it: of what is compiled like this, PHP declares
+ * a class only where it stands, and the script would end with "Class not found".
  */
 const compileCode = `<?php
+function names_class_early( string $path ): bool {
+	$code = file_get_contents( $path );
+	// Most scripts name a class above its declaration at most in comments, and taking them apart takes long.
+	preg_match_all( '/^[ \\t]*(?:(?:abstract|final|readonly)\\s+)*(?:class|interface|trait|enum)\\s+(\\w+)/mi', $code, $found, PREG_OFFSET_CAPTURE );
+	foreach ( $found[1] as [ $name, $offset ] ) {
+		if ( preg_match( "/\\b{$name}\\b/i", substr( $code, 0, $offset ) ) && stands_early( $code ) ) return true;
+	}
+	return false;
+}
+function stands_early( string $code ): bool {
+	$named = [];
+	$is_declared = false;
+	foreach ( PhpToken::tokenize( $code ) as $token ) {
+		if ( $token->isIgnorable() ) continue;
+		if ( $token->is( [ T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE ] ) ) {
+			$name = strtolower( basename( strtr( $token->text, '\\\\', '/' ) ) );
+			if ( $is_declared && isset( $named[ $name ] ) ) return true;
+			if ( ! $is_declared ) $named[ $name ] = true;
+		}
+		$is_declared = $token->is( [ T_CLASS, T_INTERFACE, T_TRAIT, T_ENUM ] );
+	}
+	return false;
+}
 $scripts = new RecursiveIteratorIterator( new RecursiveDirectoryIterator( '${siteFolder}', FilesystemIterator::SKIP_DOTS ) );
 $compiled = 0;
 foreach ( $scripts as $script ) {
 	$path = (string) $script;
 	if ( ! str_ends_with( $path, '.php' ) || $path === '${siteFolder}/wp-config.php' || opcache_is_script_cached( $path ) ) continue;
 	try {
+		if ( names_class_early( $path ) ) continue;
 		@opcache_compile_file( $path );
 		$compiled += (int) opcache_is_script_cached( $path );
 	} catch ( Throwable ) {

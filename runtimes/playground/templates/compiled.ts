@@ -19,7 +19,7 @@ import { runJob } from "./job.ts";
 import type { TemplateStore } from "./template.ts";
 
 /** Raised when they are made differently from before. */
-const layout = 1;
+const layout = 2;
 
 /** How readily the work leaves the processors to visitors, and how long it may last for that. */
 const paces = {
