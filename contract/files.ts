@@ -16,7 +16,7 @@ export const listFiles = endpoint({
   tag: "Environments",
   summary: "List the files of an environment",
   description:
-    "Files and folders below the site's root, or below `path`, three levels deep and sorted by name: what `file_list` of a push can name. WordPress's own folders, which sites share, are shown without their content.",
+    "Files and folders below the site's root, or below `path`, three levels deep and sorted by name. What `file_list` of a push can name is a `path` without the slash that it begins with. WordPress's own folders, which sites share, are shown without their content.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({
     path: Type.Optional(

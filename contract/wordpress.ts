@@ -1,12 +1,21 @@
 /** What a WordPress is installed with, wherever one is. */
 import { Type } from "typebox";
-import { line, pattern } from "./schema.ts";
+import { pattern } from "./schema.ts";
 
-/** What WordPress lets a user name be made of, in its strict form. */
+/** What WordPress lets a user name be made of, in its strict form. It takes `0` for nothing, here and below. */
 const userNamePattern = pattern(
-  "^[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
-  "must be made of letters, digits, _, ., -, @ and single spaces inside",
+  "^(?!0$)[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
+  "must be made of letters, digits, _, ., -, @ and single spaces inside, and not just 0",
 );
+
+const linePattern = pattern(
+  "^(?!0$)(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$",
+  "must be one line of text, without control characters, not only spaces, and not just 0",
+);
+
+function line(maxLength: number, description: string, example: string) {
+  return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
+}
 
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
@@ -38,7 +47,11 @@ export const wordpressFields = {
       "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
     examples: ["ada"],
   }),
-  site_title: line(200, "Title of the site, shown to its visitors exactly as given.", "Ada's notes"),
+  site_title: line(
+    200,
+    "Title of the site, kept exactly as given. Themes may show it with typographic quotes and dashes.",
+    "Ada's notes",
+  ),
   wp_language: Type.String({
     minLength: 2,
     maxLength: 30,

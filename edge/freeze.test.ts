@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -194,16 +195,31 @@ test("a table is in force at once, also while something is written to a site tha
   expect((await write).body).toBe("written");
 });
 
-test("a write that takes too long is broken off, so that nobody takes it for done", async () => {
+test("a write that takes too long is not waited for, and whoever sent it is told to look whether it was done", async () => {
   const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
   const { write, finish } = await beginWrite(world);
-  const lost = expect(write).rejects.toThrow("socket hang up");
   expect(await freeze(world, 2)).toEqual({ status: 200, body: { generation: 2 } });
-  await lost;
-  await eventually(() => expect(world.upstream.asked[0]?.request.signal.aborted).toBe(true));
+  const told = await write;
+  expect(told.status).toBe(503);
+  expect(told.headers).toMatchObject({ "retry-after": "3", connection: "close" });
+  expect(told.body).toContain("look in a few seconds whether it is there");
   finish();
   await freeze(world, 3, false);
   expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
+});
+
+test("a write whose answer has begun and takes too long is broken off, so that nobody takes it for done", async () => {
+  const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
+  const page = new PassThrough();
+  world.upstream.answer = () => ({ status: 200, headers: [], body: page });
+  page.write("first ");
+  const visitor = openRaw(world.edge);
+  visitor.socket.write("POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 0\r\n\r\n");
+  await eventually(() => expect(visitor.received()).toContain("first"));
+  const closed = once(visitor.socket, "close");
+  expect((await freeze(world, 2)).status).toBe(200);
+  await closed;
+  await eventually(() => expect(world.upstream.asked[0]?.request.signal.aborted).toBe(true));
 });
 
 test("a write to a site that was thawed meanwhile may take its time", async () => {

@@ -68,6 +68,13 @@ const pages = {
     text: "This site is being changed, and nothing was saved. What you typed is still in your browser. Please go back and send it again in a few seconds.",
     retryAfterSeconds: 3,
   },
+  unfinished: {
+    status: 503,
+    code: "not_finished",
+    title: "Back in a moment",
+    text: "This site is being changed, and what you sent was not finished in time. Please look in a few seconds whether it is there, and send it again if it is not.",
+    retryAfterSeconds: 3,
+  },
   wouldWrite: {
     status: 503,
     code: "back_in_a_moment",

@@ -63,9 +63,13 @@ async function havePageMade(
     answer = await askPhp();
   } catch (error) {
     // What became of it then says nothing to those who are still there.
-    if (response.destroyed) return "answered";
+    if (isOver(response)) return "answered";
     making?.failed(error);
     return sayWhyNot(visit, error, parts);
+  }
+  if (isOver(response)) {
+    discard(answer.body);
+    return "answered";
   }
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
     discard(answer.body);
@@ -76,6 +80,11 @@ async function havePageMade(
   making?.begun(answer);
   await pass(answer, response, request.method === "HEAD", making);
   return "answered";
+}
+
+/** The visitor has left, or was told that it takes too long. */
+function isOver(response: ServerResponse): boolean {
+  return response.destroyed || response.writableEnded;
 }
 
 async function sayWhyNot({ request, response, route }: Visit, error: unknown, { log }: EdgeParts): Promise<Answered> {

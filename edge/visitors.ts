@@ -78,14 +78,21 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
   if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
-  const ended = parts.writes.begin(route.environment.id, response);
-  if (ended === null) return sendPage(isForRest(path) ? asksForJson : request, response, "frozen");
+  const asked = isForRest(path) ? asksForJson : request;
+  const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
+  if (ended === null) return sendPage(asked, response, "frozen");
   parts.collapse.separate(route.environment.id);
   try {
     await answerAlone(visit, script, parts);
   } finally {
     ended();
   }
+}
+
+/** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */
+function breakOff(asked: Pick<IncomingMessage, "headers">, response: ServerResponse): void {
+  if (response.headersSent) response.destroy();
+  else sendPage(asked, response, "unfinished", { connection: "close" });
 }
 
 /**

@@ -8,16 +8,15 @@
  * Reading goes on. But a plugin may write while it answers an ordinary page: from then on PHP makes pages that it may
  * not write for, and those that began before are waited for as well.
  */
-import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Writes {
-  /** A write begins, and lasts until what is returned is called. Null where it must be refused. */
-  begin(environmentId: string, response: ServerResponse): (() => void) | null;
   /**
-   * PHP is asked for a page, and is done with it when `end` is called. `breakOff` is called where the environment has been
-   * frozen since and is not to wait any longer.
+   * A write begins, and lasts until what is returned is called. Null where it must be refused. `breakOff` is called where
+   * the environment has been frozen since and is not to wait any longer.
    */
+  begin(environmentId: string, breakOff: () => void): (() => void) | null;
+  /** PHP is asked for a page, and is done with it when `end` is called. `breakOff` as in `begin`. */
   read(environmentId: string, breakOff: () => void): Reading;
   /** Whether something is being written to the environment. */
   isUnderWay(environmentId: string): boolean;
@@ -71,9 +70,9 @@ export function createWrites(freezeSeconds: number): Writes {
   }
 
   return {
-    begin(environmentId, response) {
+    begin(environmentId, breakOff) {
       if (frozen.has(environmentId)) return null;
-      return begin({ environmentId, isWrite: true, breakOff: () => response.destroy() });
+      return begin({ environmentId, isWrite: true, breakOff });
     },
     read(environmentId, breakOff) {
       if (frozen.has(environmentId)) return { isFrozen: true, end: () => undefined };

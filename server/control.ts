@@ -110,7 +110,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     [
       ...listReconcilers(opened, publisher),
       { name: "expireBackups", everySeconds: hour, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
-      { name: "updatePhp", everySeconds: hour, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
+      { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],
     log,
   );

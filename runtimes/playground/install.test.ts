@@ -118,6 +118,8 @@ describe("a title is shown exactly as it was typed", () => {
     ["'; DROP TABLE wp_options; --", "&#039;; DROP TABLE wp_options;"],
     ["Garten 🦄 مرحبا \u202eabc", "Garten 🦄 مرحبا \u202eabc"],
     ["Placeholdertitle placeholderuser placeholder.invalid", "Placeholdertitle placeholderuser placeholder.invalid"],
+    ["b:0;", "b:0;"],
+    ['a:1:{i:0;s:1:"x";}', "a:1:{i:0;s:1:&quot;x&quot;;}"],
     ['$1 $& \\0 %s a:1:{s:1:"x";}', "$1 $&amp; \\0 %s a:1:{s:1:&quot;x&quot;;}"],
   ];
 

@@ -85,14 +85,18 @@ function filesOf({ push_files_option: option, file_list: list }: PushWish): Push
   if (outside === undefined) return list;
   throw new Refused(
     "file_outside_root",
-    `"${outside}" is not a path below the site's root: it must be relative, without "..".`,
+    `"${outside}" is not a path below the site's root: it must be relative, without "." and "..".`,
     { path: outside },
   );
 }
 
 function isInside(path: string): boolean {
   const segments = path.split(/[\\/]/);
-  return !path.includes("\0") && !/^[\\/]|^[A-Za-z]:/.test(path) && !segments.includes("..");
+  return (
+    !path.includes("\0") &&
+    !/^[\\/]|^[A-Za-z]:/.test(path) &&
+    !segments.some((segment) => segment === ".." || segment === ".")
+  );
 }
 
 async function environmentOf(transaction: DatabaseTransaction, siteId: string, id: string, field: string) {

@@ -43,16 +43,23 @@ describe("required fields", () => {
     }
   });
 
-  it.each(["display_name", "site_title", "admin_password"])(
-    "%s must be one line and not only spaces",
-    async (field) => {
-      for (const value of ["   ", "two\nlines", "tab\there", "bell\u0007", "escape\u001b[31m", "\u0085", "\u2028"]) {
-        expect(await faultsOf({ [field]: value })).toEqual({
-          [`/${field}`]: "must be one line of text, without control characters and not only spaces",
-        });
-      }
-    },
-  );
+  const notLines = ["   ", "two\nlines", "tab\there", "bell\u0007", "escape\u001b[31m", "\u0085", "\u2028"];
+
+  it("display_name must be one line and not only spaces", async () => {
+    for (const value of notLines) {
+      expect(await faultsOf({ display_name: value })).toEqual({
+        "/display_name": "must be one line of text, without control characters and not only spaces",
+      });
+    }
+  });
+
+  it.each(["site_title", "admin_password"])("%s must be a line that WordPress takes for one", async (field) => {
+    for (const value of [...notLines, "0"]) {
+      expect(await faultsOf({ [field]: value })).toEqual({
+        [`/${field}`]: "must be one line of text, without control characters, not only spaces, and not just 0",
+      });
+    }
+  });
 
   it("lists every fault of a request at once", async () => {
     const { call } = test.current;
@@ -97,12 +104,24 @@ describe("other fields", () => {
     expect(Object.keys(await faultsOf({ admin_email: value }))).toEqual(["/admin_email"]);
   });
 
-  it.each(["ada<b>", "ädä", "a\tb", " ada", "ada ", "a  b", "a/b", "a'b", 'a"b', "日本", "a".repeat(61), "a&b", "a;b"])(
-    "admin_user: %j is refused",
-    async (value) => {
-      expect(Object.keys(await faultsOf({ admin_user: value }))).toEqual(["/admin_user"]);
-    },
-  );
+  it.each([
+    "ada<b>",
+    "ädä",
+    "a\tb",
+    " ada",
+    "ada ",
+    "a  b",
+    "a/b",
+    "a'b",
+    'a"b',
+    "日本",
+    "a".repeat(61),
+    "a&b",
+    "a;b",
+    "0",
+  ])("admin_user: %j is refused", async (value) => {
+    expect(Object.keys(await faultsOf({ admin_user: value }))).toEqual(["/admin_user"]);
+  });
 });
 
 const hostile = [

@@ -2,6 +2,8 @@
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { KeptBackup } from "../archives/archives.ts";
 import { type BackupType, beginBackup, findNewestBackup, finishBackup, removeBackup } from "../store/backups.ts";
+import type { Database } from "../store/database.ts";
+import type { Copy } from "./diskRoom.ts";
 import { StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -21,6 +23,15 @@ export function workName(operationId: string): string {
 }
 
 const day = 86_400_000;
+
+/** Of files that an earlier backup has, so many are likely to be others by now. */
+const likelyChanged = 0.1;
+
+/** What a backup of the environment is likely to take: its database is copied first, and its files are kept once. */
+export async function backupRoom(database: Database, environment: EnvironmentRef): Promise<Copy> {
+  const before = await findNewestBackup(database, environment.id);
+  return { environment, files: before === null ? 1 : likelyChanged, database: 2 };
+}
 
 /** Backs the environment up as it is now. Again for the same operation, the content is replaced. */
 export async function backUp(services: Services, wish: BackupWish, signal: AbortSignal): Promise<void> {

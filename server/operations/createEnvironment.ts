@@ -106,7 +106,7 @@ async function provision(
   if (content.kind === "plain") return runtime.provision({ environment, phpVersion, wordpress: null });
   if (content.kind === "clone") {
     const { source, sourceAddress } = content;
-    await requireRoom(runtime, [source], "The copy");
+    await requireRoom(runtime, { copies: [{ environment: source, files: 1, database: 1 }] }, "The copy");
     // Both may have changed while this waited for its turn.
     await serveLike(database, environment.id, source.id);
     return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });

@@ -1,6 +1,19 @@
-/** Whether there is room on the disk for a copy, asked before it is begun: half a copy helps nobody. */
+/** Whether there is room on the disk for copies, asked before they are begun: half a copy helps nobody. */
 import type { EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { StepFailure } from "./operation.ts";
+
+/** Of an environment, what is written again, and how often: a part is 0 to be left out, and may be a fraction. */
+export interface Copy {
+  readonly environment: EnvironmentRef;
+  readonly files: number;
+  readonly database: number;
+}
+
+export interface Room {
+  readonly copies: readonly Copy[];
+  /** Besides. */
+  readonly moreBytes?: number;
+}
 
 /** Kept for what the installation itself writes meanwhile. */
 const reserveBytes = 50e6;
@@ -9,16 +22,20 @@ function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
-/** Throws `StepFailure` with the numbers where `what`, as large as `copied` together and `moreBytes`, does not fit. */
+/** Throws `StepFailure` with the numbers where `what` needs more room than there is. */
 export async function requireRoom(
   runtime: Pick<Runtime, "diskUse">,
-  copied: readonly EnvironmentRef[],
+  { copies, moreBytes = 0 }: Room,
   what: string,
-  moreBytes = 0,
 ): Promise<void> {
-  const uses = await Promise.all(copied.map((environment) => runtime.diskUse(environment)));
-  const needed = uses.reduce((sum, use) => sum + (use ? use.files + use.database : 0), reserveBytes + moreBytes);
-  const free = Math.min(...uses.map((use) => use?.free ?? Number.POSITIVE_INFINITY));
+  const uses = await Promise.all(
+    copies.map(async ({ environment, ...times }) => ({ use: await runtime.diskUse(environment), times })),
+  );
+  const needed = uses.reduce(
+    (sum, { use, times }) => sum + (use ? use.files * times.files + use.database * times.database : 0),
+    reserveBytes + moreBytes,
+  );
+  const free = Math.min(...uses.map(({ use }) => use?.free ?? Number.POSITIVE_INFINITY));
   if (free >= needed) return;
   throw new StepFailure(
     `${what} needs about ${megabytes(needed)} on the server's disk, and ${megabytes(free)} are free. Nothing was changed.`,

@@ -1,13 +1,17 @@
 /** Another version of PHP: tried out beside the one in use, then visitors are moved. */
+import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../store/database.ts";
 import { setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
 import { readResult, saveResult } from "../store/operations.ts";
+import { workName } from "./backup.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
+type Ref = { readonly id: string; readonly number: number };
+
 export type ModifyPhpVersionInput = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: Ref;
   readonly to: string;
   readonly address: string;
   /** Null: as before. */
@@ -27,12 +31,20 @@ export function modifyPhpVersion({
   publisher,
   tryOut,
 }: Services): OperationDefinition<ModifyPhpVersionInput> {
+  /** A copy of what visitors use: on another PHP a plugin may want to change that at its first page, and fail. */
+  async function rehearse(environment: Ref, operationId: string): Promise<EnvironmentLayout> {
+    const token = workName(operationId);
+    const nothing = { files: "none", database: "none", addresses: [] } as const;
+    await runtime.stage({ environment, source: environment, token, ...nothing });
+    return runtime.rehearse(environment, token);
+  }
+
   return {
     kind: "modifyPhpVersion",
     steps: [
       {
         name: "trial",
-        deadlineSeconds: 90,
+        deadlineSeconds: 600,
         run: async ({ input: { environment, to, address, onlyFrom }, operationId, signal }) => {
           // It may have waited for another change: what it is undone to is known only now.
           const { version: from, isOptOut } = await phpOf(database, environment.id);
@@ -42,16 +54,19 @@ export function modifyPhpVersion({
           await saveResult(database, operationId, { from });
           const layout = await runtime.layout(environment);
           if (layout === null) throw new StepFailure("The environment's files are not there.");
-          const what = `The site on PHP ${to}`;
-          await tryOut({ environment, phpVersion: to, layout, address, what, readOnly: [] }, signal);
+          const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}` };
+          if (await tryOut({ ...candidate, layout, readOnly: ["files", "database"] }, signal)) return;
+          await tryOut({ ...candidate, layout: await rehearse(environment, operationId), readOnly: [] }, signal);
         },
+        undo: ({ input, operationId }) => runtime.unstage(input.environment, workName(operationId)),
       },
       {
         name: "switch",
         deadlineSeconds: 30,
-        run: async ({ input }) => {
+        run: async ({ input, operationId }) => {
           await setPhpVersion(database, input.environment.id, input.to);
           await publisher.publish();
+          await runtime.unstage(input.environment, workName(operationId));
         },
         undo: async ({ input, operationId }) => {
           const found = await readResult(database, operationId);

@@ -6,7 +6,8 @@
  * release it begins before they are, otherwise when it is built, just before the backup is taken.
  */
 import type { WritablePart } from "@sitewright/runtimes/runtime.ts";
-import { requireRoom } from "./diskRoom.ts";
+import { backupRoom } from "./backup.ts";
+import { type Copy, requireRoom } from "./diskRoom.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 import { freeze, takeOver, thaw } from "./takeOver.ts";
@@ -39,14 +40,17 @@ export function sharedOf({ files, database }: Pick<PushInput, "files" | "databas
 }
 
 export function pushEnvironment(services: Services): OperationDefinition<PushInput> {
-  const { runtime } = services;
+  const { database, runtime } = services;
   return {
     kind: "pushEnvironment",
     steps: [
       {
         name: "estimate",
         deadlineSeconds: 120,
-        run: ({ input }) => requireRoom(runtime, [input.source, input.target, input.target], "The push"),
+        run: async ({ input }) => {
+          const copies = [...stagedCopies(input), await backupRoom(database, input.target)];
+          await requireRoom(runtime, { copies }, "The push");
+        },
       },
       {
         name: "hold",
@@ -72,6 +76,15 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
     succeeded: async () => null,
     failed: async () => undefined,
   };
+}
+
+/** What the next release is made of. Named files and tables are mixed with the target's own, of which all are copied. */
+function stagedCopies({ source, target, files, database }: PushInput): readonly Copy[] {
+  const isMixed = { files: typeof files !== "string", database: typeof database !== "string" };
+  return [
+    { environment: source, files: files === "all" ? 1 : 0, database: database === "none" ? 0 : 1 },
+    { environment: target, files: isMixed.files ? 1 : 0, database: isMixed.database ? 1 : 0 },
+  ];
 }
 
 function stageOf({ target, source, token, files, database, addresses }: PushInput) {

@@ -10,7 +10,7 @@ import type { WordPressFacts } from "@sitewright/runtimes/runtime.ts";
 import { setFrozen } from "../store/environmentStates.ts";
 import { readResult, saveResult } from "../store/operations.ts";
 import { noteWordPressVersion } from "../store/siteStates.ts";
-import { backUp, removeBackUp } from "./backup.ts";
+import { backUp, backupRoom, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
@@ -44,7 +44,8 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
       {
         name: "estimate",
         deadlineSeconds: 120,
-        run: ({ input }) => requireRoom(runtime, [input.environment, input.environment], "The reset"),
+        run: async ({ input: { environment } }) =>
+          requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, "The reset"),
       },
       {
         name: "prepare",

@@ -4,7 +4,7 @@
  */
 import { BackupDamaged } from "../archives/load.ts";
 import { findBackup } from "../store/backups.ts";
-import { workName } from "./backup.ts";
+import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { sharedOf } from "./pushEnvironment.ts";
@@ -63,7 +63,8 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
         run: async ({ input }) => {
           const { bytes } = await backupOf(input);
           // Once as it comes from the archives, and once as the next release.
-          await requireRoom(runtime, [input.target], "The restore", 2 * bytes);
+          const copies = [await backupRoom(database, input.target)];
+          await requireRoom(runtime, { copies, moreBytes: 2 * bytes }, "The restore");
         },
       },
       {

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { WordPressInstall } from "../../runtime.ts";
 import { placeholders } from "../templates/placeholders.ts";
 import { type Place, quoted } from "../templates/places.ts";
-import { changeText } from "./serialized.ts";
+import { asStored, changeText } from "./serialized.ts";
 
 /**
  * As WordPress stores a title: with the characters of HTML escaped. An ampersand always is, also where it
@@ -48,15 +48,22 @@ function replacer(wordpress: WordPressInstall, title: string): (text: string) =>
   return (text) => text.replace(anyPlaceholder, (found) => values.get(found) ?? found);
 }
 
+/** Where WordPress reads serialised values: what only looks like one would be read as something else. */
+const storedColumns = new Set(["option_value", "meta_value"]);
+
+function fill(text: string, column: string, replace: (text: string) => string): string {
+  const isTitle = text === placeholders.title && storedColumns.has(column);
+  return isTitle ? asStored(replace(text)) : changeText(text, replace);
+}
+
 function fillPlace(database: DatabaseSync, place: Place, wordpress: WordPressInstall): void {
   const { table, column, rowid } = place;
   const row = database.prepare(`SELECT ${quoted(column)} AS text FROM ${quoted(table)} WHERE rowid = ?`).get(rowid);
   // A network's name is stored as typed and escaped where it is shown; a site's title is stored escaped.
   const title = table === "wp_sitemeta" ? wordpress.title : escapeTitle(wordpress.title);
+  const text = String(row?.text ?? "");
   const filled =
-    column === "user_nicename"
-      ? nicename(wordpress.adminUser)
-      : changeText(String(row?.text ?? ""), replacer(wordpress, title));
+    column === "user_nicename" ? nicename(wordpress.adminUser) : fill(text, column, replacer(wordpress, title));
   database.prepare(`UPDATE ${quoted(table)} SET ${quoted(column)} = ? WHERE rowid = ?`).run(filled, rowid);
 }
 

@@ -124,3 +124,20 @@ export function changeText(text: string, change: Change): string {
   const changed = changeBytes(utf8Bytes(text), (part) => utf8Bytes(change(Buffer.from(part, "latin1").toString())));
   return Buffer.from(changed, "latin1").toString();
 }
+
+/** What WordPress takes for a serialised value, and more: a text is stored as one without harm. */
+const looksSerialized = /^(?:N;|[a-zA-Z]:.*[;}])$/s;
+
+/**
+ * A text as WordPress stores it among options and the like: as it is, or, where it looks like a serialised value itself, as
+ * one that is a text.
+ */
+export function asStored(text: string): string {
+  return looksSerialized.test(text.trim()) ? `s:${Buffer.byteLength(text)}:"${text}";` : text;
+}
+
+/** Undoes `asStored`. */
+export function fromStored(stored: string): string {
+  const [, length, text] = /^s:(\d+):"(.*)";$/s.exec(stored) ?? [];
+  return text !== undefined && Buffer.byteLength(text) === Number(length) ? text : stored;
+}

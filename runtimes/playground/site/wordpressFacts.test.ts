@@ -8,6 +8,7 @@ import { RuntimeFailure } from "../../runtime.ts";
 import { runPhp } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "../testing/world.ts";
 import { escapeTitle } from "./rewrite.ts";
+import { asStored, fromStored } from "./serialized.ts";
 import { readStoredFacts, unescapeTitle } from "./wordpressFacts.ts";
 
 let folder: string;
@@ -45,6 +46,13 @@ test("a title comes back from what it is stored as", () => {
   }
   expect(unescapeTitle("&eacute; &#8211; & &#39;")).toBe("&eacute; &#8211; & '");
 });
+
+test.each(["b:0;", 'a:1:{i:0;s:1:"x";}', "N;", " i:5; ", 's:1:"x";', "E:3:x;", "usual", "s:9", "ünïcödé 🦄"])(
+  "a title that looks like a serialised value is stored as a text: %s",
+  (title) => {
+    expect(fromStored(asStored(title))).toBe(title);
+  },
+);
 
 test("an ordinary site has a title, an administrator and English", () => {
   expect(after("")).toEqual({ title: "Garden", adminUser: "ada", adminEmail: "ada@example.com", locale: "en_US" });

@@ -1,6 +1,7 @@
 /** What a site's database says of the WordPress in it. PHP writes it, so that everything that is expected may be missing. */
 import { DatabaseSync } from "node:sqlite";
 import { RuntimeFailure, type WordPressFacts } from "../../runtime.ts";
+import { fromStored } from "./serialized.ts";
 import { siteTables } from "./tables.ts";
 
 /** Whatever the database says; the kind of network is known from elsewhere. */
@@ -91,7 +92,7 @@ export function readStoredFacts(file: string): StoredFacts {
     const title = option(database, "blogname");
     if (title === null) throw new RuntimeFailure(`The site's database has no title of the site. ${whatToDo}`);
     const { login, email } = administratorOf(database);
-    return { title: unescapeTitle(title), adminUser: login, adminEmail: email, locale: localeOf(database) };
+    return { title: unescapeTitle(fromStored(title)), adminUser: login, adminEmail: email, locale: localeOf(database) };
   } finally {
     database.close();
   }
