@@ -48,6 +48,12 @@ export const settings = Type.Object({
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
     "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
   ),
+  SITEWRIGHT_ARCHIVE_URL: Type.Union(
+    [text("^(s3|file)://.+$", "a URL that begins with s3:// or file://"), Type.Null()],
+    {
+      description: "where backups are kept: s3://KEY:SECRET@host/bucket/folder, or file:///folder",
+    },
+  ),
   SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
   SITEWRIGHT_LOG_LEVEL: Type.Enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"], {
     description: "how much is logged: silent, fatal, error, warn, info, debug or trace",
@@ -91,6 +97,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
     SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: 60,
     SITEWRIGHT_ENDED_PHP_VERSIONS: "8.1",
+    SITEWRIGHT_ARCHIVE_URL: null,
     SITEWRIGHT_BACKUP_DAYS: 14,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
@@ -125,6 +132,8 @@ export interface Config {
   readonly endedPhpVersions: readonly string[];
   /** For which backups are kept. */
   readonly backupDays: number;
+  /** Where backups are kept; null: in a folder of the data's. */
+  readonly archiveUrl: string | null;
   readonly archives: string;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
@@ -162,6 +171,8 @@ function readable(name: string, value: unknown): unknown {
     : value;
 }
 
+const secretSettings = new Set(["DATABASE_URL", "SITEWRIGHT_FIRST_API_KEY", "SITEWRIGHT_ARCHIVE_URL"]);
+
 function wrongValues(values: Record<string, unknown>): string[] {
   return Object.entries(settings.properties).flatMap(([name, schema]) => {
     const value = values[name];
@@ -171,7 +182,7 @@ function wrongValues(values: Record<string, unknown>): string[] {
         : [];
     }
     // A URL and a key carry secrets, and this text ends up in logs.
-    const isSecret = name === "DATABASE_URL" || name === "SITEWRIGHT_FIRST_API_KEY";
+    const isSecret = secretSettings.has(name);
     return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(schema)}.`];
   });
 }
@@ -216,6 +227,7 @@ function freeze(values: Settings): Config {
     creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,
     endedPhpVersions: values.SITEWRIGHT_ENDED_PHP_VERSIONS.split(",").filter((version) => version !== ""),
     backupDays: values.SITEWRIGHT_BACKUP_DAYS,
+    archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });

@@ -9,7 +9,7 @@ import { type Logger, pino } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { openArchives } from "./archives/archives.ts";
-import { openFolderBlobs } from "./archives/folderBlobs.ts";
+import { ArchiveUrlError, openBlobs, parseArchiveUrl } from "./archives/archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
@@ -72,7 +72,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const publisher = makePublisher({ database, runtime, edge, dataFolder: config.data, log });
   const probe = makeProbe(config.edgePort);
   const archives = openArchives({
-    blobs: openFolderBlobs(config.archives),
+    blobs: openBlobs(archivePlace(config)),
     key: await openKey(join(config.data, "secrets", "archive-key")),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
@@ -132,6 +132,15 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   started.defer(() => server.close());
   const address = await listen(server, config);
   return keep(started.move(), { url: address, firstRun, engine });
+}
+
+function archivePlace({ archiveUrl, archives }: Config) {
+  try {
+    return parseArchiveUrl(archiveUrl, archives);
+  } catch (error) {
+    if (error instanceof ArchiveUrlError) throw new CannotStart(`SITEWRIGHT_ARCHIVE_URL: ${error.message}`);
+    throw error;
+  }
 }
 
 function keep(

@@ -1,5 +1,6 @@
 /** What a step's error means: worth another try or not, and what the customer may read of it. */
 import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
+import { ObjectStoreFailure } from "../archives/s3Blobs.ts";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -40,6 +41,7 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof StepFailure) return error.isTransient;
   if (error instanceof RuntimeFailure) return false;
   if (error instanceof EdgeUnavailable) return true;
+  if (error instanceof ObjectStoreFailure) return error.isTransient;
   return causes(error).some((cause) => {
     const code = codeOf(cause);
     if (code === null) return isLostConnection(cause);
@@ -71,8 +73,10 @@ export function publicReason(error: unknown, referenceId: string): PublicReason 
     error instanceof DeadlinePassed ||
     error instanceof CrashLoop;
   if (isPublic) return { text: error.message, saysCause: true };
-  const text = `Something went wrong on the server. The operator finds the cause in the log under ${referenceId}.`;
-  return { text, saysCause: false };
+  // The store's own words name places that are none of the customer's business.
+  const what =
+    error instanceof ObjectStoreFailure ? "The store of backups failed." : "Something went wrong on the server.";
+  return { text: `${what} The operator finds the cause in the log under ${referenceId}.`, saysCause: false };
 }
 
 /** The error, its cause, the cause of that, and so on. */

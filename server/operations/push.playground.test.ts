@@ -1,5 +1,5 @@
 /** A push with real WordPress under it while people read and write: nobody sees an error or a mixture, nothing is lost. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { findNewestBackup } from "../store/backups.ts";
-import { notesOf, pushing, titleOf } from "../testing/environments.ts";
+import { modifyingPhpVersion, notesOf, pushing, titleOf } from "../testing/environments.ts";
 import { playground } from "../testing/playground.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -214,4 +214,20 @@ test("a plugin that changes the database does so for visitors after the switch, 
   expect(before).toEqual([]);
   expect((await ask(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
   expect(writtenIn(databaseOf(site))).toEqual([1]);
+});
+
+test("a plugin that fails on another PHP, after it has changed the site, has changed nothing that visitors use", async () => {
+  const requested = await modifyingPhpVersion.prepare(world);
+  const { site } = notesOf(requested);
+  const on84 = "if ( PHP_VERSION_ID < 80400 ) return; file_put_contents( __DIR__ . '/left.txt', 'x' );";
+  const layout = await world.services.runtime.layout(site.environment);
+  const folder = join(layout?.documentRoot ?? "", "wp-content", "mu-plugins");
+  const fails = `${on84} add_option( 'written_2', '1' ); throw new Error( 'not on 8.4' );`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "upgrade.php"), `<?php add_action( 'init', function () { ${fails} } );`);
+  const row = await withEngine(world, (table) => table.submit(requested));
+  expect(row).toMatchObject({ state: "failed", public_error: expect.stringContaining("not on 8.4") });
+  expect(writtenIn(databaseOf(site))).toEqual([]);
+  expect(await readdir(folder)).not.toContain("left.txt");
+  expect((await ask(site.address, "/")).status).toBe(200);
 });
