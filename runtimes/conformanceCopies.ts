@@ -46,6 +46,18 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     });
   });
 
+  test("a comparison of kinds says that all rows are lost, and none where there are none", async () => {
+    const { source, target, spec } = await pair();
+    const { environment } = await plain();
+    const { lost } = await runtime().compare({ ...spec, source: environment });
+    expect(lost.map(({ table }) => table)).toEqual(expect.arrayContaining(["wp_options", "wp_posts"]));
+    expect(lost.every(({ rows }) => rows > 0)).toBe(true);
+    const numbers = lost.map(({ rows }) => rows);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one));
+    expect((await runtime().compare({ ...spec, environment, source })).lost).toEqual([]);
+    expect((await runtime().compare({ ...spec, environment: target, source: target, addresses: [] })).lost).toEqual([]);
+  }, 60_000);
+
   describe("a clone", () => {
     test("shows its source's title at its own address, and goes its own way", async () => {
       const { environment: source, wordpress } = await provisioned({ title: "Cloned garden" });
@@ -60,6 +72,8 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
       await write(source, "after.txt", "after");
       await write(environment, "own.txt", "own");
       await runtime().clone(spec);
+      const { lost } = await runtime().compare({ ...spec, files: "none", database: "all" });
+      expect(lost).toEqual([]);
       expect(await read(environment, "before.txt")).toBe("before");
       expect(await read(environment, "after.txt")).toBeNull();
       expect(await read(environment, "own.txt")).toBe("own");

@@ -95,7 +95,7 @@ export interface StageChanges {
     readonly changed: FileChanges;
     readonly removed: FileChanges;
   };
-  /** Tables with rows that only the target has, by primary key or, without one, by content: they would be lost. */
+  /** Tables with rows of the target that the source does not have, or not with that content: they would be lost. */
   readonly lost: readonly { readonly table: string; readonly rows: number }[];
 }
 

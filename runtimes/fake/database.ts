@@ -64,18 +64,18 @@ export function incomingTables(
   return parseTables(changeAddresses(JSON.stringify(pickTables(source, tables)), addresses));
 }
 
-/** How many rows of each table only `own` has, by content; tables that lose nothing are left out. */
+/** How many rows of each table only `own` has, by content, most first; tables that lose nothing are left out. */
 export function lostRows(
   own: Tables,
-  source: Tables,
+  incoming: Tables,
   tables: readonly string[] | null,
 ): readonly { readonly table: string; readonly rows: number }[] {
-  pickTables(source, tables ?? []);
   return Object.entries(own)
     .filter(([table]) => tables === null || tables.includes(table))
     .map(([table, rows]) => {
-      const theirs = new Set((source[table] ?? []).map((row) => JSON.stringify(row)));
+      const theirs = new Set((incoming[table] ?? []).map((row) => JSON.stringify(row)));
       return { table, rows: rows.filter((row) => !theirs.has(JSON.stringify(row))).length };
     })
-    .filter(({ rows }) => rows > 0);
+    .filter(({ rows }) => rows > 0)
+    .toSorted((one, other) => other.rows - one.rows);
 }

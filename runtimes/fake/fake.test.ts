@@ -101,6 +101,25 @@ describe("two environments of the fake", () => {
     expect((await runtime.compare({ ...spec, database: ["wp_posts"] })).lost).toHaveLength(1);
   });
 
+  test("lose no row that only has another address, and each one that has another content under the same key", async () => {
+    const [change] = spec.addresses;
+    if (change === undefined) throw new Error("There is no address to change.");
+    const rows = (home: string, title: string) => ({
+      wp_posts: [
+        { ID: 1, guid: `${home}/1` },
+        { ID: 2, title },
+      ],
+    });
+    await writeTables(database(spec.source), rows(change.from, "staging"));
+    await writeTables(database(spec.environment), { wp_a: [{}], ...rows(change.to, "live") });
+    expect((await runtime.compare(spec)).lost).toEqual([
+      { table: "wp_a", rows: 1 },
+      { table: "wp_posts", rows: 1 },
+    ]);
+    await writeTables(database(spec.environment), { wp_a: [{}], wp_posts: [{ ID: 1 }, { ID: 2 }] });
+    expect((await runtime.compare(spec)).lost.map(({ table }) => table)).toEqual(["wp_posts", "wp_a"]);
+  });
+
   test("can be told to fail amid staging, which leaves nothing, and after a switch, which has happened", async () => {
     await runtime.script.setFaults([
       { method: "stage", when: "middle", what: "break", times: 1 },

@@ -123,10 +123,11 @@ async function changedFiles({ own, source, files }: Plan): Promise<StageChanges[
 }
 
 export async function compare(plan: Plan): Promise<StageChanges> {
-  const { own, source, database } = plan;
+  const { own, source, database, addresses } = plan;
   const files = await changedFiles(plan);
   if (database === "none") return { files, lost: [] };
   const ours = await readTables(await partOf(own, "database"));
   const theirs = await readTables(await partOf(source, "database"));
-  return { files, lost: lostRows(ours, theirs, database === "all" ? null : database) };
+  const tables = database === "all" ? null : database;
+  return { files, lost: lostRows(ours, incomingTables(theirs, tables, addresses), tables) };
 }

@@ -1,5 +1,5 @@
 /** Copies and next releases with a real WordPress: what it shows, who can log in, and what it finds in its database. */
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -255,3 +255,29 @@ test("what a push would lose is counted by table, in a database that is being us
   expect((await world.runtime.compare(some)).lost).toEqual([]);
   await expect(world.runtime.compare({ ...some, database: ["wp_nothing"] })).rejects.toThrow("wp_nothing");
 });
+
+test("a comparison with a fresh clone finds only what was done since, also under the same ids", async () => {
+  const source = await newSite();
+  await serve(source);
+  await php(source, "update_option('theirs', array('url' => home_url('/x')));");
+  const clone = await cloneOf(source);
+  await symlink("wp-config.php", path.join(clone.documentRoot, "linked.php"));
+  const spec = {
+    environment: source.environment,
+    source: clone.environment,
+    files: "all",
+    database: "all",
+    addresses: [{ from: clone.wordpress.address, to: source.wordpress.address }],
+  } as const;
+  const empty = { count: 0, bytes: 0, listed: [] };
+  expect(await world.runtime.compare(spec)).toEqual({
+    files: { added: empty, changed: empty, removed: empty },
+    lost: [],
+  });
+  await serve(source, clone);
+  const write = (title: string) =>
+    `global $wpdb; $wpdb->insert($wpdb->posts, array('post_title' => '${title}')); echo $wpdb->insert_id;`;
+  expect(await php(source, write("Live"))).toBe(await php(clone, write("Staging")));
+  const { lost } = await world.runtime.compare({ ...spec, files: "none", database: ["wp_posts"] });
+  expect(lost).toEqual([{ table: "wp_posts", rows: 1 }]);
+}, 120_000);

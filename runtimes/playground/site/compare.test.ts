@@ -68,22 +68,28 @@ describe("files", () => {
     });
   });
 
-  test("that are symbolic links are compared as such, and nothing behind them is seen", async () => {
+  test("that are symbolic links are not listed in either tree, and nothing behind them is seen", async () => {
     const outside = webRoot({ "secret.txt": "secret" });
-    const own = webRoot({ same: { link: "x" }, other: { link: "x1" }, file: "12" });
-    const source = webRoot({
-      same: { link: "x" },
-      other: { link: "x2" },
-      file: { link: "12" },
-      out: { link: outside },
+    const own = webRoot({ other: { link: "x1" }, gone: { link: outside }, file: "12", link: { link: "x" } });
+    const source = webRoot({ other: { link: "x2" }, out: { link: outside }, file: { link: "12" }, link: "1" });
+    // Where one of them is a file, it comes new, or nothing comes in its place.
+    expect(await compareFiles(own, source, null)).toEqual({
+      added: one("link", 1),
+      changed: none,
+      removed: one("file", 2),
     });
-    const { added, changed } = await compareFiles(own, source, null);
-    expect(added).toEqual(one("out", outside.length));
-    expect(changed.listed).toEqual([
-      { path: "file", bytes: 2 },
-      { path: "other", bytes: 2 },
-    ]);
     expect((await compareFiles(own, source, ["out/secret.txt"])).added).toEqual(none);
+  });
+
+  test("are compared with what would be written in the place of the source's", async () => {
+    const own = webRoot({ "same.php": "written", "changed.php": "own", "kept.php": "source" });
+    const source = webRoot({ "same.php": "source", "changed.php": "own", "kept.php": "source", "new.php": "1" });
+    const rewritten = webRoot({ "same.php": "written", "changed.php": "other!", "new.php": "12", "unasked.php": "1" });
+    expect(await compareFiles(own, source, null, rewritten)).toEqual({
+      added: one("new.php", 2),
+      changed: one("changed.php", 6),
+      removed: none,
+    });
   });
 
   test("make way for folders of the same name, and pipes are no files", async () => {
@@ -152,23 +158,23 @@ describe("rows that would be lost", () => {
     return file;
   }
 
-  const lost = (own: string, source: string, tables: readonly string[] | null = null) =>
-    lostRows(makeDatabase(own), makeDatabase(source), tables);
+  const lost = (own: string, source: string | null, tables: readonly string[] | null = null) =>
+    lostRows(makeDatabase(own), source === null ? null : makeDatabase(source), tables);
 
-  test("are those whose key the source doesn't have, whatever their content; most first", () => {
+  test("are those whose key the source doesn't have, or has with another content; most first", () => {
     const own = `
-      CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT); INSERT INTO wp_posts VALUES (1, 'a'), (2, 'b');
+      CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT COLLATE NOCASE); INSERT INTO wp_posts VALUES (1, 'a'), (2, 'b');
       CREATE TABLE wp_orders (ID INTEGER PRIMARY KEY); INSERT INTO wp_orders VALUES (1), (2), (3);
       CREATE TABLE wp_users (ID INTEGER PRIMARY KEY); INSERT INTO wp_users VALUES (1);`;
     const source = `
-      CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT); INSERT INTO wp_posts VALUES (1, 'other'), (3, 'b');
+      CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT COLLATE NOCASE); INSERT INTO wp_posts VALUES (1, 'A'), (3, 'b');
       CREATE TABLE wp_orders (ID INTEGER PRIMARY KEY); INSERT INTO wp_orders VALUES (4);
       CREATE TABLE wp_users (ID INTEGER PRIMARY KEY); INSERT INTO wp_users VALUES (1), (2);`;
     expect(lost(own, source)).toEqual([
       { table: "wp_orders", rows: 3 },
-      { table: "wp_posts", rows: 1 },
+      { table: "wp_posts", rows: 2 },
     ]);
-    expect(lost(own, source, ["wp_posts", "wp_users"])).toEqual([{ table: "wp_posts", rows: 1 }]);
+    expect(lost(own, source, ["wp_posts", "wp_users"])).toEqual([{ table: "wp_posts", rows: 2 }]);
   });
 
   test("have a key of several columns, or one without a value", () => {
@@ -177,6 +183,21 @@ describe("rows that would be lost", () => {
     expect(lost(own, `${table} INSERT INTO t VALUES ('x', 1), ('y', 2), (NULL, 1);`)).toEqual([
       { table: "t", rows: 2 },
     ]);
+  });
+
+  test("have a value where the source has none, or none where it has one", () => {
+    const table = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b BLOB);";
+    const own = `${table} INSERT INTO t VALUES (1, NULL, x'00'), (2, NULL, NULL), (3, 'x', x'0001');`;
+    expect(lost(own, `${table} INSERT INTO t VALUES (1, NULL, x'00'), (2, '', NULL), (3, 'x', x'0002');`)).toEqual([
+      { table: "t", rows: 2 },
+    ]);
+  });
+
+  test("are found by their content where the source has another key, however many there are", () => {
+    const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+      INSERT INTO t SELECT i, 'x' || i FROM n;`;
+    const own = `CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); ${rows} UPDATE t SET a = 'own' WHERE id = 7;`;
+    expect(lost(own, `CREATE TABLE t (id INTEGER, a TEXT); ${rows}`)).toEqual([{ table: "t", rows: 1 }]);
   });
 
   test("are all different ones where there is no key, equal rows each counted", () => {
@@ -195,6 +216,33 @@ describe("rows that would be lost", () => {
       { table: "gone", rows: 2 },
       { table: 'odd "name', rows: 1 },
     ]);
+  });
+
+  test("are all rows of all tables where nothing comes in their place; most first", () => {
+    const own = `
+      CREATE TABLE wp_users (ID INTEGER PRIMARY KEY); INSERT INTO wp_users VALUES (1);
+      CREATE TABLE log (line); INSERT INTO log VALUES ('a'), ('a');
+      CREATE TABLE empty (a); CREATE VIEW seen AS SELECT * FROM log;`;
+    expect(lost(own, null)).toEqual([
+      { table: "log", rows: 2 },
+      { table: "wp_users", rows: 1 },
+    ]);
+  });
+
+  test("are neither planned tasks nor sessions, which differ between any two sites", () => {
+    const tables = `CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT, option_value TEXT);
+      CREATE TABLE wp_usermeta (umeta_id INTEGER PRIMARY KEY, meta_key TEXT, meta_value TEXT);
+      CREATE TABLE wp_sitemeta (meta_id INTEGER PRIMARY KEY, meta_key TEXT, meta_value TEXT);`;
+    const filled = (value: string) => `${tables}
+      INSERT INTO wp_options VALUES (1, 'cron', '${value}'), (2, '_transient_x', '${value}'), (3, NULL, '${value}');
+      INSERT INTO wp_usermeta VALUES (1, 'session_tokens', '${value}'), (2, 'nickname', '${value}');
+      INSERT INTO wp_sitemeta VALUES (1, '_site_transient_x', '${value}'), (2, 'site_name', '${value}');`;
+    expect(lost(filled("own"), filled("other"))).toEqual([
+      { table: "wp_options", rows: 1 },
+      { table: "wp_sitemeta", rows: 1 },
+      { table: "wp_usermeta", rows: 1 },
+    ]);
+    expect(lost(filled("own"), filled("own"))).toEqual([]);
   });
 
   test("are not transients, nor what the driver keeps for itself", () => {

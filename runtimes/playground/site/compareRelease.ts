@@ -6,39 +6,58 @@ import { environmentFolders, removeTree } from "../../folders.ts";
 import { scratchFolder } from "../../releaseMoves.ts";
 import type { StageChanges, StageSpec } from "../../runtime.ts";
 import { compareFiles } from "./compare.ts";
+import { configName, ownConfig } from "./configCopy.ts";
+import { copyLive } from "./copy.ts";
 import { findLostRows } from "./databases.ts";
 import { tellFullDisk } from "./release.ts";
 import { planStage, type StagePlan } from "./stage.ts";
+import { unlessGone } from "./webRoot.ts";
 
 const nothing = { count: 0, bytes: 0, listed: [] };
 
-async function changedFiles({ own, source, files }: StagePlan): Promise<StageChanges["files"]> {
+/** Puts the configuration that the push would write, with the environment's own keys, into the new folder `to`. */
+async function layOutConfig({ own, source, addresses }: StagePlan, to: string): Promise<void> {
+  await mkdir(to);
+  // A site may do without, or have a link there that leads nowhere.
+  await unlessGone(copyLive(path.join(source.webRoot, configName), path.join(to, configName)));
+  await ownConfig(to, own.webRoot, addresses);
+}
+
+async function changedFiles(plan: StagePlan, scratch: string): Promise<StageChanges["files"]> {
+  const { own, source, files } = plan;
   if (files === "none") return { added: nothing, changed: nothing, removed: nothing };
-  return compareFiles(own.webRoot, source.webRoot, files === "all" ? null : files);
+  const only = files === "all" ? null : files;
+  if (source.facts.wordpressVersion === null) return compareFiles(own.webRoot, source.webRoot, only);
+  const rewritten = path.join(scratch, "public");
+  await layOutConfig(plan, rewritten);
+  return compareFiles(own.webRoot, source.webRoot, only, rewritten);
 }
 
 /** Works on copies, so that nobody who writes has to wait for it. */
-async function lost({ own, source, database }: StagePlan, live: string): Promise<StageChanges["lost"]> {
-  // With WordPress and without: what the environment has is not what the source could have.
+async function lost(plan: StagePlan, scratch: string): Promise<StageChanges["lost"]> {
+  const { own, source, database, addresses } = plan;
+  if (database === "none") return [];
+  // With WordPress and without: nothing comes in the place of what the environment has.
   const isSameKind = path.basename(own.database) === path.basename(source.database);
-  if (database === "none" || !isSameKind) return [];
-  const folder = scratchFolder(live, randomUUID());
-  await mkdir(folder, { mode: 0o700 });
-  try {
-    return await findLostRows({
-      own: own.database,
-      source: source.database,
-      scratch: path.join(folder, "source.sqlite"),
-      tables: database === "all" ? null : database,
-    });
-  } finally {
-    await removeTree(folder);
-  }
+  return findLostRows({
+    own: own.database,
+    source: isSameKind ? source.database : null,
+    scratch: path.join(scratch, "source.sqlite"),
+    tables: database === "all" ? null : database,
+    addresses,
+  });
 }
 
 /** Throws `RuntimeFailure` as `stage` does. */
 export async function compareRelease(spec: Omit<StageSpec, "token">, environments: string): Promise<StageChanges> {
   const plan = await planStage(spec, environments);
-  const { live } = environmentFolders(environments, spec.environment);
-  return tellFullDisk(async () => ({ files: await changedFiles(plan), lost: await lost(plan, live) }));
+  const scratch = scratchFolder(environmentFolders(environments, spec.environment).live, randomUUID());
+  return tellFullDisk(async () => {
+    await mkdir(scratch, { mode: 0o700 });
+    try {
+      return { files: await changedFiles(plan, scratch), lost: await lost(plan, scratch) };
+    } finally {
+      await removeTree(scratch);
+    }
+  });
 }

@@ -36,10 +36,13 @@ export interface TablesJob extends TwoDatabases {
   readonly addresses: readonly AddressChange[];
 }
 
-/** Resolves with what `StageChanges` calls `lost`. */
-export interface LostJob extends TwoDatabases {
+/** Resolves with what `StageChanges` calls `lost` if the source's tables came with the new addresses. */
+export interface LostJob extends Omit<TwoDatabases, "source"> {
   readonly kind: "lost";
+  /** Null where nothing comes in the place of the own tables: all are lost. */
+  readonly source: string | null;
   readonly tables: readonly string[] | null;
+  readonly addresses: readonly AddressChange[];
 }
 
 /** Resolves with what `wordpressFacts.ts` calls `StoredFacts`. */
@@ -75,13 +78,20 @@ async function replace({ own, source, scratch, tables, addresses }: TablesJob): 
   await rm(scratch);
 }
 
-async function lost({ own, source, scratch, tables }: LostJob): Promise<unknown> {
-  const ownCopy = `${scratch}.own`;
+/** Makes the source's tables in `scratch` what a push would bring. */
+async function copyIncoming(source: string, { scratch, tables, addresses }: LostJob): Promise<void> {
   await copyDatabase(source, scratch);
-  await copyDatabase(own, ownCopy);
   if (tables !== null) withDatabase(scratch, (database) => checkTables(database, "main", tables));
-  const found = lostRows(ownCopy, scratch, tables);
-  await Promise.all([rm(scratch), rm(ownCopy)]);
+  if (addresses.length > 0) changeAddresses(scratch, addresses, tables ?? undefined);
+}
+
+async function lost(job: LostJob): Promise<unknown> {
+  const { own, source, scratch, tables } = job;
+  const ownCopy = `${scratch}.own`;
+  if (source !== null) await copyIncoming(source, job);
+  await copyDatabase(own, ownCopy);
+  const found = lostRows(ownCopy, source === null ? null : scratch, tables);
+  await Promise.all([scratch, ownCopy].map((file) => rm(file, { force: true })));
   return found;
 }
 
