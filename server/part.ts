@@ -1,6 +1,8 @@
 /** A process that the supervisor started: says when it is ready, and ends when it is told to or left alone. */
 import { ConfigError } from "./config.ts";
 
+const postgresPort = 5432;
+
 export interface RunningPart {
   /** Resolves when the process can't go on. */
   readonly lost?: Promise<Error>;
@@ -33,6 +35,32 @@ export async function runPart(start: () => Promise<RunningPart>): Promise<void> 
   }
 }
 
+/**
+ * A sentence where `error` says that nothing answers at the address of `databaseUrl`, otherwise null. It has
+ * the host and the port; the rest of the URL is secret.
+ */
+export function databaseOutOfReach(error: Error, databaseUrl: string | undefined): string | null {
+  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return null;
+  const { hostname, port, searchParams } = new URL(databaseUrl);
+  // A socket, such as the embedded PostgreSQL's, for which nobody has set an address.
+  if (searchParams.has("host")) return null;
+  const reason = whyNotReached(error, hostname, Number(port || postgresPort));
+  if (reason === null) return null;
+  return `The database at ${hostname}:${port || postgresPort} can't be reached (${reason}). Check DATABASE_URL.`;
+}
+
+/** A name with several addresses gives one error for each of them. Others that we connect to have no port, or another one. */
+function whyNotReached(error: Error, hostname: string, port: number): string | null {
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  if (!(first instanceof Error)) return null;
+  // In the words of node-postgres, for which there is no code.
+  if (/^(timeout expired|Connection terminated due to connection timeout)$/.test(first.message)) return "no answer";
+  if (!("code" in first)) return null;
+  const isConnect = "port" in first && first.port === port;
+  const isLookup = "hostname" in first && first.hostname === hostname;
+  return isConnect || isLookup ? String(first.code) : null;
+}
+
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`);
   process.exit(1);
@@ -42,6 +70,8 @@ function fail(error: unknown): never {
 function explain(error: unknown): string {
   if (error instanceof CannotStart || error instanceof ConfigError) return error.message;
   if (!(error instanceof Error)) return String(error);
+  const unreachable = databaseOutOfReach(error, process.env.DATABASE_URL);
+  if (unreachable !== null) return unreachable;
   const cause = error.cause === undefined ? "" : `\nCaused by: ${explain(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
 }

@@ -58,7 +58,9 @@ function watchEnd(child: ChildProcess, program: ChildProgram): Promise<Ended> {
   const follow = (stream: Readable | null) => {
     if (stream !== null) {
       createInterface({ input: stream }).on("line", (line) => {
-        words.push(line);
+        if (!isStackFrame(line)) {
+          words.push(line);
+        }
         words.splice(0, words.length - lastWordsKept);
         program.log.write(line);
         program.line(line);
@@ -77,6 +79,11 @@ function watchEnd(child: ChildProcess, program: ChildProgram): Promise<Ended> {
       drained.then(() => resolve({ code, signal, lastWords: words }));
     });
   });
+}
+
+/** The log has them. As last words they would push out what they belong to. */
+function isStackFrame(line: string): boolean {
+  return /^\s+at /.test(line);
 }
 
 async function stopChild(child: ChildProcess, exited: Promise<Ended>, patience: number): Promise<void> {

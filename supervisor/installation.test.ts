@@ -267,6 +267,7 @@ describe("a child", () => {
     await until("it runs again", () => supervisor.output().includes("control runs again."));
     expect(supervisor.output()).toContain("control ended (exit code 4) and is started again now. Its last words:\n");
     expect(supervisor.output()).toContain("    the last words\n");
+    expect(supervisor.output()).not.toContain("at somewhere");
     expect(supervisor.output()).toContain(`More is in ${join(data, "logs", "control.log")}`);
     expect(readFileSync(join(data, "logs", "control.log"), "utf8")).toContain("the last words\n");
   });

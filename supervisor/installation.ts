@@ -5,13 +5,14 @@
  * Only this process owns PostgreSQL. A second one that used a server that the first started would lose it
  * for good when the first is killed.
  */
-import { mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/config.ts";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
 import { childPart } from "./childPart.ts";
-import { type DataLock, lockData } from "./dataLock.ts";
+import { explainStart, openDataFolder } from "./dataFolder.ts";
+import type { DataLock } from "./dataLock.ts";
 import { type Kept, keepRunning } from "./keepRunning.ts";
 import { openLog } from "./logFile.ts";
 import { ownFolder } from "./ownFolder.ts";
@@ -60,8 +61,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
   }
 
   async function start(): Promise<void> {
-    mkdirSync(config.data, { recursive: true, mode: 0o700 });
-    lock = lockData(config.data);
+    lock = openDataFolder(config.data);
     ownFolder(config.run);
     const isFirstRun = readFirstRun(config.data) === null;
     const ports = await choosePorts(config, report);
@@ -121,7 +121,13 @@ export function makeInstallation(options: InstallationOptions): Installation {
   }
 
   return {
-    start,
+    async start() {
+      try {
+        await start();
+      } catch (cause) {
+        throw new Error(explainStart(cause, config), { cause });
+      }
+    },
     async stop() {
       isSettled = false;
       stopping.abort();

@@ -12,7 +12,7 @@ export interface WantedPort {
 }
 
 /**
- * Resolves to a concrete free port for each, in order. Throws one sentence per port that can't be had.
+ * Resolves to a concrete free port for each, in order. Throws one sentence per port that can't be had, or one for all.
  * `patience` is how long to wait for a port to become free, in milliseconds.
  * `preferred` is taken for a port of 0 where it is free: addresses of sites hold the port.
  */
@@ -34,7 +34,8 @@ export async function findPorts(
     }
   }
   if (problems.length > 0) {
-    throw new Error(problems.join("\n"));
+    // What is wrong with the address is wrong for each port.
+    throw new Error([...new Set(problems)].join("\n"));
   }
   return found;
 }
@@ -88,7 +89,7 @@ function explain(error: Error, host: string, { port, purpose, setting }: WantedP
   if (code === "EACCES") {
     return `Port ${port} (${purpose}) is not allowed to this user. Set ${setting} to a port of 1024 or higher.`;
   }
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return `The address ${host} is none of this machine's. Set SITEWRIGHT_HOST to one that is, such as 127.0.0.1.`;
   }
   return `Port ${port} (${purpose}) can't be used: ${error.message}. Set ${setting} to another port.`;

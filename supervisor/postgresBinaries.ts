@@ -103,7 +103,7 @@ function copyOf(packed: Package, user: PostgresUser | null): string {
   // Made beside and renamed, so that two first starts at once and a broken-off one do no harm.
   const fresh = join(place, `new-${process.pid}`);
   rmSync(fresh, { recursive: true, force: true });
-  cpSync(join(packed.folder, "native"), join(fresh, "native"), { recursive: true, verbatimSymlinks: true });
+  copyPrograms(join(packed.folder, "native"), fresh);
   makeLinks(fresh);
   openToAll(fresh);
   const refused = runs(join(fresh, "native"), user);
@@ -126,6 +126,19 @@ function copyOf(packed: Package, user: PostgresUser | null): string {
   }
   rmSync(fresh, { recursive: true, force: true });
   return copy;
+}
+
+/** The disk of TMPDIR may be another one than that of the data. */
+function copyPrograms(native: string, fresh: string): void {
+  try {
+    cpSync(native, join(fresh, "native"), { recursive: true, verbatimSymlinks: true });
+  } catch (cause) {
+    rmSync(fresh, { recursive: true, force: true });
+    const isFull = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";
+    throw isFull
+      ? new Error(`There is no room for PostgreSQL's programs in ${tmpdir()}. Set TMPDIR to another folder.`, { cause })
+      : cause;
+  }
 }
 
 /** Under a strict umask npm unpacks files that only their owner may read. */

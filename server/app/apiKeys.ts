@@ -53,7 +53,7 @@ export interface KeyWish {
 /** Makes a key for the caller's own user that can do no more than the calling key. Gives its token, this once. */
 export async function create(context: Context, wish: KeyWish): Promise<{ api_key: KeyView; token: string }> {
   const { caller } = context;
-  const expiresAt = wish.expires_at ? new Date(wish.expires_at) : null;
+  const expiresAt = wish.expires_at ? readMoment(wish.expires_at) : null;
   if (expiresAt && !(expiresAt > new Date())) {
     throw new Refused("expiry_in_the_past", "An API key can't expire before it is made.");
   }
@@ -75,6 +75,11 @@ export async function create(context: Context, wish: KeyWish): Promise<{ api_key
   });
   const shown = { id: key.id, name: key.name, user_id: key.userId, scopes, expires_at: expiresAt, revoked_at: null };
   return { api_key: view(shown, new Date()), token };
+}
+
+/** RFC 3339 knows two things that `Date` doesn't: a leap second, which is read as the last moment before it, and an offset of hours only. */
+function readMoment(text: string): Date {
+  return new Date(text.replace(/:60(\.\d+)?(?=[z+-])/i, ":59.999").replace(/[+-]\d\d$/, "$&:00"));
 }
 
 /** A second revocation changes nothing, the time of the first included. */

@@ -64,6 +64,15 @@ describe("a new key", () => {
   });
 
   it.each([
+    ["9999-12-31T23:59:60Z", "9999-12-31T23:59:59.999Z"],
+    ["2098-12-31T18:59:60.5-05:00", "2098-12-31T23:59:59.999Z"],
+    ["2099-01-01T00:00:00+05", "2098-12-31T19:00:00.000Z"],
+  ])("can expire at %s, which is %s", async (wished, moment) => {
+    const { body } = await test.current.call("POST", keysPath(), { body: { name: "Until", expires_at: wished } });
+    expect(body.api_key.expires_at).toBe(moment);
+  });
+
+  it.each([
     [{ name: "" }, "/name"],
     [{ name: 1 }, "/name"],
     [{ name: "a\0b" }, "/name"],

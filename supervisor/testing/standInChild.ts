@@ -39,7 +39,7 @@ process.on("SIGINT", () => note("SIGINT"));
 process.on("disconnect", () => leave("disconnect"));
 const server = createServer((request, response) => {
   if (request.url === "/die") {
-    console.error("the last words");
+    console.error(`the last words${"\n    at somewhere".repeat(30)}`);
     process.exit(4);
   }
   if (request.url === "/warn") {

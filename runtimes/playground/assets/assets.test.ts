@@ -197,9 +197,18 @@ describe("the store", () => {
     const other = await serve((_request, response) => response.end("something else"));
     const failure = store(sourceAt(other)).prepare(quiet);
     await expect(failure).rejects.toThrow(RuntimeFailure);
-    await expect(failure).rejects.toThrow(/hash differs.*start again/s);
+    await expect(failure).rejects.toThrow(/hash differs.*start again: the download begins anew/s);
     expect(await readdir(path.join(folder, "store/downloads"))).toEqual([]);
   });
+});
+
+test("a full disk is told as one, and not as a fault of the network", async () => {
+  const find = async () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  };
+  const failure = store(sourceAt("http://127.0.0.1:1/", { find })).prepare(quiet);
+  await expect(failure).rejects.toThrow(RuntimeFailure);
+  await expect(failure).rejects.toThrow(/^The disk is full that holds .*downloads\. Make room(?!.*network)/);
 });
 
 test("a lock is free again when its holder is killed", async () => {

@@ -3,6 +3,7 @@ import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { exists } from "../../folders.ts";
 import { type Progress, RuntimeFailure } from "../../runtime.ts";
+import { isDiskFull } from "../site/copy.ts";
 import { DownloadRefused, download } from "./download.ts";
 import { findCachedTarball, findTarball, packTarball, type TarballAddress } from "./npm.ts";
 import type { AssetPackage } from "./package.ts";
@@ -17,11 +18,20 @@ export interface TarballSource {
 
 export const npmSource: TarballSource = { findCached: findCachedTarball, find: findTarball, pack: packTarball };
 
-function explain(wanted: AssetPackage, error: unknown): RuntimeFailure {
+function explain(wanted: AssetPackage, error: unknown, next = "resumes where it broke off"): RuntimeFailure {
   const reason = error instanceof Error ? error.message : String(error);
   return new RuntimeFailure(
     `WordPress could not be downloaded (npm package ${wanted.name}@${wanted.version}): ${reason}. ` +
-      "Check the network and npm's settings (`npm ping`), then start again: the download resumes where it broke off.",
+      `Check the network and npm's settings (\`npm ping\`), then start again: the download ${next}.`,
+    { cause: error },
+  );
+}
+
+/** No fault of the network's. Whoever knows the settings may say more; the words "disk is full" are what they go by. */
+function explainFull(folder: string, error: unknown): RuntimeFailure {
+  return new RuntimeFailure(
+    `The disk is full that holds ${folder}. ` +
+      "Make room on it, then start again: the download resumes where it broke off.",
     { cause: error },
   );
 }
@@ -56,8 +66,8 @@ export async function fetchTarball(
     progress({ phase: "verify", done: 0, total: null });
     if (await verify(file, wanted.integrity)) return file;
   } catch (error) {
-    throw explain(wanted, error);
+    throw isDiskFull(error) ? explainFull(folder, error) : explain(wanted, error);
   }
   await rm(file, { force: true });
-  throw explain(wanted, new Error("what arrived is not what was asked for (its hash differs)"));
+  throw explain(wanted, new Error("what arrived is not what was asked for (its hash differs)"), "begins anew");
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { copyLive, linkLive } from "./copy.ts";
+import { CopyFailed, copyFolders, copyLive, isDiskFull, linkLive } from "./copy.ts";
 
 let folder: string;
 let source: string;
@@ -52,6 +52,29 @@ describe.each([
 
   test("is not empty where there is no original", async () => {
     await expect(make(path.join(folder, "absent"), target)).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("what cp says", () => {
+  const gone = (index: number) => `cp: cannot stat '/sites/No space left/${index}': No such file or directory`;
+  const lines = Array.from({ length: 5000 }, (_, index) => gone(index));
+
+  test("goes into the error by its first lines only", async () => {
+    const sources = Array.from({ length: 2000 }, (_, index) => path.join(source, `absent-${index}`));
+    const error = await copyFolders(sources, source).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(CopyFailed);
+    const { message, ...more } = error instanceof Error ? { ...error, message: error.message } : { message: "" };
+    expect(message).toMatch(/^cp failed: cp: cannot stat '.*absent-0': No such file or directory\n.*\n…$/s);
+    expect(message.length).toBeLessThan(2100);
+    expect(JSON.stringify(more).length).toBeLessThan(200);
+    expect(isDiskFull(error)).toBe(false);
+  });
+
+  test("is a full disk whichever line says so, and not where a file has such a name", () => {
+    const full = new CopyFailed([...lines, "cp: error writing '/sites/a': No space left on device"].join("\n"));
+    expect([isDiskFull(full), full.onlyVanished]).toEqual([true, false]);
+    const vanished = new CopyFailed(lines.join("\n"));
+    expect([isDiskFull(vanished), vanished.onlyVanished]).toEqual([false, true]);
   });
 });
 

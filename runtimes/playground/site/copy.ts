@@ -9,6 +9,9 @@ const run = promisify(execFile);
 const settings = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
 /** A site that is at work may lose a thousand cached pages while it is copied, and each is a message. */
 const maxBuffer = 64 << 20;
+/** Characters of it that go into an error, and from there to the terminal and the log. */
+const mostSaid = 2_000;
+const saysFull = /: (No space left on device|Disk quota exceeded)$/m;
 const copyArguments = ["-a", ...(process.platform === "linux" ? ["--reflink=auto"] : [])];
 
 /** For `find`: links, pipes and sockets go. */
@@ -16,7 +19,7 @@ const removeLinks = ["!", "-type", "f", "!", "-type", "d", "-delete"];
 
 /** Copies folders into `target`, with times and permissions; shares blocks where the file system can. */
 export async function copyFolders(sources: readonly string[], target: string): Promise<void> {
-  await run("cp", [...copyArguments, ...sources, target], settings);
+  await runCp([...copyArguments, ...sources, target]);
 }
 
 /**
@@ -25,7 +28,7 @@ export async function copyFolders(sources: readonly string[], target: string): P
  */
 export async function copyLive(source: string, target: string): Promise<void> {
   await stat(source);
-  await run("cp", [...copyArguments, source, target], { ...settings, maxBuffer }).catch((error: unknown) => {
+  await runCp([...copyArguments, source, target]).catch((error: unknown) => {
     if (!onlyVanished(error)) throw error;
   });
   await run("find", [target, ...removeLinks], settings);
@@ -38,7 +41,7 @@ export async function copyLive(source: string, target: string): Promise<void> {
 export async function linkLive(source: string, target: string): Promise<void> {
   await stat(source);
   try {
-    await run("cp", ["-al", source, target], { ...settings, maxBuffer });
+    await runCp(["-al", source, target]);
   } catch (error) {
     if (!onlyVanished(error)) {
       await removeTree(target);
@@ -48,10 +51,49 @@ export async function linkLive(source: string, target: string): Promise<void> {
   await run("find", [target, ...removeLinks], settings);
 }
 
+/** Has the beginning of what `cp` said, and what follows from all of it: on a full disk it says a line for each file. */
+export class CopyFailed extends Error {
+  override readonly name = "CopyFailed";
+  readonly code: "ENOSPC" | null;
+  readonly onlyVanished: boolean;
+  constructor(stderr: string) {
+    super(`cp failed: ${firstLines(stderr)}`);
+    this.code = saysFull.test(stderr) ? "ENOSPC" : null;
+    this.onlyVanished = stderr
+      .trim()
+      .split("\n")
+      .every((line) => line.endsWith(": No such file or directory"));
+  }
+}
+
+/** Rejects with `CopyFailed` where `cp` ran to its end and complained. */
+async function runCp(parameters: readonly string[]): Promise<void> {
+  try {
+    await run("cp", parameters, { ...settings, maxBuffer });
+  } catch (error) {
+    if (!(error instanceof Error && "stderr" in error && typeof error.stderr === "string")) throw error;
+    // Without an exit code it did not start, or was ended in the middle: what it said is not all, and not kept either.
+    if (typeof codeOf(error) !== "number") throw brokenOff(error, error.stderr);
+    throw new CopyFailed(error.stderr);
+  }
+}
+
+function brokenOff(error: Error, stderr: string): Error {
+  const code = saysFull.test(stderr) ? "ENOSPC" : codeOf(error);
+  return Object.assign(new Error(`cp was broken off: ${firstLines(error.message)}`), { code });
+}
+
+/** Whole lines, unless the first alone is too long. */
+function firstLines(text: string): string {
+  const all = text.trim();
+  if (all.length <= mostSaid) return all;
+  const start = all.slice(0, mostSaid);
+  const end = start.lastIndexOf("\n");
+  return `${end > 0 ? start.slice(0, end) : start}\n…`;
+}
+
 function onlyVanished(error: unknown): boolean {
-  if (!(error instanceof Error && "stderr" in error)) return false;
-  const lines = String(error.stderr).trim().split("\n");
-  return lines.every((line) => line.endsWith(": No such file or directory"));
+  return error instanceof CopyFailed && error.onlyVanished;
 }
 
 export async function giveTo(owner: number, folder: string): Promise<void> {
@@ -65,6 +107,8 @@ function codeOf(error: unknown): unknown {
 /** Whether the disk was full, whoever noticed it: Node, `cp` or SQLite, in this process or another one. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  // The name of a file in its message may be anything.
+  if (error instanceof CopyFailed) return error.code === "ENOSPC";
   const sqliteFull = "errcode" in error && error.errcode === 13;
   const sqliteWriteFailed = "errcode" in error && error.errcode === 778;
   return (
