@@ -97,6 +97,7 @@ export const removeBackup = endpoint({
   responses: { 202: { description: "The backup is being removed.", body: Accepted } },
   verb: "delete",
   resource: { kind: "backup", from: "params.backup_id" },
+  changesLive: true,
   operation: "removeBackup",
 });
 

@@ -20,9 +20,20 @@ export interface Script {
  */
 export type Answered = "answered" | "wouldWrite";
 
-/** Answers a request that may write, and nobody else with the same. */
-export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
-  await havePageMade(visit, () => ask(visit, script, parts, []), parts, null);
+/** Answers a request that may write, and nobody else with the same. `ended` is called when PHP is done with it. */
+export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts, ended: () => void): Promise<void> {
+  const askPhp = async () => {
+    try {
+      const answer = await ask(visit, script, parts, []);
+      // The visitor may leave before, or still be reading afterwards.
+      void answer.finished.then(ended);
+      return answer;
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  };
+  await havePageMade(visit, askPhp, parts, null);
 }
 
 /** Answers a request that is meant to read only, if need be with the page that PHP is making for somebody else. */

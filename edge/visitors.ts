@@ -82,11 +82,7 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
   if (ended === null) return sendPage(asked, response, "frozen");
   parts.collapse.separate(route.environment.id);
-  try {
-    await answerAlone(visit, script, parts);
-  } finally {
-    ended();
-  }
+  await answerAlone(visit, script, parts, ended);
 }
 
 /** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */

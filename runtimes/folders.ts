@@ -1,8 +1,12 @@
 /** Where a runtime keeps environments: names, and the moves by which one appears and disappears at once. */
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import type { EnvironmentRef } from "./runtime.ts";
+
+const run = promisify(execFile);
 
 /** An environment is there exactly if the folder `live` is; the others are out of sight. */
 export interface EnvironmentFolders {
@@ -78,8 +82,20 @@ export async function destroyFolder(folders: EnvironmentFolders): Promise<void> 
   }
 }
 
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
+}
+
+/** Also where a folder in it may not be written to: sites close their own folders. Tolerates that there is none. */
 export async function removeTree(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const options = { recursive: true, force: true, maxRetries: 3 };
+  try {
+    await rm(folder, options);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    await run("chmod", ["-R", "u+rwX", folder]);
+    await rm(folder, options);
+  }
 }
 
 /** Makes a folder's list of names durable. */

@@ -11,7 +11,7 @@
  * never to another link. A release is staged as long as its record has a token and `current` doesn't lead to it; it has
  * its number and its paths from the beginning, so that whoever has tried it out can go on with it after the switch.
  */
-import { lstat, readdir, readFile, readlink, realpath, rename, writeFile } from "node:fs/promises";
+import { readdir, readFile, readlink, realpath, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 /** How a release is found again. A runtime's own facts stand beside these. */
@@ -107,11 +107,6 @@ export async function findRelease(live: string, token: string): Promise<Release 
 export async function stagedRelease(live: string, token: string): Promise<Release | null> {
   const [current, found] = await Promise.all([currentRelease(live), findRelease(live, token)]);
   return found?.number === current?.number ? null : found;
-}
-
-/** Whether no other release had it before. */
-export async function isOwnPart(release: Pick<Release, "folder">, part: Part): Promise<boolean> {
-  return (await lstat(path.join(release.folder, part))).isDirectory();
 }
 
 /** Where a part of a release really is. */

@@ -187,8 +187,8 @@ export interface Runtime {
   /** Where the staged release is, as it would be served; null where nothing is staged under this token. */
   staged(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout | null>;
   /**
-   * Makes a second release like the one that is staged under this token, in which what that one shares with the current
-   * one is a copy: trying it out changes nothing that visitors see. Anew at each call. Gone after `unstage` and `prune`.
+   * Makes a copy of the release that is staged under this token, also of what that one shares with the current one: trying
+   * it out changes nothing of either. Anew at each call. Gone after `unstage` and `prune`.
    */
   rehearse(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout>;
   /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */

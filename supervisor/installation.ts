@@ -194,7 +194,7 @@ function removeRunFolder(run: string): void {
 
 /** Both children are told the same, concretely. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
-  const { DATABASE_URL: _, SITEWRIGHT_FIRST_API_KEY: __, ...rest } = env;
+  const { DATABASE_URL: _, SITEWRIGHT_FIRST_API_KEY: __, SITEWRIGHT_ARCHIVE_URL: ___, ...rest } = env;
   return {
     ...rest,
     SITEWRIGHT_DATA: config.data,
@@ -209,6 +209,7 @@ function secretsOfControl(config: Config, databaseUrl: string): NodeJS.ProcessEn
   return {
     DATABASE_URL: databaseUrl,
     ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
+    ...(config.archiveUrl === null ? {} : { SITEWRIGHT_ARCHIVE_URL: config.archiveUrl }),
   };
 }
 

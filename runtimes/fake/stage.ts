@@ -4,7 +4,7 @@ import path from "node:path";
 import { checkFiles } from "../fileList.ts";
 import { removeTree } from "../folders.ts";
 import { sharePart } from "../releaseMoves.ts";
-import { isOwnPart, type Part, partOf, type Release, writeRecord } from "../releases.ts";
+import { partOf, type Release, writeRecord } from "../releases.ts";
 import { type FileChanges, type ProvisionSpec, RuntimeFailure, type StageChanges, type StageSpec } from "../runtime.ts";
 import { incomingTables, lostRows, readTables, writeTables } from "./database.ts";
 import { copyPart, sharedFoldersOf, specOf, writeSpec } from "./release.ts";
@@ -77,18 +77,16 @@ export async function fillNext(plan: Plan, token: string, folder: string, betwee
   await writeRecord(folder, { token, previous: own.number });
 }
 
-/** The same as what is staged, but for what that shares, of which it has copies. `between` as in `fillNext`. */
+/** A copy of what is staged. `between` as in `fillNext`. */
 export async function fillRehearsal(
   staged: Release,
   token: string,
   folder: string,
   between: () => Promise<void>,
 ): Promise<void> {
-  const fill = async (part: Part) =>
-    (await isOwnPart(staged, part)) ? sharePart(part, staged, folder) : copyPart(part, staged, folder);
-  await fill("public");
+  await copyPart("public", staged, folder);
   await between();
-  await fill("database");
+  await copyPart("database", staged, folder);
   await writeSpec(folder, await specOf(staged), []);
   await writeRecord(folder, { token, previous: staged.record.previous });
 }

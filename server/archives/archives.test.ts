@@ -49,6 +49,20 @@ test("a backup does not rely on what was taken from the store, though an earlier
   expect((await stat(join(root, "restored", "a.txt"))).size).toBe(100_000);
 });
 
+test("what was found to be damaged is kept anew by the next backup, which can then be restored", async () => {
+  const { archives, filled, root, packs } = await makeWorld();
+  const folder = await filled("one", randomBytes(100_000));
+  const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
+  const [pack = ""] = await readdir(packs);
+  const content = await readFile(join(packs, pack));
+  content.writeUInt8(content.readUInt8(50_000) ^ 1, 50_000);
+  await writeFile(join(packs, pack), content);
+  await expect(archives.restore(first, join(root, "never"), all, signal)).rejects.toThrow("a.txt");
+  const second = { ...backup, ...(await archives.keep(backup, folder, first, signal)) };
+  await archives.restore(second, join(root, "restored"), all, signal);
+  expect(await readFile(join(root, "restored", "a.txt"))).toEqual(await readFile(join(folder, "a.txt")));
+});
+
 test("a pack is removed, also when it is not there", async () => {
   const { archives, filled, packs } = await makeWorld();
   await archives.keep(backup, await filled("one", "hello"), null, signal);
@@ -63,6 +77,8 @@ test("a folder to work in is empty each time, and nobody else's", async () => {
   expect(await archives.workFolder("one")).toBe(folder);
   await expect(stat(folder)).rejects.toThrow();
   expect((await stat(join(root, "work"))).mode & 0o077).toBe(0);
+  await mkdir(`${folder}.new`);
   await archives.removeWorkFolder("one");
+  expect(await readdir(join(root, "work"))).toEqual([]);
   await expect(archives.workFolder("../x")).rejects.toThrow("Not a name");
 });

@@ -2,13 +2,14 @@
  * Where the content of backups is kept: pieces of files, each once for a whole company, compressed and encrypted, in
  * packs that lie in a folder or an object store. `docs/decisions/backups.md` says why it is like this.
  */
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
 import { BackupDamaged, type LoadOptions, load, loadManifest } from "./load.ts";
 import { blobOf } from "./packer.ts";
 import { makePieceBox } from "./pieceBox.ts";
 import type { PieceIndex } from "./pieceIndex.ts";
+import { removeFolder } from "./removeFolder.ts";
 import { type Saved, save } from "./save.ts";
 
 export interface ArchivedBackup {
@@ -36,7 +37,7 @@ export interface Archives {
   restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
   /** Tolerates that it is not there. */
   removePack(pack: { readonly id: string; readonly companyId: string }): Promise<void>;
-  /** Path of a folder for what is about to be kept or was restored; it is empty. The same for the same name. */
+  /** Path of a folder for what is about to be kept or restored, where none is yet. The same for the same name. */
   workFolder(name: string): Promise<string>;
   removeWorkFolder(name: string): Promise<void>;
 }
@@ -88,12 +89,15 @@ export function openArchives({ blobs, key, indexOf, work }: ArchivesOptions): Ar
   async function saveWhole(backup: ArchivedBackup, folder: string, before: KeptBackup | null, signal: AbortSignal) {
     const options = optionsFor(backup, signal);
     const files = await filesOf(before, signal);
+    let addedBytes = 0;
     for (let tries = 0; tries < 2; tries += 1) {
       const saved = await save(folder, { ...options, before: files });
+      addedBytes += saved.addedBytes;
       const lost = await findLost(backup, signal);
-      if (lost.length === 0) return saved;
+      if (lost.length === 0) return { ...saved, addedBytes };
       // What earlier backups needed was taken from the store. This one is made without it.
-      await options.index.losePacks(lost);
+      await options.index.markLost(lost);
+      await options.index.release(lost);
     }
     throw new Error("The archive store loses what was put into it.");
   }
@@ -115,10 +119,13 @@ export function openArchives({ blobs, key, indexOf, work }: ArchivesOptions): Ar
     removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),
     workFolder: async (name) => {
       const place = workOf(name);
-      await rm(place, { recursive: true, force: true });
+      await removeFolder(place);
       await mkdir(work, { recursive: true, mode: 0o700 });
       return place;
     },
-    removeWorkFolder: (name) => rm(workOf(name), { recursive: true, force: true }),
+    removeWorkFolder: async (name) => {
+      // Beside it lies what was being put together for it when a process was killed.
+      for (const place of [workOf(name), `${workOf(name)}.new`]) await removeFolder(place);
+    },
   };
 }

@@ -1,5 +1,4 @@
 /** Blobs as files below one folder. Written beside, synced and renamed: a file under its name is whole. */
-import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
@@ -16,7 +15,7 @@ export function openFolderBlobs(root: string): Blobs {
   return {
     put: async (name, content, signal) => {
       const place = placeOf(name);
-      const beside = `${place}.${randomBytes(6).toString("hex")}.new`;
+      const beside = `${place}.new`;
       await mkdir(dirname(place), { recursive: true, mode: ownerOnly });
       try {
         await writeSynced(beside, content, signal);
@@ -56,13 +55,14 @@ export function openFolderBlobs(root: string): Blobs {
       return new Map((await Promise.all(sizes)).flat());
     },
     remove: async (name) => {
-      await rm(placeOf(name), { force: true });
+      for (const place of [placeOf(name), `${placeOf(name)}.new`]) await rm(place, { force: true });
     },
   };
 }
 
 async function writeSynced(file: string, content: Buffer, signal: AbortSignal): Promise<void> {
-  const handle = await open(file, "wx", 0o600);
+  // What a killed process has left there is written over.
+  const handle = await open(file, "w", 0o600);
   try {
     await handle.writeFile(content, { signal });
     await handle.sync();

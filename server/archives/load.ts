@@ -88,17 +88,23 @@ async function readPieces(
   options: LoadOptions,
   take: (content: Buffer, name: Buffer, places: readonly Place[]) => Promise<void>,
 ): Promise<void> {
-  const { blobs, box, folder, signal } = options;
+  const { blobs, box, folder, index, signal } = options;
   for (const run of runsOf(await locateAll(names, places, options))) {
     const [first] = run.pieces;
-    const what = first === undefined ? "" : nameIn(places, first);
-    const bytes = await blobs.read(blobOf(folder, run.pack), run.start, run.length, signal).catch((cause: unknown) => {
-      throw cause instanceof BlobMissing ? damaged(what, cause) : cause;
-    });
-    for (const piece of run.pieces) {
-      const start = piece.start - run.start;
-      const content = openPiece(bytes.subarray(start, start + piece.length), piece, box, nameIn(places, piece));
-      await take(content, piece.name, places.get(keyOf(piece.name)) ?? []);
+    let what = first === undefined ? "" : nameIn(places, first);
+    try {
+      const bytes = await blobs.read(blobOf(folder, run.pack), run.start, run.length, signal);
+      for (const piece of run.pieces) {
+        what = nameIn(places, piece);
+        const start = piece.start - run.start;
+        const content = box.open(bytes.subarray(start, start + piece.length), piece.name);
+        await take(content, piece.name, places.get(keyOf(piece.name)) ?? []);
+      }
+    } catch (error) {
+      if (!(error instanceof BlobMissing || error instanceof PieceDamaged)) throw error;
+      // No later backup must rely on it.
+      await index.markLost([run.pack]);
+      throw damaged(what, error);
     }
   }
 }
@@ -112,14 +118,6 @@ function damaged(path: string, cause?: unknown): BackupDamaged {
   return new BackupDamaged(`This backup can't be restored: what it needs for ${shown} is missing or damaged.`, {
     cause,
   });
-}
-
-function openPiece(sealed: Buffer, { name }: KeptPiece, box: PieceBox, path: string): Buffer {
-  try {
-    return box.open(sealed, name);
-  } catch (error) {
-    throw error instanceof PieceDamaged ? damaged(path, error) : error;
-  }
 }
 
 async function locateAll(
@@ -176,7 +174,8 @@ async function writeAll(root: string, content: Buffer, places: readonly Place[])
       return open(placeOf(root, path), "r+");
     });
     try {
-      await handle.write(content, 0, content.length, start);
+      const { bytesWritten } = await handle.write(content, 0, content.length, start);
+      if (bytesWritten < content.length) throw new Error("The disk took only a part of what was written to it.");
     } finally {
       await handle.close();
     }

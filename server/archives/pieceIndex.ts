@@ -23,8 +23,10 @@ export interface PieceIndex {
   locate(names: readonly Buffer[]): Promise<ReadonlyMap<string, KeptPiece>>;
   /** Packs that the backup needs, with their sizes. */
   neededPacks(): Promise<ReadonlyMap<string, number>>;
-  /** They are not in the archives any more: nothing in them can be claimed, and this backup needs them no longer. */
-  losePacks(packs: readonly string[]): Promise<void>;
+  /** They are not in the archives any more, or damaged: nothing in them can be claimed. Who needs them still does. */
+  markLost(packs: readonly string[]): Promise<void>;
+  /** The backup does not need them any more. */
+  release(packs: readonly string[]): Promise<void>;
 }
 
 export function keyOf(name: Buffer): string {

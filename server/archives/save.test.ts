@@ -136,6 +136,24 @@ test("what has not changed is not read again, unless its pieces are gone", async
   expect(await contentIn(await archive.save(root, before))).toBe("<?PHP");
 });
 
+test("a file that was changed a moment before it was read is read again the next time", async () => {
+  const root = await write(await freshFolder(), { "counter.txt": "1" });
+  const archive = await makeArchive();
+  const before = await archive.filesOf(await archive.save(root));
+  const { atime, mtime } = await stat(join(root, "counter.txt"));
+  await writeFile(join(root, "counter.txt"), "2");
+  await utimes(join(root, "counter.txt"), atime, mtime);
+  const second = await archive.save(root, before);
+  expect(await readFile(join(await archive.load(second), "counter.txt"), "utf8")).toBe("2");
+});
+
+test("nothing that is restored can become somebody else's program", async () => {
+  const root = await write(await freshFolder(), { "run.sh": "#!/bin/sh" });
+  await chmod(join(root, "run.sh"), 0o4755);
+  const archive = await makeArchive();
+  expect((await stat(join(await archive.load(await archive.save(root)), "run.sh"))).mode & 0o7777).toBe(0o755);
+});
+
 test("a part can be loaded alone", async () => {
   const root = await write(await freshFolder(), {
     "public/a.txt": "a",

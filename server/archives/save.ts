@@ -8,7 +8,7 @@ import { writeManifest } from "./manifest.ts";
 import { createPacker, type Packer, type PackerOptions } from "./packer.ts";
 import { pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PieceIndex } from "./pieceIndex.ts";
-import { type FoundFile, listTree, placeOf } from "./tree.ts";
+import { type FoundFile, listTree, placeOf, unknownInode } from "./tree.ts";
 
 export interface Saved {
   /** Names of the manifest's pieces, in order. */
@@ -67,6 +67,7 @@ async function claimUnchanged(
 }
 
 function isSame(file: FoundFile, entry: FileEntry): boolean {
+  if (entry.inode === unknownInode) return false;
   return file.bytes === entry.bytes && file.modified === entry.modified && file.inode === entry.inode;
 }
 

@@ -4,12 +4,18 @@ import type { FileEntry, FolderEntry } from "./manifest.ts";
 
 export type FoundFile = Omit<FileEntry, "pieces">;
 
+/** No file's: it is read again the next time. */
+export const unknownInode = 0n;
+
 export interface Tree {
   readonly folders: readonly FolderEntry[];
   readonly files: readonly FoundFile[];
 }
 
-const permissions = 0o7777n;
+/** None that would make a program somebody else's. */
+const permissions = 0o777n;
+/** A file system's clock may stand still for so long: what was changed then may change again and look the same. */
+const freshNanoseconds = 2_000_000_000n;
 
 /** Where something of the tree is on the disk: names there are bytes, and not always a text. */
 export function placeOf(root: string, path: string): Buffer {
@@ -46,11 +52,14 @@ export async function listTree(root: string): Promise<Tree> {
         folders.push({ path: each, mode });
         await visit(each);
       } else if (facts.isFile()) {
-        files.push({ path: each, mode, bytes: Number(facts.size), modified: facts.mtimeNs, inode: facts.ino });
+        const { mtimeNs: modified, ino, size } = facts;
+        const inode = began - modified < freshNanoseconds ? unknownInode : ino;
+        files.push({ path: each, mode, bytes: Number(size), modified, inode });
       }
     }
   }
 
+  const began = BigInt(Date.now()) * 1_000_000n;
   await lstat(root);
   await visit("");
   return { folders, files };

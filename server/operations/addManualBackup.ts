@@ -1,5 +1,6 @@
 /** A backup that somebody asked for, of an environment that goes on as it is. */
-import { backUp, removeBackUp } from "./backup.ts";
+import { backUp, backupRoom, removeBackUp } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -12,9 +13,16 @@ export type AddManualBackupInput = {
 };
 
 export function addManualBackup(services: Services): OperationDefinition<AddManualBackupInput> {
+  const { database, runtime } = services;
   return {
     kind: "addManualBackup",
     steps: [
+      {
+        name: "estimate",
+        deadlineSeconds: 120,
+        run: async ({ input: { environment } }) =>
+          requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, "The backup"),
+      },
       {
         name: "backup",
         deadlineSeconds: 3_600,

@@ -41,7 +41,8 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof StepFailure) return error.isTransient;
   if (error instanceof RuntimeFailure) return false;
   if (error instanceof EdgeUnavailable) return true;
-  if (error instanceof ObjectStoreFailure) return error.isTransient;
+  // It was asked again and again already, and a site may be frozen meanwhile.
+  if (error instanceof ObjectStoreFailure) return false;
   return causes(error).some((cause) => {
     const code = codeOf(cause);
     if (code === null) return isLostConnection(cause);

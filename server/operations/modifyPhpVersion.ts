@@ -4,6 +4,7 @@ import type { Json } from "../store/database.ts";
 import { setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
 import { readResult, saveResult } from "../store/operations.ts";
 import { workName } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
@@ -34,6 +35,7 @@ export function modifyPhpVersion({
   /** A copy of what visitors use: on another PHP a plugin may want to change that at its first page, and fail. */
   async function rehearse(environment: Ref, operationId: string): Promise<EnvironmentLayout> {
     const token = workName(operationId);
+    await requireRoom(runtime, { copies: [{ environment, files: 1, database: 1 }] }, "Trying it out");
     const nothing = { files: "none", database: "none", addresses: [] } as const;
     await runtime.stage({ environment, source: environment, token, ...nothing });
     return runtime.rehearse(environment, token);

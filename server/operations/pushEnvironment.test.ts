@@ -44,8 +44,8 @@ test("what is wholly new is tried out while the backup is made", async () => {
 });
 
 describe.each([
-  ["the files alone", "all", "none", ["database"]],
-  ["the database alone", "none", "all", ["files"]],
+  ["the files alone", "all", "none", ["files", "database"]],
+  ["the database alone", "none", "all", ["files", "database"]],
   ["everything", "all", "all", []],
   ["a part of both", ["index.php"], ["wp_options"], []],
 ] as const)("of a push of %s", (_, files, database, readOnly) => {
@@ -73,7 +73,7 @@ test("what wants to change what visitors use is tried out with a copy of that, o
     },
   }));
   expect(row).toMatchObject({ state: "failed", public_error: "Its tables are broken." });
-  expect(tried.map(({ readOnly }) => readOnly)).toEqual([["database"], []]);
+  expect(tried.map(({ readOnly }) => readOnly)).toEqual([["files", "database"], []]);
   expect(tried[1]?.layout.release).toBeGreaterThan(tried[0]?.layout.release ?? 0);
   expect(await left()).toEqual([]);
 });

@@ -10,6 +10,7 @@ import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { atOnce } from "./atOnce.ts";
 import { attempt, quickPace } from "./attempt.ts";
 import { backUp, removeBackUp } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
 import { type Step, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
@@ -70,14 +71,17 @@ export function takeOver<Input extends TakeOver>(
     throw new StepFailure(message, { cause: error });
   }
 
-  /** Where its first page wants to change what visitors use, it is tried out with a copy of that. */
+  /** Where its first page wants to change something, and visitors use a part of it, it is tried out as a copy. */
   async function tryStaged(input: Input, stop: AbortSignal): Promise<void> {
     const { target, token, address } = input;
     const { version: phpVersion } = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
     if (staged === null) throw new StepFailure("What was built is not there any more.");
     const candidate = { environment: target, phpVersion, address, what };
-    if (await patientlyTryOut({ ...candidate, layout: staged, readOnly: shared(input) }, stop)) return;
+    // What one half of it writes may belong to what the other half does: either both are changed or neither.
+    const readOnly = shared(input).length > 0 ? (["files", "database"] as const) : [];
+    if (await patientlyTryOut({ ...candidate, layout: staged, readOnly }, stop)) return;
+    await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
     const layout = await runtime.rehearse(target, token);
     await patientlyTryOut({ ...candidate, layout, readOnly: [] }, stop);
   }

@@ -40,7 +40,9 @@ const targets: Record<TargetKind, (id: string) => string> = {
   environment: (id) =>
     `select company_id, site_id, name = 'live' as is_live from environments where id = ${id} and state <> 'adding'`,
   backup: (id) =>
-    `select company_id, site_id, null::boolean as is_live from backups where id = ${id}::bigint and manifest is not null`,
+    `select b.company_id, b.site_id, e.name = 'live' as is_live
+      from backups b join environments e on e.id = b.environment_id
+      where b.id = ${id}::bigint and b.manifest is not null`,
   operation: (id) => `select company_id, site_id, null::boolean as is_live from operations where id = ${id}`,
 };
 

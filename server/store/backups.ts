@@ -97,12 +97,21 @@ export async function removeBackupById(database: Database | DatabaseTransaction,
   await database.deleteFrom("backups").where("id", "=", id).execute();
 }
 
-/** Removes finished backups that are kept no longer. Gives how many. */
+/** Removes finished backups that are kept no longer, unless an operation may be at work with one. Gives how many. */
 export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
   const { numDeletedRows } = await database
     .deleteFrom("backups")
     .where("expires_at", "<", now)
     .where("manifest", "is not", null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("environment_locks as l")
+            .whereRef("l.environment_id", "=", "backups.environment_id")
+            .select("l.environment_id"),
+        ),
+      ),
+    )
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

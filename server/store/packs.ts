@@ -7,11 +7,9 @@ export interface DoomedPack {
 }
 
 const together = 1_000;
+const removedTogether = 500;
 
-/**
- * Dooms packs that no backup has needed since `before`, and those that somebody began to write before then and never
- * finished. Gives how many.
- */
+/** Dooms packs that were written, or begun, before `before` and that no backup needs. Gives how many, of many at most. */
 export async function doomPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const unneeded = await transaction
@@ -44,14 +42,14 @@ export async function doomPacks(database: Database, before: Date, now = new Date
   });
 }
 
-/** Those that were doomed before. */
+/** Those that were doomed before, a few hundred at most. */
 export async function findDoomedPacks(database: Database, before: Date): Promise<readonly DoomedPack[]> {
   const rows = await database
     .selectFrom("packs")
     .where("state", "=", "doomed")
     .where("state_since", "<", before)
     .select(["id", "company_id as companyId"])
-    .limit(together)
+    .limit(removedTogether)
     .execute();
   return rows;
 }

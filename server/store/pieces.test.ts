@@ -118,7 +118,9 @@ it("of a pack that was lost nothing is claimed any more, and those who need it k
   const { index: earlier, pack, names } = await withPack(companyId);
   const index = piecesFor(test.database, await begin(companyId));
   await index.claim(names);
-  await index.losePacks([pack]);
-  expect([await index.neededPacks(), await index.claim(names)]).toEqual([new Map(), new Set()]);
+  await index.markLost([pack]);
+  expect([(await index.neededPacks()).size, await index.claim(names)]).toEqual([1, new Set()]);
+  await index.release([pack]);
+  expect(await index.neededPacks()).toEqual(new Map());
   expect(await earlier.neededPacks()).toEqual(new Map([[pack, 20]]));
 });

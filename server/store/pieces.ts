@@ -75,14 +75,14 @@ export function piecesFor(
         .execute();
       return new Map(rows.map(({ id, bytes }) => [id, bytes ?? 0]));
     },
-    losePacks: async (packs: readonly string[]): Promise<void> => {
-      if (packs.length === 0) return;
-      await database.transaction().execute(async (transaction) => {
-        const lost = { state: "lost", state_since: new Date() } as const;
-        await transaction.updateTable("packs").set(lost).where("id", "in", packs).where("state", "=", "kept").execute();
-        const rows = transaction.deleteFrom("backup_packs").where("backup_id", "=", backupId);
-        await rows.where("pack_id", "in", packs).execute();
-      });
+    markLost: async (packs: readonly string[]): Promise<void> => {
+      const lost = { state: "lost", state_since: new Date() } as const;
+      const rows = database.updateTable("packs").set(lost).where("state", "=", "kept");
+      if (packs.length > 0) await rows.where("id", "in", packs).execute();
+    },
+    release: async (packs: readonly string[]): Promise<void> => {
+      const rows = database.deleteFrom("backup_packs").where("backup_id", "=", backupId);
+      if (packs.length > 0) await rows.where("pack_id", "in", packs).execute();
     },
   };
 }

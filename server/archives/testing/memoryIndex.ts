@@ -11,11 +11,12 @@ export function createMemoryIndex(): MemoryIndex {
   const pieces = new Map<string, KeptPiece>();
   const packs = new Map<string, number | null>();
   const needed = new Set<string>();
+  const lost = new Set<string>();
   return {
     pieces,
     packs,
     claim: async (names) => {
-      const kept = names.map(keyOf).filter((key) => pieces.has(key));
+      const kept = names.map(keyOf).filter((key) => pieces.has(key) && !lost.has(pieces.get(key)?.pack ?? ""));
       for (const key of kept) needed.add(pieces.get(key)?.pack ?? "");
       return new Set(kept);
     },
@@ -31,9 +32,11 @@ export function createMemoryIndex(): MemoryIndex {
       const found = names.flatMap((name) => pieces.get(keyOf(name)) ?? []);
       return new Map(found.map((piece) => [keyOf(piece.name), piece]));
     },
-    losePacks: async (lost) => {
-      for (const [key, { pack }] of pieces) if (lost.includes(pack)) pieces.delete(key);
-      for (const pack of lost) needed.delete(pack);
+    markLost: async (packs) => {
+      for (const pack of packs) lost.add(pack);
+    },
+    release: async (packs) => {
+      for (const pack of packs) needed.delete(pack);
     },
     neededPacks: async () => new Map([...needed].map((pack) => [pack, packs.get(pack) ?? 0])),
   };
