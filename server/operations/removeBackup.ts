@@ -1,6 +1,6 @@
-/** A backup goes. What only it needed is removed from the archives later, by a reconciler. */
-import { removeBackupById } from "../store/backups.ts";
-import type { OperationDefinition } from "./operation.ts";
+/** A backup goes, together with the operation's end. What only it needed is removed from the archives by a reconciler. */
+import { findBackup, removeBackupById } from "../store/backups.ts";
+import { type OperationDefinition, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
 export type RemoveBackupInput = { readonly backupId: number };
@@ -8,9 +8,20 @@ export type RemoveBackupInput = { readonly backupId: number };
 export function removeBackup({ database }: Services): OperationDefinition<RemoveBackupInput> {
   return {
     kind: "removeBackup",
-    steps: [{ name: "remove", deadlineSeconds: 60, run: ({ input }) => removeBackupById(database, input.backupId) }],
-    pointOfNoReturn: "remove",
-    succeeded: async () => null,
+    steps: [
+      {
+        name: "find",
+        deadlineSeconds: 60,
+        run: async ({ input }) => {
+          if ((await findBackup(database, input.backupId)) !== null) return;
+          throw new StepFailure("The backup is not there any more.");
+        },
+      },
+    ],
+    succeeded: async (transaction, { input }) => {
+      await removeBackupById(transaction, input.backupId);
+      return null;
+    },
     failed: async () => undefined,
   };
 }
