@@ -26,6 +26,8 @@ export interface PackerOptions {
 }
 
 const packBytes = 16 << 20;
+/** Packs on their way: until one is safely on a disk takes much longer than to fill the next. */
+const atOnce = 4;
 
 export function blobOf(folder: string, pack: string): string {
   return `${folder}/${pack}`;
@@ -37,8 +39,8 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
   let pieces: PackedPiece[] = [];
   let bytes = 0;
   let added = 0;
-  /** One pack is written while the next is filled. */
-  let writing: Promise<void> = Promise.resolve();
+  const writing = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | null = null;
 
   async function write(content: Buffer, inside: readonly PackedPiece[]): Promise<void> {
     const pack = randomUUID();
@@ -56,10 +58,19 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
     if (pieces.length === 0) return;
     const [content, inside] = [Buffer.concat(sealed), pieces];
     [sealed, pieces, bytes] = [[], [], 0];
-    await writing;
-    writing = write(content, inside);
-    // Whoever flushes next, or finishes, hears of it.
-    writing.catch(() => undefined);
+    while (writing.size >= atOnce) await Promise.race(writing);
+    throwFailure();
+    // Whoever flushes next, or finishes, hears of a failure.
+    const one = write(content, inside)
+      .catch((error: unknown) => {
+        failure ??= { error };
+      })
+      .finally(() => writing.delete(one));
+    writing.add(one);
+  }
+
+  function throwFailure(): void {
+    if (failure !== null) throw failure.error;
   }
 
   async function add(content: Buffer, name: Buffer): Promise<void> {
@@ -86,7 +97,8 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
     },
     finish: async () => {
       await flush();
-      await writing;
+      await Promise.all(writing);
+      throwFailure();
     },
     addedBytes: () => added,
   };
