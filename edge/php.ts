@@ -6,7 +6,7 @@ import { toUpstream, toVisitor } from "./headers.ts";
 import { sendPage } from "./pages.ts";
 import { questionOf } from "./question.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "./uploads.ts";
-import { type NoAnswerReason, reasonOf, type UpstreamResponse, type WritablePart, writableParts } from "./upstream.ts";
+import { type NoAnswerReason, reasonOf, type UpstreamResponse } from "./upstream.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
 
 export interface Script {
@@ -24,7 +24,7 @@ export type Answered = "answered" | "wouldWrite";
 export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts, ended: () => void): Promise<void> {
   const askPhp = async () => {
     try {
-      const answer = await ask(visit, script, parts, []);
+      const answer = await ask(visit, script, parts, false);
       // The visitor may leave before, or still be reading afterwards.
       void answer.finished.then(ended);
       return answer;
@@ -120,7 +120,7 @@ class TooLong extends Error {
 async function askToRead(visit: Visit, script: Script, parts: EdgeParts): Promise<UpstreamResponse> {
   const late = Promise.withResolvers<never>();
   const reading = parts.writes.read(visit.route.environment.id, () => late.reject(new TooLong()));
-  const asked = ask(visit, script, parts, reading.isFrozen ? writableParts : []);
+  const asked = ask(visit, script, parts, reading.isFrozen);
   try {
     const answer = await Promise.race([asked, late.promise]);
     void answer.finished.then(reading.end);
@@ -136,7 +136,7 @@ function ask(
   visit: Visit,
   script: Script,
   { upstream, limits }: EdgeParts,
-  readOnly: readonly WritablePart[],
+  isReadOnly: boolean,
 ): Promise<UpstreamResponse> {
   const { request, response, route } = visit;
   const gone = new AbortController();
@@ -154,7 +154,7 @@ function ask(
     https: false,
     fromPhp: visit.fromPhp,
     signal: gone.signal,
-    readOnly,
+    isReadOnly,
   });
   return body === null || body === request ? answer : Promise.race([answer, failureOf(body, answer, gone)]);
 }

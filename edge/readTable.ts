@@ -69,7 +69,7 @@ export function text(value: unknown, at: string): string {
   return value;
 }
 
-function flag(value: unknown, at: string): boolean {
+export function flag(value: unknown, at: string): boolean {
   if (typeof value !== "boolean") throw new BadTable(`${at}: expected true or false`);
   return value;
 }

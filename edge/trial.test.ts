@@ -18,12 +18,12 @@ async function tryOut(
   { edge, folder }: EdgeWorld,
   files: Readonly<Record<string, string>>,
   url = "/",
-  readOnly: readonly string[] = [],
+  isReadOnly = false,
 ) {
   const root = `${folder}/next`;
   await writeFiles(root, files);
   const environment = makeEnvironment(root, { release: 2, phpVersion: "8.4" });
-  const got = await post(edge, { environment, host: "site.localhost:8081", url, readOnly });
+  const got = await post(edge, { environment, host: "site.localhost:8081", url, isReadOnly });
   expect(got.status).toBe(200);
   return JSON.parse(got.body);
 }
@@ -60,15 +60,15 @@ test("a trial asks PHP as a visitor would, for the environment as it is given an
 test("PHP is told what it may not change, and whether it wanted to is told", async () => {
   const world = await startSite();
   world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));
-  const trial = await tryOut(world, { "index.php": "" }, "/", ["database"]);
-  expect(world.upstream.tried).toMatchObject([{ request: { readOnly: ["database"] } }]);
+  const trial = await tryOut(world, { "index.php": "" }, "/", true);
+  expect(world.upstream.tried).toMatchObject([{ request: { isReadOnly: true } }]);
   expect(trial).toMatchObject({ status: 0, reason: "wouldWrite" });
 });
 
 test("an environment that is not in the table can be tried out", async () => {
   const world = await startSite();
   const environment = makeEnvironment(world.root, { id: "unknown", number: 9 });
-  await post(world.edge, { environment, host: "unknown.localhost", url: "/", readOnly: [] });
+  await post(world.edge, { environment, host: "unknown.localhost", url: "/", isReadOnly: false });
   expect(world.upstream.tried).toMatchObject([{ environment: { id: "unknown" }, request: { script: "/index.php" } }]);
 });
 

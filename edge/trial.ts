@@ -5,25 +5,17 @@ import { createLook } from "./disk.ts";
 import { readHost } from "./hosts.ts";
 import { readPath, type VisitorPath } from "./path.ts";
 import type { Script } from "./php.ts";
-import { BadTable, object, readEnvironment, text } from "./readTable.ts";
+import { BadTable, flag, object, readEnvironment, text } from "./readTable.ts";
 import { resolve } from "./resolve.ts";
 import type { EdgeEnvironment } from "./table.ts";
-import {
-  type NoAnswerReason,
-  reasonOf,
-  type Upstream,
-  type UpstreamRequest,
-  type UpstreamTrial,
-  type WritablePart,
-  writableParts,
-} from "./upstream.ts";
+import { type NoAnswerReason, reasonOf, type Upstream, type UpstreamRequest, type UpstreamTrial } from "./upstream.ts";
 
 export interface TrialOrder {
   readonly environment: EdgeEnvironment;
   readonly host: string;
   readonly path: VisitorPath;
-  /** What belongs to visitors and may not be changed. Where PHP tries, the reason is `wouldWrite`. */
-  readonly readOnly: readonly WritablePart[];
+  /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
+  readonly isReadOnly: boolean;
 }
 
 export interface Trial {
@@ -51,13 +43,7 @@ export function readTrialOrder(value: unknown): TrialOrder {
   if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
   const path = readPath(text(order.url, "url"));
   if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
-  return { environment, host, path, readOnly: readParts(order.readOnly) };
-}
-
-function readParts(value: unknown): readonly WritablePart[] {
-  const isKnown = (part: unknown): part is WritablePart => writableParts.some((known) => known === part);
-  if (Array.isArray(value) && value.every(isKnown)) return value;
-  throw new BadTable(`readOnly: expected a list of ${writableParts.join(", ")}`);
+  return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly") };
 }
 
 /** Asks as a visitor's browser would ask for a page. */
@@ -77,7 +63,7 @@ export async function tryOut(order: TrialOrder, upstream: Upstream, signal: Abor
 }
 
 function requestFor(
-  { host, path, readOnly }: TrialOrder,
+  { host, path, isReadOnly }: TrialOrder,
   { script, pathInfo }: Script,
   signal: AbortSignal,
 ): UpstreamRequest {
@@ -92,7 +78,7 @@ function requestFor(
     https: false,
     fromPhp: false,
     signal,
-    readOnly,
+    isReadOnly,
   };
 }
 

@@ -22,13 +22,9 @@ export interface UpstreamRequest {
   readonly fromPhp: boolean;
   /** The visitor went away. */
   readonly signal: AbortSignal;
-  /** PHP may change nothing of these. Where it tries, there is no answer, but `wouldWrite`. */
-  readonly readOnly: readonly WritablePart[];
+  /** PHP may change neither files nor database. Where it tries, there is no answer, but `wouldWrite`. */
+  readonly isReadOnly: boolean;
 }
-
-export const writableParts = ["files", "database"] as const;
-/** A half of an environment that its PHP can write to. */
-export type WritablePart = (typeof writableParts)[number];
 
 export interface UpstreamResponse {
   readonly status: number;

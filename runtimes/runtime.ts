@@ -224,9 +224,6 @@ export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayou
   readonly phpRun?: number;
 }
 
-/** The halves of an environment that its PHP can write to. */
-export type WritablePart = "files" | "database";
-
 export interface PhpRequest {
   readonly method: string;
   /** Path and query as the visitor sent them. */
@@ -245,10 +242,10 @@ export interface PhpRequest {
   /** The visitor went away. */
   readonly signal: AbortSignal;
   /**
-   * Every change to these is refused. Where PHP tries one there is no answer, but `wouldWrite`, and nothing has changed.
-   * Absent: none.
+   * Every change to files and database is refused. Where PHP tries one there is no answer, but `wouldWrite`, and nothing
+   * has changed. Absent: false.
    */
-  readonly readOnly?: readonly WritablePart[];
+  readonly isReadOnly?: boolean;
 }
 
 export interface PhpResponse {

@@ -3,6 +3,7 @@
  * outside is in its settings; PostgreSQL is up, and the runtime was prepared.
  */
 import { join } from "node:path";
+import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
@@ -76,6 +77,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     key: await openKey(join(config.data, "secrets", "archive-key")),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
+    removeFolder: removeTree,
   });
   const definitions = operationDefinitions({
     database,

@@ -240,6 +240,6 @@ async function readBody(body: Readable, folder: string): Promise<SpooledBody> {
 }
 
 function headOf(request: PhpRequest): RequestHead {
-  const { method, url, script, pathInfo, headers, remoteAddress, https, readOnly = [] } = request;
-  return { method, url, script, pathInfo, headers, remoteAddress, https, readOnly };
+  const { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly = false } = request;
+  return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly };
 }

@@ -14,7 +14,7 @@ async function makeWorld() {
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const [index, place] = [createMemoryIndex(), join(root, "archives")];
   const blobs = openFolderBlobs(place);
-  const options = { blobs, key: randomBytes(32), indexOf: () => index, work: join(root, "work") };
+  const options = { blobs, key: randomBytes(32), indexOf: () => index, work: join(root, "work"), removeFolder };
   const archives = openArchives(options);
   const filled = async (name: string, content: string | Buffer) => {
     const folder = await archives.workFolder(name);
@@ -26,6 +26,7 @@ async function makeWorld() {
   return { archives, options, index, filled, root, packs };
 }
 
+const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true });
 const backup = { id: 1, companyId: "company" };
 const all = () => true;
 

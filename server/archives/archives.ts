@@ -9,7 +9,6 @@ import { BackupDamaged, type LoadOptions, load, loadManifest } from "./load.ts";
 import { blobOf } from "./packer.ts";
 import { makePieceBox } from "./pieceBox.ts";
 import type { PieceIndex } from "./pieceIndex.ts";
-import { removeFolder } from "./removeFolder.ts";
 import { type Saved, save } from "./save.ts";
 
 export interface ArchivedBackup {
@@ -49,6 +48,8 @@ export interface ArchivesOptions {
   readonly indexOf: (backup: ArchivedBackup) => PieceIndex;
   /** On the disk where environments are: what is kept is linked into it. */
   readonly work: string;
+  /** Also where a site has closed folders in it; tolerates that there is none. */
+  readonly removeFolder: (folder: string) => Promise<void>;
 }
 
 const nameBytes = 32;
@@ -58,7 +59,7 @@ function namesIn(manifest: Buffer): readonly Buffer[] {
   return starts.map((start) => manifest.subarray(start, start + nameBytes));
 }
 
-export function openArchives({ blobs, key, indexOf, work }: ArchivesOptions): Archives {
+export function openArchives({ blobs, key, indexOf, work, removeFolder }: ArchivesOptions): Archives {
   const folderOf = (companyId: string) => `packs/${companyId}`;
 
   function optionsFor(backup: ArchivedBackup, signal: AbortSignal): LoadOptions {

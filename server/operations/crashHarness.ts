@@ -70,6 +70,7 @@ function failing(failAt: Point, ends: Case["ends"]): Case {
 /** Every point at which the process may be killed, on the way forward and on the way back. */
 export function killCases(definition: AnyDefinition): { readonly forward: Case[]; readonly back: Case[] } {
   const { revocable } = stepsOf(definition);
+  if (revocable.length === 0) throw new Error(`${definition.kind} needs a step before its point of no return.`);
   const failAt = `run ${revocable.at(-1)?.name}:after`;
   const kill = (killAt: Point, more: Fault, ends: Case["ends"]): Case => ({
     name: `killed at ${killAt}`,

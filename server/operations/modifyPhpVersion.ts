@@ -57,8 +57,8 @@ export function modifyPhpVersion({
           const layout = await runtime.layout(environment);
           if (layout === null) throw new StepFailure("The environment's files are not there.");
           const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}` };
-          if (await tryOut({ ...candidate, layout, readOnly: ["files", "database"] }, signal)) return;
-          await tryOut({ ...candidate, layout: await rehearse(environment, operationId), readOnly: [] }, signal);
+          if (await tryOut({ ...candidate, layout, isReadOnly: true }, signal)) return;
+          await tryOut({ ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false }, signal);
         },
         undo: ({ input, operationId }) => runtime.unstage(input.environment, workName(operationId)),
       },

@@ -44,11 +44,11 @@ test("what is wholly new is tried out while the backup is made", async () => {
 });
 
 describe.each([
-  ["the files alone", "all", "none", ["files", "database"]],
-  ["the database alone", "none", "all", ["files", "database"]],
-  ["everything", "all", "all", []],
-  ["a part of both", ["index.php"], ["wp_options"], []],
-] as const)("of a push of %s", (_, files, database, readOnly) => {
+  ["the files alone", "all", "none", true],
+  ["the database alone", "none", "all", true],
+  ["everything", "all", "all", false],
+  ["a part of both", ["index.php"], ["wp_options"], false],
+] as const)("of a push of %s", (_, files, database, isReadOnly) => {
   test("what visitors use is not changed when it is tried out", async () => {
     const tried: Candidate[] = [];
     const { row } = await push(files, database, ({ tryOut }) => ({
@@ -58,7 +58,7 @@ describe.each([
       },
     }));
     expect(row.state).toBe("succeeded");
-    expect(tried).toMatchObject([{ readOnly }]);
+    expect(tried).toMatchObject([{ isReadOnly }]);
   });
 });
 
@@ -67,13 +67,13 @@ test("what wants to change what visitors use is tried out with a copy of that, o
   const { row, left } = await push("all", "none", ({ tryOut }) => ({
     tryOut: async (candidate, signal) => {
       tried.push(candidate);
-      if (candidate.readOnly.length > 0) return false;
+      if (candidate.isReadOnly) return false;
       await tryOut(candidate, signal);
       throw new StepFailure("Its tables are broken.");
     },
   }));
   expect(row).toMatchObject({ state: "failed", public_error: "Its tables are broken." });
-  expect(tried.map(({ readOnly }) => readOnly)).toEqual([["files", "database"], []]);
+  expect(tried.map(({ isReadOnly }) => isReadOnly)).toEqual([true, false]);
   expect(tried[1]?.layout.release).toBeGreaterThan(tried[0]?.layout.release ?? 0);
   expect(await left()).toEqual([]);
 });

@@ -5,7 +5,6 @@
  * The time for which writing is refused is short: where the target's own tables or files are copied into its next
  * release it begins before they are, otherwise when it is built, just before the backup is taken.
  */
-import type { WritablePart } from "@sitewright/runtimes/runtime.ts";
 import { backupRoom } from "./backup.ts";
 import { type Copy, requireRoom } from "./diskRoom.ts";
 import type { OperationDefinition } from "./operation.ts";
@@ -35,8 +34,9 @@ function copiesOwn({ files, database }: PushInput): boolean {
   return typeof files !== "string" || typeof database !== "string";
 }
 
-export function sharedOf({ files, database }: Pick<PushInput, "files" | "database">): readonly WritablePart[] {
-  return [...(files === "none" ? (["files"] as const) : []), ...(database === "none" ? (["database"] as const) : [])];
+/** Whether a part that is not pushed is served by the next release too. */
+export function sharesOwn({ files, database }: Pick<PushInput, "files" | "database">): boolean {
+  return files === "none" || database === "none";
 }
 
 export function pushEnvironment(services: Services): OperationDefinition<PushInput> {
@@ -69,7 +69,7 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
       ...takeOver<PushInput>(services, {
         what: "What would be pushed",
         note: ({ sourceName }) => `Before a push from ${sourceName}`,
-        shared: sharedOf,
+        sharesOwn,
       }),
     ],
     pointOfNoReturn: "prune",

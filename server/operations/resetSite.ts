@@ -69,7 +69,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
           const layout = await runtime.staged(environment, token);
           if (layout === null) throw new StepFailure("What was built for the reset is not there any more.");
           const what = "The fresh WordPress";
-          await tryOut({ environment, phpVersion, layout, address, what, readOnly: [] }, signal);
+          await tryOut({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
         },
       },
       {

@@ -7,7 +7,7 @@ import { findBackup } from "../store/backups.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
-import { sharedOf } from "./pushEnvironment.ts";
+import { sharesOwn } from "./pushEnvironment.ts";
 import type { Services } from "./services.ts";
 import { takeOver } from "./takeOver.ts";
 
@@ -79,7 +79,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
       ...takeOver<RestoreBackupInput>(services, {
         what: "What would be restored",
         note: ({ backupName }) => `Before a restore of ${backupName}`,
-        shared: (input) => sharedOf(partsOf(input)),
+        sharesOwn: (input) => sharesOwn(partsOf(input)),
       }),
     ],
     pointOfNoReturn: "prune",

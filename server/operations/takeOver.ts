@@ -5,7 +5,7 @@
  * What could be written to the environment in between is refused by the edge for that time, so that nothing is accepted
  * and then lost. `docs/decisions/pushing.md` says more.
  */
-import type { EnvironmentRef, WritablePart } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { atOnce } from "./atOnce.ts";
 import { attempt, quickPace } from "./attempt.ts";
@@ -30,8 +30,8 @@ export interface TakeOverFacts<Input> {
   readonly what: string;
   /** Of the backup that is made before: `Before a push from Staging`. */
   note(input: Input): string;
-  /** What is the target's own and served by the next release too: trying that out must not change it. */
-  shared(input: Input): readonly WritablePart[];
+  /** Whether something of the target's own is served by the next release too: trying that out must not change it. */
+  sharesOwn(input: Input): boolean;
 }
 
 const trialSeconds = 90;
@@ -55,7 +55,7 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, shared }: TakeOverFacts<Input>,
+  { what, note, sharesOwn }: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
@@ -79,11 +79,11 @@ export function takeOver<Input extends TakeOver>(
     if (staged === null) throw new StepFailure("What was built is not there any more.");
     const candidate = { environment: target, phpVersion, address, what };
     // What one half of it writes may belong to what the other half does: either both are changed or neither.
-    const readOnly = shared(input).length > 0 ? (["files", "database"] as const) : [];
-    if (await patientlyTryOut({ ...candidate, layout: staged, readOnly }, stop)) return;
+    const isReadOnly = sharesOwn(input);
+    if (await patientlyTryOut({ ...candidate, layout: staged, isReadOnly }, stop)) return;
     await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
     const layout = await runtime.rehearse(target, token);
-    await patientlyTryOut({ ...candidate, layout, readOnly: [] }, stop);
+    await patientlyTryOut({ ...candidate, layout, isReadOnly: false }, stop);
   }
 
   async function tryAndBackUp({ input, operationId, signal }: StepContext<Input>): Promise<void> {

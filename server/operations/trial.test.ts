@@ -47,7 +47,7 @@ describe("trying out", () => {
     layout,
     address: "http://demo.localhost:8081",
     what: "The site on PHP 8.4",
-    readOnly: ["database"] as const,
+    isReadOnly: true,
   };
   const { signal } = new AbortController();
 
@@ -59,7 +59,7 @@ describe("trying out", () => {
     };
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
     const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, ...layout };
-    expect(asked).toEqual([{ environment, host: "demo.localhost:8081", url: "/", readOnly: ["database"] }]);
+    expect(asked).toEqual([{ environment, host: "demo.localhost:8081", url: "/", isReadOnly: true }]);
   });
 
   test("tells that nothing is known where PHP wanted to change what it may not", async () => {

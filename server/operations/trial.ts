@@ -2,7 +2,7 @@
  * Whether an environment would answer as it is about to be served: another release, another version of PHP. The edge
  * tries it out beside the one that visitors see.
  */
-import type { EnvironmentLayout, EnvironmentRef, WritablePart } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { EdgeClient, Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -15,8 +15,8 @@ export interface Candidate {
   readonly address: string;
   /** How a sentence names it: `The site on PHP 8.4`. */
   readonly what: string;
-  /** What visitors use of it already: PHP may not change that. */
-  readonly readOnly: readonly WritablePart[];
+  /** Whether PHP may change nothing, because visitors use it already, or a part of it. */
+  readonly isReadOnly: boolean;
 }
 
 /**
@@ -48,9 +48,9 @@ export function faultOf({ status, isWhole, errors, reason }: Trial): string | nu
 }
 
 export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
-  return async ({ environment, phpVersion, layout, address, what, readOnly }, signal) => {
+  return async ({ environment, phpVersion, layout, address, what, isReadOnly }, signal) => {
     const served = { id: environment.id, number: environment.number, phpVersion, isFrozen: false, ...layout };
-    const order = { environment: served, host: new URL(address).host, url: "/", readOnly };
+    const order = { environment: served, host: new URL(address).host, url: "/", isReadOnly };
     const trial = await edge.tryOut(order, signal);
     if (trial.reason === "wouldWrite") return false;
     const fault = faultOf(trial);

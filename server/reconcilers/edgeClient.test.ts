@@ -36,7 +36,7 @@ async function openClient(trial: FakeTrial) {
   return { client: makeEdgeClient(join(edge.runFolder, "edge.sock")), environment };
 }
 
-const order = { host: "one.localhost", url: "/", readOnly: [] };
+const order = { host: "one.localhost", url: "/", isReadOnly: false };
 
 test("a trial tells how the environment answered", async () => {
   const body = () => Readable.from(["<html></html>"]);

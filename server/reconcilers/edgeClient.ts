@@ -1,7 +1,6 @@
 /** The edge process's admin server, on a Unix socket in a folder that only we may enter. */
 import { request } from "node:http";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/table.ts";
-import type { WritablePart } from "@sitewright/edge/upstream.ts";
 
 export interface EdgeStatus {
   /** Of the table that it serves. */
@@ -16,8 +15,8 @@ export interface TrialOrder {
   readonly host: string;
   /** Path and query. */
   readonly url: string;
-  /** What PHP may not change. Where it tries, the reason is `wouldWrite`. */
-  readonly readOnly: readonly WritablePart[];
+  /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
+  readonly isReadOnly: boolean;
 }
 
 /** How an environment answered that was tried out. */

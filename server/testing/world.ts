@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { openArchives } from "../archives/archives.ts";
 import { openFolderBlobs } from "../archives/folderBlobs.ts";
@@ -71,6 +72,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
       key: archiveKey,
       indexOf: (backup) => piecesFor(database, backup),
       work: join(facts.dataFolder, "work"),
+      removeFolder: removeTree,
     }),
     backupDays: 14,
   };

@@ -140,7 +140,7 @@ export async function mountFolder(
     const mount = mountHost(FS, folder, mountPoint);
     if (kind === "readOnly") makeReadOnly(mount);
     else if (kind === "own" || guard === null) makeChangeable(mount, kind !== "database", never);
-    else makeChangeable(mount, kind === "files", () => guard.refuses(kind));
+    else makeChangeable(mount, kind === "files", guard.refuses);
     return () => FS.unmount(mountPoint);
   });
   return async () => {

@@ -1,30 +1,28 @@
 /**
- * Which halves of its environment PHP may not change while it answers a request, and whether it tried. Whoever asked
- * then knows that the answer is not what PHP meant to say.
+ * Whether PHP may change its environment while it answers a request, and whether it tried. Whoever asked then knows that
+ * the answer is not what PHP meant to say.
  */
-import type { WritablePart } from "../../runtime.ts";
 
 export interface WriteGuard {
-  /** From now on these can't be changed; what was refused before is forgotten. */
-  protect(parts: readonly WritablePart[]): void;
-  /** Whether a change to the part must be refused. One that must is remembered. */
-  refuses(part: WritablePart): boolean;
+  /** From now on nothing, or everything, can be changed; what was refused before is forgotten. */
+  protect(isReadOnly: boolean): void;
+  /** Whether a change must be refused. One that must is remembered. */
+  refuses(): boolean;
   /** Whether a change was refused since `protect`. */
   hasRefused(): boolean;
 }
 
 export function createWriteGuard(): WriteGuard {
-  let readOnly: readonly WritablePart[] = [];
+  let isProtected = false;
   let refused = false;
   return {
-    protect(parts) {
-      readOnly = parts;
+    protect(isReadOnly) {
+      isProtected = isReadOnly;
       refused = false;
     },
-    refuses(part) {
-      const mustRefuse = readOnly.includes(part);
-      refused ||= mustRefuse;
-      return mustRefuse;
+    refuses() {
+      refused ||= isProtected;
+      return isProtected;
     },
     hasRefused: () => refused,
   };

@@ -4,7 +4,6 @@
  * header exactly as it came, and bodies pass as bytes.
  */
 import type { Duplex } from "node:stream";
-import type { WritablePart } from "../../runtime.ts";
 
 /**
  * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a
@@ -27,8 +26,8 @@ export interface RequestHead {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** What PHP may not change meanwhile. */
-  readonly readOnly: readonly WritablePart[];
+  /** Whether PHP may change nothing meanwhile. */
+  readonly isReadOnly: boolean;
 }
 
 export interface ResponseHead {

@@ -112,17 +112,17 @@ async function notFound(outlet: Outlet): Promise<void> {
   await outlet.body(Buffer.from("Not found\n"));
 }
 
-/** Runs PHP's script. Where PHP may not change everything, its answer goes on its way when it is known to be one. */
+/** Runs PHP's script. Where PHP may change nothing, its answer goes on its way when it is known to be one. */
 async function run(
   php: GuardedPhp,
   { head, body }: WorkerRequest,
   direct: Outlet,
   log: ErrorLog,
 ): Promise<{ readonly isRefused: boolean }> {
-  const held = head.readOnly.length > 0 ? heldOutlet(direct) : null;
+  const held = head.isReadOnly ? heldOutlet(direct) : null;
   const outlet = held ?? direct;
   php.forgetNodes();
-  php.writes.protect(head.readOnly);
+  php.writes.protect(head.isReadOnly);
   const options = optionsFor(head, body);
   const { scriptPath } = options;
   if (php.isFile(scriptPath)) {
