@@ -82,6 +82,24 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
       expect(await read(environment, "before.txt")).toBe("before");
     }, 60_000);
 
+    test("of a snapshot is the environment as it was then, with its secrets, at another address too", async () => {
+      const { environment: source, wordpress } = await provisioned({ title: "Kept garden" });
+      await write(source, "then.txt", "then");
+      const folder = path.join(await temporaryFolder(), "snapshot");
+      await runtime().snapshot(source, folder);
+      const config = await read(source, "wp-config.php");
+      await runtime().destroy(source);
+      const environment = exampleSpec().environment;
+      await runtime().clone({ environment, source: { folder }, addresses: [] });
+      expect(await read(environment, "then.txt")).toBe("then");
+      expect(await read(environment, "wp-config.php")).toBe(config);
+      expect(await frontPage(environment, wordpress.address)).toContain("Kept garden");
+      const moved = exampleSpec().environment;
+      const to = `http://moved-${moved.number}.localhost:8081`;
+      await runtime().clone({ environment: moved, source: { folder }, addresses: [{ from: wordpress.address, to }] });
+      expect(await frontPage(moved, to)).toContain("Kept garden");
+    }, 60_000);
+
     test("of an environment that is not there leaves nothing", async () => {
       const [environment, source] = [exampleSpec().environment, exampleSpec().environment];
       await expect(runtime().clone({ environment, source, addresses: [] })).rejects.toThrow(RuntimeFailure);

@@ -58,16 +58,19 @@ export interface AddressChange {
   readonly to: string;
 }
 
-/** An environment that begins as a copy of another one of the same runtime. */
-export interface CloneSpec {
-  readonly environment: EnvironmentRef;
-  readonly source: EnvironmentRef;
-  readonly addresses: readonly AddressChange[];
-}
-
 /** A folder as `snapshot` makes one. */
 export interface SnapshotFolder {
   readonly folder: string;
+}
+
+/**
+ * An environment that begins as a copy of another one of the same runtime, with secrets of its own; or as an earlier
+ * snapshot, which it then takes up where that one was: whoever was logged in still is.
+ */
+export interface CloneSpec {
+  readonly environment: EnvironmentRef;
+  readonly source: EnvironmentRef | SnapshotFolder;
+  readonly addresses: readonly AddressChange[];
 }
 
 /**

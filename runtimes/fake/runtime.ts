@@ -105,11 +105,12 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
     return versionOf(await requireRelease(live));
   }
 
+  function sourceOf(source: StageSpec["source"]): Promise<Release> {
+    return "folder" in source ? releaseIn(source.folder) : requireRelease(liveOf(source));
+  }
+
   async function planOf(spec: Omit<StageSpec, "token">): Promise<Plan> {
-    const [own, source] = await Promise.all([
-      requireRelease(liveOf(spec.environment)),
-      "folder" in spec.source ? releaseIn(spec.source.folder) : requireRelease(liveOf(spec.source)),
-    ]);
+    const [own, source] = await Promise.all([requireRelease(liveOf(spec.environment)), sourceOf(spec.source)]);
     return planStage(own, source, spec);
   }
 
@@ -148,7 +149,7 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
     clone: (spec) =>
       scripted("clone", spec.environment, () =>
         make(spec.environment, async (release) => {
-          const source = await requireRelease(liveOf(spec.source));
+          const source = await sourceOf(spec.source);
           await middle("clone", spec.environment);
           await fillCopy(source, spec, release);
         }),

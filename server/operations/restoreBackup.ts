@@ -2,10 +2,10 @@
  * A backup, or its files or its database alone, in the place of what an environment is now. It is fetched from the archives,
  * each piece of it held against its hash, and becomes the environment's next release (`takeOver.ts`).
  */
-import { BackupDamaged } from "../archives/load.ts";
 import { findBackup } from "../store/backups.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
+import { fetchBackup, moves } from "./fetchBackup.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { sharesOwn } from "./pushEnvironment.ts";
 import type { Services } from "./services.ts";
@@ -45,13 +45,11 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
   async function build({ input, operationId, signal }: StepContext<RestoreBackupInput>): Promise<void> {
     const { target, token, address, only } = input;
     const backup = await backupOf(input);
-    const folder = await archives.workFolder(workName(operationId));
-    await archives.restore(backup, folder, isWanted(only), signal).catch((error: unknown) => {
-      throw error instanceof BackupDamaged ? new StepFailure(error.message, { cause: error }) : error;
-    });
-    const addresses = backup.address === address ? [] : [{ from: backup.address, to: address }];
+    const work = workName(operationId);
+    const folder = await fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
+    const addresses = moves(backup, address);
     await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
-    await archives.removeWorkFolder(workName(operationId));
+    await archives.removeWorkFolder(work);
   }
 
   return {

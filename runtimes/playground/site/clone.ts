@@ -1,13 +1,12 @@
-/** An environment that begins as a copy of another one: its files, its database, and salts of its own. */
+/** An environment that begins as a copy of another one, with salts of its own, or as a snapshot, with the salts that it had. */
 import path from "node:path";
-import { environmentFolders } from "../../folders.ts";
 import { partOf } from "../../releases.ts";
 import type { CloneSpec } from "../../runtime.ts";
 import { ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 import { copyDatabases } from "./databases.ts";
 import { makeEnvironment } from "./provision.ts";
-import { recordOf, requireRelease } from "./release.ts";
+import { recordOf, sourceRelease } from "./release.ts";
 import { together } from "./together.ts";
 
 /** Idempotent: an environment that is there is left as it is. */
@@ -16,7 +15,7 @@ export async function clone(
   environments: string,
 ): Promise<{ readonly wordpressVersion: string | null }> {
   return makeEnvironment(environment, environments, async (place) => {
-    const release = await requireRelease(environmentFolders(environments, source).live);
+    const release = await sourceRelease(source, environments);
     const webRoot = path.join(place, "public");
     const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
     await together(
@@ -24,7 +23,7 @@ export async function clone(
       copyDatabases({ from: databases, to: path.join(place, "database"), addresses }),
     );
     const facts = recordOf(release);
-    if (facts.wordpressVersion !== null) await ownConfig(webRoot, null, addresses);
+    if (facts.wordpressVersion !== null) await ownConfig(webRoot, "folder" in source ? files : null, addresses);
     return facts;
   });
 }

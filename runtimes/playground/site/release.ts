@@ -1,7 +1,14 @@
 /** What a release of the playground is made of, and what the edge must know to serve it. */
 import path from "node:path";
-import { currentRelease, partOf, type Release, type ReleaseIdentity } from "../../releases.ts";
-import { type EnvironmentLayout, type EnvironmentRef, type MultisiteKind, RuntimeFailure } from "../../runtime.ts";
+import { environmentFolders } from "../../folders.ts";
+import { currentRelease, partOf, type Release, type ReleaseIdentity, releaseIn } from "../../releases.ts";
+import {
+  type EnvironmentLayout,
+  type EnvironmentRef,
+  type MultisiteKind,
+  RuntimeFailure,
+  type SnapshotFolder,
+} from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
 import { giveTo, isDiskFull } from "./copy.ts";
@@ -43,6 +50,11 @@ export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
   if (release === null) throw new RuntimeFailure("The environment is not there any more.");
   return release;
+}
+
+/** What a copy is made of: what an environment is now, or what it was when a snapshot was made of it. */
+export async function sourceRelease(source: EnvironmentRef | SnapshotFolder, environments: string): Promise<Release> {
+  return "folder" in source ? releaseIn(source.folder) : requireRelease(environmentFolders(environments, source).live);
 }
 
 /** First folders of the web root that are the same for every environment. */

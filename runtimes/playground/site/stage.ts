@@ -3,7 +3,7 @@ import path from "node:path";
 import { checkFiles } from "../../fileList.ts";
 import { environmentFolders } from "../../folders.ts";
 import { sharePart, stageRelease } from "../../releaseMoves.ts";
-import { partOf, type Release, releaseIn, writeRecord } from "../../releases.ts";
+import { partOf, type Release, writeRecord } from "../../releases.ts";
 import { RuntimeFailure, type StageSpec } from "../../runtime.ts";
 import { configName, ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
@@ -15,8 +15,8 @@ import {
   type ReleaseFacts,
   type ReleaseRecord,
   recordOf,
-  requireRelease,
   sharedFoldersOf,
+  sourceRelease,
   tellFullDisk,
 } from "./release.ts";
 import { together } from "./together.ts";
@@ -41,10 +41,7 @@ export interface StagePlan {
 }
 
 async function sideOf(source: StageSpec["source"], environments: string): Promise<Side> {
-  const release =
-    "folder" in source
-      ? await releaseIn(source.folder)
-      : await requireRelease(environmentFolders(environments, source).live);
+  const release = await sourceRelease(source, environments);
   const facts = recordOf(release);
   const database = path.join(await partOf(release, "database"), mainDatabase(facts));
   return { release, facts, webRoot: await partOf(release, "public"), database };

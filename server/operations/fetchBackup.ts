@@ -1,0 +1,55 @@
+/** What operations make of a backup: it is fetched from the archives, each piece of it held against its hash. */
+import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
+import { BackupDamaged } from "../archives/load.ts";
+import type { FinishedBackup } from "../store/backups.ts";
+import { StepFailure } from "./operation.ts";
+import type { Services } from "./services.ts";
+
+export interface BackupFetch {
+  readonly backup: FinishedBackup;
+  /** Names the folder that it is put into: one operation may have several. */
+  readonly work: string;
+  /** Chooses files and folders by path. Absent: all. */
+  readonly isWanted?: (path: string) => boolean;
+}
+
+/**
+ * Gives the folder, as a snapshot is one, which is to be removed with `archives.removeWorkFolder`. Rejects with
+ * `StepFailure` where a piece of the backup is missing or damaged.
+ */
+export async function fetchBackup(
+  { archives }: Pick<Services, "archives">,
+  { backup, work, isWanted = () => true }: BackupFetch,
+  signal: AbortSignal,
+): Promise<string> {
+  const folder = await archives.workFolder(work);
+  await archives.restore(backup, folder, isWanted, signal).catch((error: unknown) => {
+    throw error instanceof BackupDamaged ? new StepFailure(error.message, { cause: error }) : error;
+  });
+  return folder;
+}
+
+export interface BackupWork extends Omit<BackupFetch, "isWanted"> {
+  /** One that is not there. */
+  readonly environment: EnvironmentRef;
+  /** Where it is going to be, which may be elsewhere than when the backup was made. */
+  readonly address: string;
+}
+
+/** Makes an environment of a backup, whole or not at all. Again for the same environment it changes nothing. */
+export async function makeOfBackup(
+  services: Pick<Services, "archives" | "runtime">,
+  { environment, address, ...wish }: BackupWork,
+  signal: AbortSignal,
+): Promise<{ readonly wordpressVersion: string | null }> {
+  const { runtime, archives } = services;
+  const folder = await fetchBackup(services, wish, signal);
+  const made = await runtime.clone({ environment, source: { folder }, addresses: moves(wish.backup, address) });
+  await archives.removeWorkFolder(wish.work);
+  return made;
+}
+
+/** What becomes of its addresses where it is restored to this one. */
+export function moves(backup: FinishedBackup, address: string) {
+  return backup.address === address ? [] : [{ from: backup.address, to: address }];
+}
