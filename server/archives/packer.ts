@@ -3,6 +3,7 @@
  * A pack counts when it was read back and is, byte for byte, what was written.
  */
 import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Blobs } from "./blobs.ts";
 import type { PieceBox } from "./pieceBox.ts";
 import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
@@ -12,6 +13,8 @@ export interface Packer {
   keep(contents: readonly Buffer[]): Promise<readonly Buffer[]>;
   /** Resolves when everything is there. Nothing may follow. */
   finish(): Promise<void>;
+  /** Waits for what is being written, whatever becomes of it. Nothing may follow. */
+  settle(): Promise<void>;
   /** Of the packs that were written. */
   addedBytes(): number;
 }
@@ -23,6 +26,11 @@ export interface PackerOptions {
   /** Of the blob store, for the company's packs. */
   readonly folder: string;
   readonly signal: AbortSignal;
+}
+
+interface Content {
+  readonly content: Buffer;
+  readonly name: Buffer;
 }
 
 const packBytes = 16 << 20;
@@ -38,7 +46,7 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
   let sealed: Buffer[] = [];
   let pieces: PackedPiece[] = [];
   let bytes = 0;
-  let added = 0;
+  let addedBytes = 0;
   const writing = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | null = null;
 
@@ -51,7 +59,7 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
     if (!back.equals(content))
       throw new Error(`The archive store gives back something else than was put under ${name}.`);
     await index.addPack(pack, content.length, inside);
-    added += content.length;
+    addedBytes += content.length;
   }
 
   async function flush(): Promise<void> {
@@ -73,7 +81,22 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
     if (failure !== null) throw failure.error;
   }
 
-  async function add(content: Buffer, name: Buffer): Promise<void> {
+  async function settle(): Promise<void> {
+    await Promise.all(writing);
+  }
+
+  /** Between two pieces others have their turn: hashing and encrypting one takes milliseconds. */
+  async function nameAll(contents: readonly Buffer[]): Promise<readonly Content[]> {
+    const named: Content[] = [];
+    for (const content of contents) {
+      await nextTurn();
+      named.push({ content, name: box.nameOf(content) });
+    }
+    return named;
+  }
+
+  async function add({ content, name }: Content): Promise<void> {
+    await nextTurn();
     const piece = box.seal(content, name);
     pieces.push({ name, start: bytes, length: piece.length });
     sealed.push(piece);
@@ -84,22 +107,24 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
   return {
     keep: async (contents) => {
       signal.throwIfAborted();
-      const names = contents.map((content) => box.nameOf(content));
+      const named = await nameAll(contents);
+      const names = named.map(({ name }) => name);
       const asked = names.filter((name) => !known.has(keyOf(name)));
       const kept = asked.length === 0 ? known : await index.claim(asked);
-      for (const [at, name] of names.entries()) {
-        const [key, content] = [keyOf(name), contents[at]];
-        if (content === undefined || known.has(key)) continue;
+      for (const one of named) {
+        const key = keyOf(one.name);
+        if (known.has(key)) continue;
         known.add(key);
-        if (!kept.has(key)) await add(content, name);
+        if (!kept.has(key)) await add(one);
       }
       return names;
     },
     finish: async () => {
       await flush();
-      await Promise.all(writing);
+      await settle();
       throwFailure();
     },
-    addedBytes: () => added,
+    settle,
+    addedBytes: () => addedBytes,
   };
 }

@@ -49,3 +49,14 @@ test("a piece does not pass for another one, nor for another company's", () => {
   expect(() => other.open(sealed, other.nameOf(one))).toThrow(PieceDamaged);
   expect(() => other.open(sealed, box.nameOf(one))).toThrow(PieceDamaged);
 });
+
+test("what gets no smaller at its beginning is kept as it is, and takes hardly more room", () => {
+  const [random, text] = [randomBytes(pieceBytes), Buffer.alloc(pieceBytes / 2, "text ")];
+  const mixed = Buffer.concat([random.subarray(pieceBytes / 2), text]);
+  for (const content of [random, mixed]) {
+    const name = box.nameOf(content);
+    const sealed = box.seal(content, name);
+    expect(sealed.length).toBeLessThan(content.length + 40);
+    expect(box.open(sealed, name).equals(content)).toBe(true);
+  }
+});

@@ -31,21 +31,24 @@ const togetherFiles = 256;
 /** Files that are read at the same time, because opening one takes longer than reading it. */
 const atOnce = 8;
 const claimedTogether = 4_096;
+/** Pieces of the list of files. */
+const manifestTogether = 16;
 
 export async function save(root: string, options: SaveOptions): Promise<Saved> {
   const { folders, files } = await listTree(root);
   const unchanged = await claimUnchanged(files, options);
   const packer = createPacker(options);
-  const read = await saveFiles(
-    root,
-    files.filter(({ path }) => !unchanged.has(path)),
-    packer,
-  );
-  const entries = files.flatMap(({ path }) => unchanged.get(path) ?? read.get(path) ?? []);
-  const manifest = await saveManifest({ folders, files: entries }, packer);
-  await packer.finish();
-  const bytes = entries.reduce((sum, file) => sum + file.bytes, 0);
-  return { manifest, files: entries.length, bytes, addedBytes: packer.addedBytes() };
+  try {
+    const changed = files.filter(({ path }) => !unchanged.has(path));
+    const read = await saveFiles(root, changed, packer);
+    const entries = files.flatMap(({ path }) => unchanged.get(path) ?? read.get(path) ?? []);
+    const manifest = await saveManifest({ folders, files: entries }, packer);
+    await packer.finish();
+    const bytes = entries.reduce((sum, file) => sum + file.bytes, 0);
+    return { manifest, files: entries.length, bytes, addedBytes: packer.addedBytes() };
+  } finally {
+    await packer.settle();
+  }
 }
 
 /** Entries by path, whose pieces are all kept. */
@@ -88,10 +91,19 @@ async function saveFiles(
   const entries = new Map<string, FileEntry>();
   let together: { readonly file: FoundFile; readonly content: Buffer }[] = [];
   let bytes = 0;
+  let keeping = Promise.resolve();
 
+  /** While these are at work, the next are read. */
   async function keepTogether(): Promise<void> {
     const batch = together;
     [together, bytes] = [[], 0];
+    await keeping;
+    keeping = keepAll(batch);
+    // Whoever waits for it next hears of its failure.
+    keeping.catch(() => undefined);
+  }
+
+  async function keepAll(batch: typeof together): Promise<void> {
     const names = await packer.keep(batch.map(({ content }) => content));
     for (const [at, { file, content }] of batch.entries()) {
       const [name, entry] = [names[at], entries.get(file.path)];
@@ -101,21 +113,29 @@ async function saveFiles(
     }
   }
 
-  for (let start = 0; start < files.length; start += atOnce) {
-    const some = files.slice(start, start + atOnce);
-    const contents = await Promise.all(some.map((file) => readSmall(root, file)));
-    for (const [at, file] of some.entries()) {
-      const content = contents[at] ?? null;
-      if (content === "gone") continue;
-      entries.set(file.path, { ...file, bytes: 0, pieces: [] });
-      for await (const piece of content === null ? readLarge(root, file) : piecesOf(content)) {
-        together.push({ file, content: piece });
-        bytes += piece.length;
-        if (bytes >= togetherBytes || together.length >= togetherFiles) await keepTogether();
+  async function readAll(): Promise<void> {
+    for (let start = 0; start < files.length; start += atOnce) {
+      const some = files.slice(start, start + atOnce);
+      const contents = await Promise.all(some.map((file) => readSmall(root, file)));
+      for (const [at, file] of some.entries()) {
+        const content = contents[at] ?? null;
+        if (content === "gone") continue;
+        entries.set(file.path, { ...file, bytes: 0, pieces: [] });
+        for await (const piece of content === null ? readLarge(root, file) : piecesOf(content)) {
+          together.push({ file, content: piece });
+          bytes += piece.length;
+          if (bytes >= togetherBytes || together.length >= togetherFiles) await keepTogether();
+        }
       }
     }
+    await keepTogether();
   }
-  await keepTogether();
+
+  try {
+    await readAll();
+  } finally {
+    await keeping;
+  }
   return entries;
 }
 
@@ -175,6 +195,12 @@ async function readPiece(handle: Handle, start: number, length: number): Promise
 
 async function saveManifest(manifest: Manifest, packer: Packer): Promise<readonly Buffer[]> {
   const names: Buffer[] = [];
-  for (const piece of writeManifest(manifest)) names.push(...(await packer.keep([piece])));
-  return names;
+  let some: Buffer[] = [];
+  for (const piece of writeManifest(manifest)) {
+    some.push(piece);
+    if (some.length < manifestTogether) continue;
+    names.push(...(await packer.keep(some)));
+    some = [];
+  }
+  return [...names, ...(await packer.keep(some))];
 }
