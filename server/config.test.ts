@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { getDescription } from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConfigError, loadConfig, settings } from "./config.ts";
 
@@ -111,8 +112,8 @@ describe("a setting", () => {
   });
 
   test("has words that say what it accepts", () => {
-    for (const [name, schema] of Object.entries(settings.properties)) {
-      expect(schema, name).toHaveProperty("description");
+    for (const [name, setting] of Object.entries(settings.entries)) {
+      expect(getDescription(setting.type === "nullable" ? setting.wrapped : setting), name).toBeTruthy();
     }
   });
 });

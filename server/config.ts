@@ -3,24 +3,34 @@
  *
  * `settings` is the whole list. A name that is nearly one of them is an error, because a mistyped setting that is
  * silently ignored costs more than one that stops the start. Others may be for the tools beside us.
+ *
+ * The contract's schemas are TypeBox's. This one is not: every process reads it before anything else, and to load TypeBox
+ * takes a third of a second.
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
-import { type Static, type TSchema, Type } from "typebox";
-import { Value } from "typebox/value";
+import * as v from "valibot";
 
 const whole = (minimum: number, maximum: number, description: string) =>
-  Type.Integer({ minimum, maximum, description: `${description}: a whole number from ${minimum} to ${maximum}` });
-const text = (pattern: string, description: string) => Type.String({ pattern, description });
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(minimum),
+    v.maxValue(maximum),
+    v.description(`${description}: a whole number from ${minimum} to ${maximum}`),
+  );
+const text = (pattern: string, description: string) =>
+  v.pipe(v.string(), v.regex(new RegExp(pattern)), v.description(description));
+const textOrNone = (pattern: string, description: string) => v.nullable(text(pattern, description));
 
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const port = (what: string) => whole(0, 65_535, `the port of ${what} (0: any free one)`);
 
 /** Each description says what is accepted; errors quote it. */
-export const settings = Type.Object({
+export const settings = v.object({
   SITEWRIGHT_DATA: text("^.+$", "the folder that everything is kept in"),
   SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
   SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
@@ -29,12 +39,14 @@ export const settings = Type.Object({
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which new sites get their names, in lower case, such as localhost or sites.example.com",
   ),
-  DATABASE_URL: Type.Union([text("^postgres(ql)?://.+$", "a URL that begins with postgresql://"), Type.Null()], {
-    description: "the URL of a PostgreSQL server of version 18 or newer, beginning with postgresql://",
-  }),
-  SITEWRIGHT_FIRST_API_KEY: Type.Union([text("^[!-~]{16,200}$", "a key"), Type.Null()], {
-    description: "the API key to make at the first start: 16 to 200 visible ASCII characters without spaces",
-  }),
+  DATABASE_URL: textOrNone(
+    "^postgres(ql)?://.+$",
+    "the URL of a PostgreSQL server of version 18 or newer, beginning with postgresql://",
+  ),
+  SITEWRIGHT_FIRST_API_KEY: textOrNone(
+    "^[!-~]{16,200}$",
+    "the API key to make at the first start: 16 to 200 visible ASCII characters without spaces",
+  ),
   SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
   SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),
   SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "how many warm PHP workers wait for a site"),
@@ -48,19 +60,19 @@ export const settings = Type.Object({
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
     "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
   ),
-  SITEWRIGHT_ARCHIVE_URL: Type.Union(
-    [text("^(s3|file)://.+$", "a URL that begins with s3:// or file://"), Type.Null()],
-    {
-      description: "where backups are kept: s3://KEY:SECRET@host/bucket/folder, or file:///folder",
-    },
+  SITEWRIGHT_ARCHIVE_URL: textOrNone(
+    "^(s3|file)://.+$",
+    "where backups are kept: s3://KEY:SECRET@host/bucket/folder, or file:///folder",
   ),
   SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
-  SITEWRIGHT_LOG_LEVEL: Type.Enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"], {
-    description: "how much is logged: silent, fatal, error, warn, info, debug or trace",
-  }),
+  SITEWRIGHT_LOG_LEVEL: v.pipe(
+    v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
+    v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
+  ),
 });
 
-type Settings = Static<typeof settings>;
+type Settings = v.InferOutput<typeof settings>;
+type Setting = (typeof settings.entries)[keyof typeof settings.entries];
 
 /** More than one person asks for within a second; 17 MB each. */
 const readyCopies = 6;
@@ -151,13 +163,13 @@ export class ConfigError extends Error {
 /** Reads the settings. An empty variable counts as one that is not set. Throws `ConfigError`. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
-  const known = Object.entries(given).filter(([name]) => name in settings.properties);
+  const known = Object.entries(given).filter(([name]) => name in settings.entries);
   const values: Record<string, unknown> = {
     ...defaults(resolve(given.SITEWRIGHT_DATA ?? "data")),
     ...Object.fromEntries(known.map(([name, value]) => [name, readable(name, value)])),
   };
   const problems = [...mistypedNames(given), ...wrongValues(values)];
-  if (problems.length > 0 || !Value.Check(settings, values)) {
+  if (problems.length > 0 || !v.is(settings, values)) {
     throw new ConfigError(problems);
   }
   return freeze(values);
@@ -165,34 +177,33 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 
 /** Whole numbers are read as such; anything else stays text and fails the check where a number is wanted. */
 function readable(name: string, value: unknown): unknown {
-  const schema: TSchema | undefined = Object.entries(settings.properties).find(([key]) => key === name)?.[1];
-  return schema !== undefined && Type.IsInteger(schema) && typeof value === "string" && /^\d{1,15}$/.test(value)
-    ? Number(value)
-    : value;
+  const setting = Object.entries(settings.entries).find(([key]) => key === name)?.[1];
+  const isWhole = setting?.type === "number" && typeof value === "string" && /^\d{1,15}$/.test(value);
+  return isWhole ? Number(value) : value;
 }
 
 const secretSettings = new Set(["DATABASE_URL", "SITEWRIGHT_FIRST_API_KEY", "SITEWRIGHT_ARCHIVE_URL"]);
 
 function wrongValues(values: Record<string, unknown>): string[] {
-  return Object.entries(settings.properties).flatMap(([name, schema]) => {
+  return Object.entries(settings.entries).flatMap(([name, setting]) => {
     const value = values[name];
-    if (Value.Check(schema, value)) {
+    if (v.is(setting, value)) {
       return name === "DATABASE_URL" && typeof value === "string" && !URL.canParse(value)
-        ? [`${name} can't be read as a URL. Accepted: ${accepted(schema)}.`]
+        ? [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`]
         : [];
     }
     // A URL and a key carry secrets, and this text ends up in logs.
     const isSecret = secretSettings.has(name);
-    return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(schema)}.`];
+    return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(setting)}.`];
   });
 }
 
-function accepted(schema: TSchema): string {
-  return "description" in schema ? String(schema.description) : "";
+function accepted(setting: Setting): string {
+  return v.getDescription(setting.type === "nullable" ? setting.wrapped : setting) ?? "";
 }
 
 function mistypedNames(given: Record<string, unknown>): string[] {
-  const names = Object.keys(settings.properties);
+  const names = Object.keys(settings.entries);
   return Object.keys(given)
     .filter((name) => name.startsWith(ourPrefix) && !name.startsWith(testPrefix) && !names.includes(name))
     .map((name) => ({ name, near: closest(name, names) }))

@@ -73,7 +73,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const publisher = makePublisher({ database, runtime, edge, dataFolder: config.data, log });
   const probe = makeProbe(config.edgePort);
   const archives = openArchives({
-    blobs: openBlobs(archivePlace(config)),
+    blobs: await openBlobs(archivePlace(config)),
     key: await openKey(join(config.data, "secrets", "archive-key")),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),

@@ -1,15 +1,14 @@
 /** Runs the program that prepares the runtime, to its end. */
 import { text } from "node:stream/consumers";
 import type { Progress } from "@sitewright/runtimes/runtime.ts";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
+import * as v from "valibot";
 import { killGroup, type NodeProgram, spawnNode } from "./spawnNode.ts";
 
-const progressMessage = Type.Object({
-  type: Type.Literal("progress"),
-  phase: Type.String(),
-  done: Type.Number(),
-  total: Type.Union([Type.Number(), Type.Null()]),
+const progressMessage = v.object({
+  type: v.literal("progress"),
+  phase: v.string(),
+  done: v.number(),
+  total: v.nullable(v.number()),
 });
 
 export interface PreparationProgram extends NodeProgram {
@@ -22,7 +21,7 @@ export async function prepareInProcess(program: PreparationProgram, progress: Pr
   const child = spawnNode(program);
   program.signal.addEventListener("abort", () => killGroup(child), { once: true });
   child.on("message", (message) => {
-    if (Value.Check(progressMessage, message)) {
+    if (v.is(progressMessage, message)) {
       progress(message);
     }
   });

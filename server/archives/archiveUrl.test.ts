@@ -105,7 +105,8 @@ describe("what an address names is opened", () => {
   test("as a folder", async () => {
     const folder = await mkdtemp(join(tmpdir(), "swblobs-"));
     onTestFinished(() => rm(folder, { recursive: true }));
-    await openBlobs(parseArchiveUrl(`file://${folder}`, usual)).put("packs/one", Buffer.from("x"), signal);
+    const blobs = await openBlobs(parseArchiveUrl(`file://${folder}`, usual));
+    await blobs.put("packs/one", Buffer.from("x"), signal);
     expect(await readdir(join(folder, "packs"))).toEqual(["one"]);
   });
 
@@ -114,7 +115,7 @@ describe("what an address names is opened", () => {
     onTestFinished(() => server.stop());
     const { endpoint, bucket, accessKeyId, secretAccessKey } = server.place("");
     const text = `s3://${accessKeyId}:${secretAccessKey}@${new URL(endpoint).host}/${bucket}/deep?tls=off`;
-    const blobs = openBlobs(parseArchiveUrl(text, usual));
+    const blobs = await openBlobs(parseArchiveUrl(text, usual));
     await blobs.put("packs/one", Buffer.from("x"), signal);
     expect(await blobs.list("packs", signal)).toEqual(new Map([["packs/one", 1]]));
   });

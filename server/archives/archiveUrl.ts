@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Blobs } from "./blobs.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
-import { openS3Blobs, type S3Place } from "./s3Blobs.ts";
+import type { S3Place } from "./s3Blobs.ts";
 
 export type ArchivePlace = { readonly kind: "folder"; readonly folder: string } | (S3Place & { readonly kind: "s3" });
 
@@ -36,8 +36,11 @@ export function parseArchiveUrl(text: string | null, usualFolder: string): Archi
   return wrong("begins with neither s3:// nor file://");
 }
 
-export function openBlobs(place: ArchivePlace): Blobs {
-  return place.kind === "folder" ? openFolderBlobs(place.folder) : openS3Blobs(place);
+/** What speaks to object stores is loaded only for one. */
+export async function openBlobs(place: ArchivePlace): Promise<Blobs> {
+  if (place.kind === "folder") return openFolderBlobs(place.folder);
+  const { openS3Blobs } = await import("./s3Blobs.ts");
+  return openS3Blobs(place);
 }
 
 function wrong(what: string): never {

@@ -8,8 +8,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { XMLParser } from "fast-xml-parser";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
+import * as v from "valibot";
 import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
 
 export interface S3Place {
@@ -202,11 +201,11 @@ interface Page {
   readonly next: string | null;
 }
 
-const pageSchema = Type.Object({
-  ListBucketResult: Type.Object({
-    IsTruncated: Type.Enum(["true", "false"]),
-    NextContinuationToken: Type.Optional(Type.String({ minLength: 1 })),
-    Contents: Type.Optional(Type.Array(Type.Object({ Key: Type.String(), Size: Type.String({ pattern: "^\\d+$" }) }))),
+const pageSchema = v.object({
+  ListBucketResult: v.object({
+    IsTruncated: v.picklist(["true", "false"]),
+    NextContinuationToken: v.optional(v.pipe(v.string(), v.minLength(1))),
+    Contents: v.optional(v.array(v.object({ Key: v.string(), Size: v.pipe(v.string(), v.regex(/^\d+$/)) }))),
   }),
 });
 
@@ -224,7 +223,7 @@ function parseXml(body: Buffer): unknown {
 
 function pageIn({ body }: Answer): Page {
   const page = parseXml(body);
-  if (!Value.Check(pageSchema, page)) throw unreadable("The archive store's list can't be read.");
+  if (!v.is(pageSchema, page)) throw unreadable("The archive store's list can't be read.");
   const { IsTruncated, NextContinuationToken, Contents = [] } = page.ListBucketResult;
   const isLast = IsTruncated === "false";
   if (!isLast && NextContinuationToken === undefined) throw unreadable("The archive store's list breaks off.");
@@ -245,7 +244,7 @@ function isAbsence(error: unknown): boolean {
   return error instanceof ObjectStoreFailure && error.isAbsence;
 }
 
-const errorSchema = Type.Object({ Error: Type.Object({ Code: Type.String(), Message: Type.Optional(Type.String()) }) });
+const errorSchema = v.object({ Error: v.object({ Code: v.string(), Message: v.optional(v.string()) }) });
 
 /** What to do about it, by the store's code or, where it has none that is known, by the status. */
 const meanings: ReadonlyMap<string, string> = new Map([
@@ -274,7 +273,7 @@ const longestAnswer = 300;
 
 function refusal(place: S3Place, { method }: Question, { status, body }: Answer): ObjectStoreFailure {
   const error = parseXml(body);
-  const { Code: code, Message = "" } = Value.Check(errorSchema, error) ? error.Error : { Code: "" };
+  const { Code: code, Message = "" } = v.is(errorSchema, error) ? error.Error : { Code: "" };
   const isTransient = status === 408 || status === 429 || status >= 500 || passingCodes.has(code);
   const meaning =
     meanings.get(code) ??
