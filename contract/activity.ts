@@ -25,6 +25,8 @@ export const activityTypes = [
   "addManualBackup",
   "removeBackup",
   "restoreBackup",
+  "restoreDeletedSite",
+  "restoreDeletedEnvironment",
   "createApiKey",
   "revokeApiKey",
 ] as const;

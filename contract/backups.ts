@@ -5,7 +5,7 @@ import { Accepted } from "./operations.ts";
 import { nullable, pattern, uuid } from "./schema.ts";
 
 const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
-const moment = (description: string) =>
+export const moment = (description: string) =>
   Type.Number({ description: `Milliseconds since 1970: ${description}`, examples: [1795190400000] });
 
 const Backup = Type.Object(

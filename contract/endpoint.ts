@@ -26,6 +26,7 @@ export type Resource =
   | { readonly kind: "environment"; readonly from: IdSource }
   | { readonly kind: "operation"; readonly from: IdSource }
   | { readonly kind: "backup"; readonly from: IdSource }
+  | { readonly kind: "deletedSite"; readonly from: IdSource }
   /** The calling key itself. */
   | { readonly kind: "key" };
 

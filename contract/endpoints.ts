@@ -2,6 +2,8 @@
 import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
+import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
+import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
 import { listFiles } from "./files.ts";
@@ -37,6 +39,10 @@ export const endpoints = {
   addManualBackup,
   removeBackup,
   restoreBackup,
+  listDeletedSites,
+  restoreDeletedSite,
+  listDeletedEnvironments,
+  restoreDeletedEnvironment,
   getOperation,
   listApiKeys,
   createApiKey,

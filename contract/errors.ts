@@ -20,7 +20,8 @@ export type ErrorStatus = keyof typeof errorMessages;
  * the message is for people.
  */
 export const refusalReasons = {
-  site_name_taken: "Another site of the company has that display name, in whatever case.",
+  site_name_taken:
+    "Another site of the company has that display name, in whatever case; or another site has the address of one that is to be brought back.",
   unknown_region: "The region is not one of those that the company's available regions list.",
   unknown_language: "WordPress can't be installed in that language here; `offered` lists the ones that it can.",
   install_mode_clone: "A site is cloned by `POST /sites/clone`, not by `install_mode`.",
@@ -28,7 +29,8 @@ export const refusalReasons = {
     "Plugins can't be installed while a site is created; `fields` names those to leave out.",
   multisite_contradiction: "A subdomain multisite was asked for together with `is_multisite: false`.",
   multisite_unsupported: "This installation can't run that kind of multisite.",
-  environment_name_taken: "Another environment of the site has that display name, in whatever case.",
+  environment_name_taken:
+    "Another environment of the site has that display name, in whatever case; or another one has the address of one that is to be brought back.",
   environment_name_reserved: "`live` is the name of the environment that every site has.",
   site_being_deleted: "The site is being deleted, so that nothing can be added to it.",
   too_many_files: "The environment has more files than can be listed.",
@@ -41,6 +43,7 @@ export const refusalReasons = {
   php_version_ended:
     "The version of PHP has come to its end; whoever opts out of automatic updates in the same request may have it.",
   unknown_backup: "The company has no such backup, or it is not finished.",
+  being_brought_back: "What was deleted is being brought back already.",
   unknown_user: "The company has no such user.",
   expiry_in_the_past: "An API key can't expire before it is made.",
   unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",

@@ -1,5 +1,6 @@
 /** Environments that are made, copied and removed. */
 import { Type } from "typebox";
+import { Deletion, WithoutBackup } from "./deletion.ts";
 import { endpoint } from "./endpoint.ts";
 import { Accepted } from "./operations.ts";
 import { line, uuid } from "./schema.ts";
@@ -77,8 +78,10 @@ export const deleteEnvironment = endpoint({
   tag: "Environments",
   summary: "Delete an environment",
   description:
-    "Deletes the environment with its files, its database and its backups, for good. Its name is free again at once. The live environment goes only with its site: for it, the operation fails and says so.",
+    "Deletes the environment with its files and its database. When visitors can't reach it any more it is backed up, and it can be brought back for as long as such a backup is kept (`GET /sites/{site_id}/deleted-environments`); its name is free again at once. If the backup can't be made, the deletion fails and the environment is there as before. With `without_backup` it is deleted for good. The live environment goes only with its site: for it, the operation fails and says so.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
+  query: WithoutBackup,
+  body: Deletion,
   responses: madeOf("The environment is being deleted."),
   verb: "delete",
   resource: { kind: "environment", from: "params.env_id" },

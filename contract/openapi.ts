@@ -90,12 +90,21 @@ function operationOf(name: string, row: Endpoint, named: Map<string, unknown>): 
     ...(row.deprecated && { deprecated: true }),
     parameters: parametersOf(row, named),
     ...(row.body && {
-      requestBody: { required: true, content: { "application/json": { schema: publish(row.body, named) } } },
+      requestBody: {
+        required: needsSomething(row.body),
+        content: { "application/json": { schema: publish(row.body, named) } },
+      },
     }),
     responses: { ...successes(row, named), ...errors(row, named) },
     "x-verb": row.verb,
     ...(row.operation && { "x-operation": row.operation }),
   };
+}
+
+/** A body of which every field may be left out may be left out itself. */
+function needsSomething({ required }: NonNullable<Endpoint["body"]>): boolean {
+  const names: readonly string[] = required ?? [];
+  return names.length > 0;
 }
 
 function parametersOf(row: Endpoint, named: Map<string, unknown>): Node[] {

@@ -74,6 +74,16 @@ export const operationKinds = {
     message: "Restoring a backup to environment in progress",
     category: "siteActions",
   },
+  restoreDeletedSite: {
+    prefix: "sites:restore-deleted-",
+    message: "Restoring deleted site in progress",
+    category: "siteActions",
+  },
+  restoreDeletedEnvironment: {
+    prefix: "environments:restore-deleted-",
+    message: "Restoring deleted environment in progress",
+    category: "siteActions",
+  },
 } as const satisfies Record<string, OperationKindFacts>;
 
 export type OperationKind = keyof typeof operationKinds;

@@ -1,5 +1,6 @@
 /** WordPress sites. */
 import { Type } from "typebox";
+import { Deletion, WithoutBackup } from "./deletion.ts";
 import { endpoint } from "./endpoint.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
 import { Accepted } from "./operations.ts";
@@ -117,8 +118,11 @@ export const deleteSite = endpoint({
   path: "/sites/{site_id}",
   tag: "Sites",
   summary: "Delete a site",
-  description: "Deletes the site with all its environments, files and databases, for good.",
+  description:
+    "Deletes the site with all its environments, files and databases. When visitors can't reach it any more everything is backed up, and the site can be brought back for as long as such a backup is kept (`GET /company/{id}/deleted-sites`); its names are free again at once. If the backup can't be made, the deletion fails and the site is there as before. With `without_backup` the site is deleted for good.",
   params: byId,
+  query: WithoutBackup,
+  body: Deletion,
   responses: { 202: { description: "The site is being deleted.", body: Accepted } },
   verb: "delete",
   role: "admin",

@@ -92,7 +92,7 @@ describe("the control process", () => {
     expect((await firstRunFile()).api_key).toBe(facts.api_key);
   });
 
-  test("makes a site that visitors can open, and deletes it without a trace", async () => {
+  test("makes a site that visitors can open, and deletes it", async () => {
     const accepted = await createDemo("Demo");
     expect(accepted.status).toBe(202);
     const created = await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
@@ -113,6 +113,26 @@ describe("the control process", () => {
     expect((await call("GET", `/sites/${created.body.data.idSite}`)).status).toBe(404);
     const { rows } = await own.pool.query("select count(*)::int as n from environment_locks");
     expect(rows[0].n).toBe(0);
+  });
+
+  test("brings a deleted site back under the ids and the address that it had", async () => {
+    const end = async ({ operation_id }: Body) => (await call("GET", `/operations/${operation_id}?wait=20`)).body;
+    const { data: created } = await end((await createDemo("Demo")).body);
+    const before = (await call("GET", `/sites/${created.idSite}`)).body.site;
+    await end((await call("DELETE", `/sites/${created.idSite}`)).body);
+    const { company_id } = await firstRunFile();
+    const list = `/company/${company_id}/deleted-sites`;
+    expect((await call("GET", list)).body).toMatchObject({
+      company: { deleted_sites: [{ id: created.idSite, name: "demo", environments: [{ name: "live" }] }] },
+    });
+    const accepted = await call("POST", `${list}/${created.idSite}/restore`);
+    expect(accepted.status).toBe(202);
+    expect(await end(accepted.body)).toMatchObject({ status: 200, data: { result: created.result } });
+    expect((await call("GET", `/sites/${created.idSite}`)).body.site).toEqual(before);
+    const page = await visit(edge.edge.port, `http://demo.localhost:${edge.edge.port}`);
+    expect(page.body).toContain("notes</title>");
+    expect((await call("GET", list)).body).toEqual({ company: { deleted_sites: [] } });
+    expect((await call("POST", `${list}/${created.idSite}/restore`)).status).toBe(404);
   });
 
   test("what the edge missed is published when it is there again", async () => {

@@ -3,6 +3,7 @@ import type { DeleteEnvironmentInput } from "@sitewright/server/operations/delet
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import type { DomainRecord, EnvironmentRecord } from "@sitewright/server/store/environments.ts";
 import { getSite, type SiteRecord } from "@sitewright/server/store/sites.ts";
+import { addressOf } from "./addresses.ts";
 import type { Context, Settings } from "./context.ts";
 import { NotFound } from "./failures.ts";
 
@@ -51,18 +52,22 @@ export async function list(context: Context, siteId: string) {
 }
 
 /** Starts the operation that deletes the environment. Gives its id. */
-export function remove(context: Context, environmentId: string): Promise<string> {
+export function remove(context: Context, environmentId: string, withoutBackup: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    const { id, number, name } = environment;
+    const { id, number, name, host } = environment;
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "deleteEnvironment",
       companyId: environment.company_id,
       siteId: environment.site_id,
       environmentId: id,
       locks: [id],
-      input: { environment: { id, number }, isLive: name === "live" } satisfies DeleteEnvironmentInput,
+      input: {
+        environment: { id, number, address: addressOf(context.settings, host) },
+        isLive: name === "live",
+        withoutBackup,
+      } satisfies DeleteEnvironmentInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },

@@ -2,6 +2,7 @@
 import type { DeleteSiteInput } from "@sitewright/server/operations/deleteSite.ts";
 import { getSite, listSites, siteForOperation } from "@sitewright/server/store/sites.ts";
 import { sitesInScope } from "./access.ts";
+import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
 import { briefView, longView } from "./environments.ts";
 import { NotFound } from "./failures.ts";
@@ -52,7 +53,7 @@ export async function get(context: Context, siteId: string) {
 }
 
 /** Starts the operation that deletes the site with all its environments. Gives its id. */
-export function remove(context: Context, siteId: string): Promise<string> {
+export function remove(context: Context, siteId: string, withoutBackup: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const site = await siteForOperation(transaction, siteId);
     if (!site) throw new NotFound();
@@ -65,7 +66,12 @@ export function remove(context: Context, siteId: string): Promise<string> {
       locks: site.environments.map(({ id }) => id),
       input: {
         siteId,
-        environments: site.environments.map(({ id, number }) => ({ id, number })),
+        environments: site.environments.map(({ id, number, host }) => ({
+          id,
+          number,
+          address: addressOf(context.settings, host),
+        })),
+        withoutBackup,
       } satisfies DeleteSiteInput,
       whenBusy: context.whenBusy,
       actor: context.actor,

@@ -2,7 +2,7 @@
  * Where the content of backups is kept: pieces of files, each once for a whole company, compressed and encrypted, in
  * packs that lie in a folder or an object store. `docs/decisions/backups.md` says why it is like this.
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
 import { BackupDamaged, type LoadOptions, load, loadManifest } from "./load.ts";
@@ -39,6 +39,8 @@ export interface Archives {
   /** Path of a folder for what is about to be kept or restored, where none is yet. The same for the same name. */
   workFolder(name: string): Promise<string>;
   removeWorkFolder(name: string): Promise<void>;
+  /** What is left, in bytes, of the disk that these folders are on. */
+  freeBytes(): Promise<number>;
 }
 
 export interface ArchivesOptions {
@@ -127,6 +129,11 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     removeWorkFolder: async (name) => {
       // Beside it lies what was being put together for it when a process was killed.
       for (const place of [workOf(name), `${workOf(name)}.new`]) await removeFolder(place);
+    },
+    freeBytes: async () => {
+      await mkdir(work, { recursive: true, mode: 0o700 });
+      const { bavail, bsize } = await statfs(work);
+      return bavail * bsize;
     },
   };
 }

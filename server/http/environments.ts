@@ -2,6 +2,7 @@ import * as environments from "@sitewright/server/app/environments.ts";
 import * as files from "@sitewright/server/app/files.ts";
 import * as newEnvironment from "@sitewright/server/app/newEnvironment.ts";
 import { push } from "@sitewright/server/app/push.ts";
+import { isWithoutBackup } from "./deletion.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 export const environmentHandlers: HandlersOf<
@@ -27,8 +28,8 @@ export const environmentHandlers: HandlersOf<
     accepted("addPlainEnvironment", await newEnvironment.createPlain(context, params.site_id, body)),
   cloneEnvironment: async (context, { params, body }) =>
     accepted("cloneEnvironment", await newEnvironment.clone(context, params.site_id, body)),
-  deleteEnvironment: async (context, { params }) =>
-    accepted("deleteEnvironment", await environments.remove(context, params.env_id)),
+  deleteEnvironment: async (context, { params, ...wish }) =>
+    accepted("deleteEnvironment", await environments.remove(context, params.env_id, isWithoutBackup(wish))),
   pushEnvironment: async (context, { params, body }) =>
     accepted("pushEnvironment", await push(context, params.site_id, body)),
 };

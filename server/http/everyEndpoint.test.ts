@@ -15,13 +15,25 @@ const message404 = "Could not find data or the user does not have permissions to
 let ids: Record<string, string>;
 let foreignIds: Record<string, string>;
 
-/** A site, its live environment, another one, and a backup of that. */
+/** A site, its live environment, another one, a backup of that, and a site and an environment that were deleted. */
 async function siteAndEnvironments(key: string): Promise<Record<string, string>> {
-  const { addBackup, addEnvironment, addSite } = test.current;
+  const { addBackup, addEnvironment, addSite, deleteEnvironment, deleteSite } = test.current;
   const siteId = await addSite({}, key);
+  const { id: deletedEnvironmentId } = await addEnvironment(siteId, key);
+  await deleteEnvironment(deletedEnvironmentId, key);
+  const deletedSiteId = await addSite({}, key);
+  await deleteSite(deletedSiteId, key);
   const { id, liveId } = await addEnvironment(siteId, key);
   const backupId = String(await addBackup(id));
-  return { site_id: siteId, env_id: id, target_env_id: id, live_id: liveId, backup_id: backupId };
+  return {
+    site_id: siteId,
+    env_id: id,
+    target_env_id: id,
+    live_id: liveId,
+    backup_id: backupId,
+    deleted_site_id: deletedSiteId,
+    deleted_env_id: deletedEnvironmentId,
+  };
 }
 
 beforeAll(async () => {
@@ -43,7 +55,10 @@ beforeAll(async () => {
 });
 
 function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): string {
-  return `/v2${row.path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}`;
+  const path = row.path
+    .replace("deleted-sites/{site_id}", "deleted-sites/{deleted_site_id}")
+    .replace("deleted-environments/{env_id}", "deleted-environments/{deleted_env_id}");
+  return `/v2${path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}`;
 }
 
 /** A right body for each row that wants one, with names of its own each time. */
@@ -52,6 +67,10 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /sites": (companyId) => siteWish(companyId),
     "POST /sites/plain": (company) => ({ company, display_name: randomUUID(), region: "europe-west3" }),
     "POST /sites/clone": (company, { env_id }) => ({ company, display_name: randomUUID(), source_env_id: env_id }),
+    "DELETE /sites/{site_id}": () => ({ without_backup: true }),
+    "DELETE /sites/environments/{env_id}": () => ({ without_backup: false }),
+    "POST /company/{id}/deleted-sites/{site_id}/restore": () => ({ display_name: randomUUID() }),
+    "POST /sites/{site_id}/deleted-environments/{env_id}/restore": () => ({ display_name: randomUUID() }),
     "POST /sites/{site_id}/reset-site": () => ({ admin_password: "another battery staple" }),
     "POST /company/{id}/api-keys": () => ({ name: "Made by a test" }),
     "POST /sites/{site_id}/environments": () => ({ ...environmentWish(), ...wordpressWish }),
@@ -79,10 +98,12 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
   return body;
 }
 
-/** Whatever is deleted is there for that. */
+/** Whatever is deleted, or brought back, is there for that. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
   const isDeleted = row.method === "DELETE" && ["site", "environment", "backup"].includes(row.resource.kind);
-  return isDeleted ? { ...ids, ...(await siteAndEnvironments(test.current.company.api_key)) } : ids;
+  const isBroughtBack = row.operation?.startsWith("restoreDeleted") ?? false;
+  if (!isDeleted && !isBroughtBack) return ids;
+  return { ...ids, ...(await siteAndEnvironments(test.current.company.api_key)) };
 }
 
 async function rightCall(row: Endpoint, options: { key?: string; suffix?: string } = {}): Promise<Reply> {
@@ -182,6 +203,8 @@ describe("whose things are", () => {
       target_env_id: randomUUID(),
       live_id: randomUUID(),
       backup_id: "2147483648",
+      deleted_site_id: randomUUID(),
+      deleted_env_id: randomUUID(),
       operation_id: `sites:add-${randomUUID()}`,
       key_id: randomUUID(),
     };
@@ -215,6 +238,8 @@ describe("whose things are", () => {
         operation_id: id,
         key_id: id,
         backup_id: `${id}.0`,
+        deleted_site_id: id,
+        deleted_env_id: id,
       };
       expectError(await call(row.method, pathOf(row, values), { body: bodyOf(row) }), 404, message404);
     }
@@ -308,17 +333,18 @@ describe("bodies", () => {
   it.each(withBody)("must be declared as JSON: $method $path", async (row) => {
     const { call } = test.current;
     const text = JSON.stringify(bodyOf(row));
+    const path = pathOf(row, await valuesFor(row));
     for (const type of [
       "text/plain",
       "application/x-www-form-urlencoded",
       "multipart/form-data; boundary=x",
       "nonsense",
     ]) {
-      const answer = await call(row.method, pathOf(row), { body: text, headers: { "content-type": type } });
+      const answer = await call(row.method, path, { body: text, headers: { "content-type": type } });
       expectError(answer, 415, "The request body must be sent as application/json");
     }
     const accepted = { "content-type": "application/json; charset=utf-8" };
-    expect((await call(row.method, pathOf(row), { body: text, headers: accepted })).status).toBeLessThan(300);
+    expect((await call(row.method, path, { body: text, headers: accepted })).status).toBeLessThan(300);
   });
 
   it.each(withBody)("must be JSON, and an object: $method $path", async (row) => {
@@ -342,7 +368,8 @@ describe("bodies", () => {
       413,
       "The request body is larger than 1 MiB",
     );
-    expect((await call(row.method, pathOf(row), { body: fill(1_000_000) })).status).toBeLessThan(300);
+    const path = pathOf(row, await valuesFor(row));
+    expect((await call(row.method, path, { body: fill(1_000_000) })).status).toBeLessThan(300);
   });
 
   it.each(withBody)("ignore fields that nobody knows, however they are made: $method $path", async (row) => {
@@ -350,7 +377,7 @@ describe("bodies", () => {
     const known = JSON.stringify(bodyOf(row)).slice(1);
     const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
     const body = `{"unknown":[1,{"x":null}],"nul":"\\u0000","__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"deep":${deep},${known}`;
-    expect((await call(row.method, pathOf(row), { body })).status).toBeLessThan(300);
+    expect((await call(row.method, pathOf(row, await valuesFor(row)), { body })).status).toBeLessThan(300);
   });
 
   it.each(rows)("an empty body is none, whatever it is declared as: $method $path", async (row) => {

@@ -4,6 +4,7 @@ import type { Context } from "@sitewright/server/app/context.ts";
 import { apiKeyHandlers } from "./apiKeys.ts";
 import { backupHandlers } from "./backups.ts";
 import { companyHandlers } from "./company.ts";
+import { deletedHandlers } from "./deleted.ts";
 import { environmentHandlers } from "./environments.ts";
 import { operationHandlers } from "./operations.ts";
 import { siteHandlers } from "./sites.ts";
@@ -14,6 +15,7 @@ export const handlers = {
   ...environmentHandlers,
   ...toolHandlers,
   ...backupHandlers,
+  ...deletedHandlers,
   ...operationHandlers,
   ...apiKeyHandlers,
   ...companyHandlers,

@@ -2,6 +2,7 @@ import type { Context } from "@sitewright/server/app/context.ts";
 import * as newSite from "@sitewright/server/app/newSite.ts";
 import * as resetSite from "@sitewright/server/app/resetSite.ts";
 import * as sites from "@sitewright/server/app/sites.ts";
+import { isWithoutBackup } from "./deletion.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 export const siteHandlers: HandlersOf<
@@ -15,7 +16,8 @@ export const siteHandlers: HandlersOf<
   createPlainSite: async (context, { body }) => accepted("addPlainSite", await newSite.createPlain(context, body)),
   cloneSite: async (context, { body }) => accepted("cloneSite", await newSite.clone(context, body)),
   getSite: async (context, { params }) => ({ status: 200, body: { site: await sites.get(context, params.site_id) } }),
-  deleteSite: async (context, { params }) => accepted("deleteSite", await sites.remove(context, params.site_id)),
+  deleteSite: async (context, { params, ...wish }) =>
+    accepted("deleteSite", await sites.remove(context, params.site_id, isWithoutBackup(wish))),
   resetSite: async (context, { params, body }) =>
     accepted("resetSite", await resetSite.reset(context, params.site_id, body)),
 };

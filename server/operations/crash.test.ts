@@ -1,6 +1,7 @@
 /** Every operation through every crash. A new definition is one line in `subjects`. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backingUp, removingBackup, restoringBackup } from "../testing/backups.ts";
+import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
 import {
   addingEnvironment,
   addingPlainEnvironment,
@@ -34,6 +35,8 @@ const subjects = {
   "backing an environment up": backingUp,
   "removing a backup": removingBackup,
   "restoring a backup": restoringBackup,
+  "bringing a deleted site back": restoringDeletedSite,
+  "bringing a deleted environment back": restoringDeletedEnvironment,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

@@ -13,6 +13,7 @@ import { removeBackup } from "./removeBackup.ts";
 import { resetSite } from "./resetSite.ts";
 import { restartPhp } from "./restartPhp.ts";
 import { restoreBackup } from "./restoreBackup.ts";
+import { restoreDeleted } from "./restoreDeleted.ts";
 import type { Services } from "./services.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
@@ -35,5 +36,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     addManualBackup: addManualBackup(services),
     removeBackup: removeBackup(services),
     restoreBackup: restoreBackup(services),
+    restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),
+    restoreDeletedEnvironment: restoreDeleted(services, "restoreDeletedEnvironment"),
   };
 }

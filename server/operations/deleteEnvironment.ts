@@ -1,19 +1,24 @@
-/** An environment goes like a site: first out of the visitors' sight, then out of the way, then for good. */
+/** An environment goes like a site: out of the visitors' sight, into a backup, out of the way, and then for good. */
+import { forgetEnvironment, keepDeletedEnvironments } from "../store/deletedEnvironments.ts";
 import { removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
+import { beforeDeletion, type Doomed } from "./beforeDeletion.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
 export type DeleteEnvironmentInput = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: Doomed;
   readonly isLive: boolean;
+  /** Whether nothing is kept of it, earlier backups included. */
+  readonly withoutBackup: boolean;
 };
 
-export function deleteEnvironment({
-  database,
-  runtime,
-  publisher,
-}: Services): OperationDefinition<DeleteEnvironmentInput> {
+export function deleteEnvironment(services: Services): OperationDefinition<DeleteEnvironmentInput> {
+  const { database, runtime, publisher } = services;
+  const [estimate, backup] = beforeDeletion<DeleteEnvironmentInput>(services, ({ environment, withoutBackup }) => ({
+    environments: [environment],
+    withoutBackup,
+  }));
   return {
     kind: "deleteEnvironment",
     steps: [
@@ -27,6 +32,7 @@ export function deleteEnvironment({
           );
         },
       },
+      estimate,
       {
         name: "withdraw",
         deadlineSeconds: 30,
@@ -39,6 +45,7 @@ export function deleteEnvironment({
           await publisher.publish();
         },
       },
+      backup,
       {
         name: "retire",
         deadlineSeconds: 60,
@@ -54,8 +61,11 @@ export function deleteEnvironment({
       },
     ],
     pointOfNoReturn: "destroy",
-    succeeded: async (transaction, { input }) => {
-      await removeEnvironmentRows(transaction, input.environment.id);
+    succeeded: async (transaction, { input, operationId }) => {
+      const { id } = input.environment;
+      if (input.withoutBackup) await forgetEnvironment(transaction, id);
+      else await keepDeletedEnvironments(transaction, [id], { operationId, wentWithSite: false });
+      await removeEnvironmentRows(transaction, id);
       return null;
     },
     // Undone: it is there as before.

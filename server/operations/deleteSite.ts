@@ -1,19 +1,29 @@
-/** A site goes with all its environments: first out of the visitors' sight, then out of the way, then for good. */
+/**
+ * A site goes with all its environments: first out of the visitors' sight, then into a backup from which it can be brought
+ * back, then out of the way, then for good.
+ */
+import { forgetSite, keepDeletedSite } from "../store/deletedSites.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { removeSiteRows, setSiteState } from "../store/siteStates.ts";
+import { beforeDeletion, type Doomed } from "./beforeDeletion.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 
 export type DeleteSiteInput = {
   readonly siteId: string;
-  readonly environments: readonly { readonly id: string; readonly number: number }[];
+  readonly environments: readonly Doomed[];
+  /** Whether nothing is kept of it, earlier backups included. */
+  readonly withoutBackup: boolean;
 };
 
-export function deleteSite({ database, runtime, publisher }: Services): OperationDefinition<DeleteSiteInput> {
+export function deleteSite(services: Services): OperationDefinition<DeleteSiteInput> {
+  const { database, runtime, publisher } = services;
   const ids = ({ environments }: DeleteSiteInput) => environments.map(({ id }) => id);
+  const [estimate, backup] = beforeDeletion<DeleteSiteInput>(services, (input) => input);
   return {
     kind: "deleteSite",
     steps: [
+      estimate,
       {
         name: "withdraw",
         deadlineSeconds: 30,
@@ -28,6 +38,7 @@ export function deleteSite({ database, runtime, publisher }: Services): Operatio
           await publisher.publish();
         },
       },
+      backup,
       {
         name: "retire",
         deadlineSeconds: 60,
@@ -47,8 +58,11 @@ export function deleteSite({ database, runtime, publisher }: Services): Operatio
       },
     ],
     pointOfNoReturn: "destroy",
-    succeeded: async (transaction, { input }) => {
-      await removeSiteRows(transaction, input.siteId);
+    succeeded: async (transaction, { input, operationId }) => {
+      const { siteId, withoutBackup } = input;
+      if (withoutBackup) await forgetSite(transaction, siteId);
+      else await keepDeletedSite(transaction, siteId, operationId);
+      await removeSiteRows(transaction, siteId);
       return null;
     },
     // Undone: the site is there as before.

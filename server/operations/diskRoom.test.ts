@@ -25,3 +25,11 @@ test("only what is written again is counted", async () => {
   await expect(requireRoom(withUse(249e6), { copies: [database] }, "The push")).rejects.toThrow("about 250 MB");
   await requireRoom(withUse(80e6), { copies: [{ environment, files: 0.1, database: 0 }] }, "The push");
 });
+
+test("what comes from elsewhere is held against the room of the disk that it is put on", async () => {
+  const room = { copies: [], moreBytes: 100e6 };
+  await requireRoom(withUse(0), { ...room, freeBytes: 150e6 }, "Bringing the site back");
+  await expect(requireRoom(withUse(0), { ...room, freeBytes: 149e6 }, "Bringing the site back")).rejects.toThrow(
+    "Bringing the site back needs about 150 MB on the server's disk, and 149 MB are free.",
+  );
+});

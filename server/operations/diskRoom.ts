@@ -13,6 +13,8 @@ export interface Room {
   readonly copies: readonly Copy[];
   /** Besides. */
   readonly moreBytes?: number;
+  /** On that disk, where nothing is copied that is on it. */
+  readonly freeBytes?: number;
 }
 
 /** Kept for what the installation itself writes meanwhile. */
@@ -25,7 +27,7 @@ function megabytes(bytes: number): string {
 /** Throws `StepFailure` with the numbers where `what` needs more room than there is. */
 export async function requireRoom(
   runtime: Pick<Runtime, "diskUse">,
-  { copies, moreBytes = 0 }: Room,
+  { copies, moreBytes = 0, freeBytes = Number.POSITIVE_INFINITY }: Room,
   what: string,
 ): Promise<void> {
   const uses = await Promise.all(
@@ -35,7 +37,7 @@ export async function requireRoom(
     (sum, { use, times }) => sum + (use ? use.files * times.files + use.database * times.database : 0),
     reserveBytes + moreBytes,
   );
-  const free = Math.min(...uses.map(({ use }) => use?.free ?? Number.POSITIVE_INFINITY));
+  const free = Math.min(freeBytes, ...uses.map(({ use }) => use?.free ?? Number.POSITIVE_INFINITY));
   if (free >= needed) return;
   throw new StepFailure(
     `${what} needs about ${megabytes(needed)} on the server's disk, and ${megabytes(free)} are free. Nothing was changed.`,

@@ -55,6 +55,13 @@ describe("the probe", () => {
     await expect(makeProbe(silent)("http://demo.localhost:8081", signal, "answer")).rejects.toThrow("status 503");
   });
 
+  test("where a sign is enough, a site that is closed for maintenance gives one, and nobody none", async () => {
+    const closed = await listen((_, response) => response.writeHead(503).end(page));
+    await makeProbe(closed)("http://demo.localhost:8081", signal, "sign");
+    const gone = await listen((request) => request.destroy());
+    await expect(makeProbe(gone)("http://demo.localhost:8081", signal, "sign")).rejects.toThrow("not be reached");
+  });
+
   test("a page that breaks off is none", async () => {
     expect((await failure((_, response) => response.end("<html><body>Hel"))).message).toContain("broke off");
     const cut = await failure((_, response) => {

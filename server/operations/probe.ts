@@ -4,10 +4,10 @@ import { StepFailure } from "./operation.ts";
 
 /**
  * Resolves when the front page of the site at `address` came: whole and with status 200, or, where only an `answer` is
- * wanted, with whatever the site says. Rejects with `StepFailure`: transient where the site says that it is busy or
- * the edge is not there, otherwise for good.
+ * wanted, with whatever the site says, or, where a `sign` is enough, also with what may be said for it because it is busy.
+ * Rejects with `StepFailure`: transient where the site says that it is busy or the edge is not there, otherwise for good.
  */
-export type Probe = (address: string, signal: AbortSignal, wanted: "page" | "answer") => Promise<void>;
+export type Probe = (address: string, signal: AbortSignal, wanted: "page" | "answer" | "sign") => Promise<void>;
 
 /** More of a page than this is not kept; what counts is how it ends. */
 const keptCharacters = 4_096;
@@ -21,6 +21,7 @@ export function makeProbe(edgePort: number): Probe {
       signal.throwIfAborted();
       throw new StepFailure("The new site could not be reached.", { cause, isTransient: true });
     });
+    if (wanted === "sign") return;
     const isTransient = passingStatuses.has(answer.status);
     if (wanted === "answer" && !isTransient) return;
     if (answer.status !== 200) {

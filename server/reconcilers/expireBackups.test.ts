@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { expect, test as it } from "vitest";
+import { nobody, recordActivity } from "../store/activity.ts";
 import { beginBackup, findBackup, finishBackup } from "../store/backups.ts";
+import { keepDeletedEnvironments } from "../store/deletedEnvironments.ts";
+import { keepDeletedSite } from "../store/deletedSites.ts";
+import { removeEnvironmentRows } from "../store/environments.ts";
+import { insertOperation } from "../store/operations.ts";
 import { piecesFor } from "../store/pieces.ts";
+import { removeSiteRows } from "../store/siteStates.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { expireBackups } from "./expireBackups.ts";
@@ -12,16 +18,56 @@ const day = 86_400_000;
 /** A finished backup that is kept for so many days, with a pack of its own. */
 async function addBackup(days: number) {
   const { companyId } = await addCompany(test.database);
-  const { environmentId } = await addSite(test.database, companyId);
+  const { id: siteId, environmentId } = await addSite(test.database, companyId);
+  const operationId = await addOperation(companyId);
   const expiresAt = new Date(Date.now() + days * day);
   const facts = { name: "n", note: null, type: "manual", address: "http://x.localhost", expiresAt } as const;
-  const backup = await beginBackup(test.database, { environmentId, operationId: randomUUID(), ...facts });
+  const backup = await beginBackup(test.database, { environmentId, operationId, ...facts });
   if (backup === null) throw new Error("There is no environment");
   const [index, pack] = [piecesFor(test.database, backup), randomUUID()];
   await index.beginPack(pack);
   await index.addPack(pack, 1, []);
   await finishBackup(test.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
-  return { ...backup, pack };
+  return { ...backup, siteId, environmentId, operationId, pack };
+}
+
+/** The row of an operation; gives its id. */
+function addOperation(companyId: string): Promise<string> {
+  return test.database.transaction().execute(async (transaction) => {
+    const entry = { companyId, siteId: null, category: "siteActions", type: "deleteSite", parameters: {} } as const;
+    const activityId = await recordActivity(transaction, { ...entry, actor: nobody });
+    const id = `sites:delete-${randomUUID()}`;
+    const ids = { id, companyId, siteId: null, environmentId: null, activityId, referenceId: randomUUID() };
+    const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
+    await insertOperation(transaction, { ...ids, ...facts });
+    return id;
+  });
+}
+
+/** A site that was deleted after that backup was made, and another backup of it that is kept for so many days. */
+async function addDeletedSite(days: number, otherDays: number) {
+  const last = await addBackup(days);
+  const { siteId, environmentId, operationId } = last;
+  const other = { environmentId, operationId: randomUUID(), name: "n", note: null, type: "manual" } as const;
+  const expiresAt = new Date(Date.now() + otherDays * day);
+  const backup = await beginBackup(test.database, { ...other, address: "http://x.localhost", expiresAt });
+  if (backup === null) throw new Error("There is no environment");
+  await finishBackup(test.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
+  await test.database.transaction().execute(async (transaction) => {
+    await keepDeletedSite(transaction, siteId, operationId);
+    await removeSiteRows(transaction, siteId);
+  });
+  return { ...last, otherId: backup.id };
+}
+
+function deletedRows(siteId: string) {
+  const environments = test.database.selectFrom("deleted_environments").select("id").where("site_id", "=", siteId);
+  return test.database
+    .selectFrom("deleted_sites")
+    .select("id")
+    .where("id", "=", siteId)
+    .unionAll(environments)
+    .execute();
 }
 
 /** A sweep so many days from now, and which packs it removed. */
@@ -61,4 +107,39 @@ it("a clock that was put back removes nothing", async () => {
   const { id } = await addBackup(2);
   expect(await sweep(-400)).toEqual([]);
   expect(await findBackup(test.database, id)).not.toBeNull();
+});
+
+it("what was deleted is forgotten when it can't be brought back any more, with every backup of it", async () => {
+  const { id, otherId, siteId } = await addDeletedSite(2, 30);
+  await sweep(1);
+  expect(await deletedRows(siteId)).toHaveLength(2);
+  expect(await findBackup(test.database, id)).not.toBeNull();
+  await sweep(3);
+  expect(await deletedRows(siteId)).toEqual([]);
+  expect(await findBackup(test.database, otherId)).toBeNull();
+});
+
+it("what is being brought back is not forgotten meanwhile", async () => {
+  const { id, environmentId, operationId, siteId } = await addDeletedSite(2, 2);
+  const lock = { environment_id: environmentId, operation_id: operationId };
+  await test.database.insertInto("environment_locks").values(lock).execute();
+  await sweep(3);
+  expect(await deletedRows(siteId)).toHaveLength(2);
+  expect(await findBackup(test.database, id)).not.toBeNull();
+  await test.database.deleteFrom("environment_locks").execute();
+  await sweep(3);
+  expect(await deletedRows(siteId)).toEqual([]);
+});
+
+it("an environment that was deleted by itself is forgotten at its own time", async () => {
+  const { id, environmentId, operationId, siteId } = await addBackup(2);
+  await test.database.transaction().execute(async (transaction) => {
+    await keepDeletedEnvironments(transaction, [environmentId], { operationId, wentWithSite: false });
+    await removeEnvironmentRows(transaction, environmentId);
+  });
+  await sweep(1);
+  expect(await deletedRows(siteId)).toHaveLength(1);
+  await sweep(3);
+  expect(await deletedRows(siteId)).toEqual([]);
+  expect(await findBackup(test.database, id)).toBeNull();
 });

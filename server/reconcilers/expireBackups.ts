@@ -1,10 +1,12 @@
 /**
- * Removes backups that are kept no longer, and what no backup needs from the archives: first doomed, so that no new
- * backup relies on it, and removed a day later, when whoever still read it has long ended.
+ * Removes backups that are kept no longer, with what was deleted and can't be brought back any more, and what no backup
+ * needs from the archives: first doomed, so that no new backup relies on it, and removed a day later, when whoever still
+ * read it has long ended.
  */
 import type { Archives } from "../archives/archives.ts";
 import { removeExpiredBackups } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
+import { forgetDeleted } from "../store/deletedEnvironments.ts";
 import { doomPacks, findDoomedPacks, forgetPack } from "../store/packs.ts";
 
 export interface ExpireBackupsOptions {
@@ -21,6 +23,7 @@ const grace = 86_400_000;
 export async function expireBackups({ database, archives, now = Date.now }: ExpireBackupsOptions): Promise<void> {
   const today = new Date(now());
   await removeExpiredBackups(database, today);
+  await forgetDeleted(database, today);
   const longAgo = new Date(today.getTime() - grace);
   while ((await doomPacks(database, longAgo, today)) > 0);
   const doomed = [...(await findDoomedPacks(database, longAgo))];

@@ -26,23 +26,27 @@ export interface TargetRecord {
   readonly target_is_live: boolean | null;
 }
 
-export type TargetKind = "site" | "environment" | "operation" | "backup";
+export type TargetKind = "site" | "environment" | "operation" | "backup" | "deletedSite";
 
 const keyColumns = `
   k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at,
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as is_usable,
   k.company_id, u.id as user_id, u.role, u.full_name, u.first_name`;
 
-/** A site or an environment can be acted on from the moment it is shown. */
+/** A site or an environment can be acted on from the moment it is shown; a backup also where what it is of was deleted. */
 const targets: Record<TargetKind, (id: string) => string> = {
   site: (id) =>
     `select company_id, id as site_id, null::boolean as is_live from sites where id = ${id} and state <> 'adding'`,
   environment: (id) =>
     `select company_id, site_id, name = 'live' as is_live from environments where id = ${id} and state <> 'adding'`,
   backup: (id) =>
-    `select b.company_id, b.site_id, e.name = 'live' as is_live
-      from backups b join environments e on e.id = b.environment_id
+    `select b.company_id, b.site_id, coalesce(e.name, d.name) = 'live' as is_live
+      from backups b left join environments e on e.id = b.environment_id
+        left join deleted_environments d on d.id = b.environment_id
       where b.id = ${id}::bigint and b.manifest is not null`,
+  deletedSite: (id) =>
+    `select company_id, id as site_id, null::boolean as is_live from deleted_sites
+      where id = ${id} and restorable_until > now()`,
   operation: (id) => `select company_id, site_id, null::boolean as is_live from operations where id = ${id}`,
 };
 

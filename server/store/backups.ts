@@ -38,8 +38,8 @@ export interface FinishedBackup extends BackupRef {
 }
 
 /**
- * Notes that the operation makes a backup; again for the same operation it changes nothing. Null where the environment is
- * not there any more.
+ * Notes that the operation makes a backup of the environment; again for the same two it changes nothing. Null where the
+ * environment is not there any more.
  */
 export async function beginBackup(database: Database, backup: NewBackup): Promise<BackupRef | null> {
   const { rows } = await sql<BackupRef>`
@@ -47,7 +47,7 @@ export async function beginBackup(database: Database, backup: NewBackup): Promis
     select company_id, site_id, id, ${backup.name}, ${backup.note}, ${backup.type}, ${backup.operationId},
       ${backup.address}, ${backup.expiresAt}
     from environments where id = ${backup.environmentId}
-    on conflict (operation_id) do update set operation_id = excluded.operation_id
+    on conflict (operation_id, environment_id) do update set operation_id = excluded.operation_id
     returning id, company_id as "companyId"`.execute(database);
   return rows[0] ?? null;
 }
@@ -87,7 +87,7 @@ async function findFinished(
   return rows[0] ?? null;
 }
 
-/** Tolerates that there is none. */
+/** Every backup that the operation made. Tolerates that there is none. */
 export async function removeBackup(database: Database | DatabaseTransaction, operationId: string): Promise<void> {
   await database.deleteFrom("backups").where("operation_id", "=", operationId).execute();
 }
@@ -150,7 +150,7 @@ export async function listBackups(
   return rows[0] ?? null;
 }
 
-/** A backup as an operation on it needs it. */
+/** A backup as an operation on it needs it. What it is of may have been deleted. */
 export interface BackupFacts {
   readonly id: number;
   readonly name: string;
@@ -168,12 +168,17 @@ export async function backupForOperation(
 ): Promise<BackupFacts | null> {
   const row = await database
     .selectFrom("backups as b")
-    .innerJoin("environments as e", "e.id", "b.environment_id")
-    .innerJoin("sites as s", "s.id", "b.site_id")
+    .leftJoin("environments as e", "e.id", "b.environment_id")
+    .leftJoin("deleted_environments as de", "de.id", "b.environment_id")
+    .leftJoin("sites as s", "s.id", "b.site_id")
+    .leftJoin("deleted_sites as ds", "ds.id", "b.site_id")
     .where("b.id", "=", id)
     .where("b.manifest", "is not", null)
     .select(["b.id", "b.name", "b.company_id", "b.site_id", "b.environment_id"])
-    .select(["e.display_name as environment_display_name", "s.display_name as site_display_name"])
+    .select(({ fn, val }) => [
+      fn.coalesce("e.display_name", "de.display_name", val("")).as("environment_display_name"),
+      fn.coalesce("s.display_name", "ds.display_name", val("")).as("site_display_name"),
+    ])
     .executeTakeFirst();
   return row ?? null;
 }

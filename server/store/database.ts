@@ -88,6 +88,39 @@ export interface Backups {
   created_at: Defaulted;
 }
 
+export interface DeletedSites {
+  id: string;
+  company_id: string;
+  name: string;
+  display_name: string;
+  region: string;
+  created_at: Date;
+  deleted_at: Defaulted;
+  deleted_by: string | null;
+  restorable_until: Date;
+}
+
+export interface DeletedEnvironments {
+  id: string;
+  site_id: string;
+  company_id: string;
+  went_with_site: boolean;
+  name: string;
+  display_name: string;
+  is_premium: boolean;
+  php_version: string;
+  wordpress_version: string | null;
+  is_opt_out_from_automatic_php_update: boolean;
+  container_id: string;
+  created_at: Date;
+  domain_id: string;
+  host: string;
+  is_wildcard: boolean;
+  deleted_at: Defaulted;
+  deleted_by: string | null;
+  restorable_until: Date;
+}
+
 export interface Packs {
   id: string;
   company_id: string;
@@ -202,6 +235,8 @@ export interface Tables {
   packs: Packs;
   pieces: Pieces;
   backup_packs: BackupPacks;
+  deleted_sites: DeletedSites;
+  deleted_environments: DeletedEnvironments;
   activity: ActivityTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;

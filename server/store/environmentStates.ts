@@ -82,6 +82,13 @@ export async function listForPhpUpdate(
     .execute();
 }
 
+/** Those of the environments whose rows are there. */
+export async function findPresent(database: Database, environmentIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (environmentIds.length === 0) return new Set();
+  const rows = await database.selectFrom("environments").select("id").where("id", "in", environmentIds).execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** While it is frozen, the edge refuses what would be written to it. */
 export async function setFrozen(database: Database, environmentId: string, isFrozen: boolean): Promise<void> {
   await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();

@@ -145,7 +145,8 @@ describe("reading a site", () => {
     await test.database.updateTable("sites").set({ state: "deleting" }).where("id", "=", site.id).execute();
     expect((await getSite(test.pool, site.id))?.id).toBe(site.id);
     const seen = await test.database.transaction().execute((transaction) => siteForOperation(transaction, site.id));
-    expect(seen?.environments).toEqual([{ id: site.environmentId, number: expect.any(Number), name: "live" }]);
+    const host = `${site.name}.localhost`;
+    expect(seen?.environments).toEqual([{ id: site.environmentId, number: expect.any(Number), name: "live", host }]);
   });
 });
 

@@ -138,10 +138,11 @@ export async function siteForOperation(transaction: DatabaseTransaction, siteId:
     .executeTakeFirst();
   if (!site) return null;
   const environments = await transaction
-    .selectFrom("environments")
-    .select(["id", "number", "name"])
-    .where("site_id", "=", siteId)
-    .orderBy("number")
+    .selectFrom("environments as e")
+    .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
+    .select(["e.id", "e.number", "e.name", "d.name as host"])
+    .where("e.site_id", "=", siteId)
+    .orderBy("e.number")
     .execute();
   return { ...site, environments };
 }

@@ -39,7 +39,7 @@ async function fileOf({ services }: World, environment: EnvironmentRef): Promise
 }
 
 /** A live site whose file says `then` in its backup. */
-async function backedUpSite(world: World) {
+export async function backedUpSite(world: World) {
   const site = await liveSite(world);
   const { environment, address } = site;
   const file = await fileOf(world, environment);

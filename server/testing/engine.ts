@@ -64,6 +64,8 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     addManualBackup: addSite,
     removeBackup: addSite,
     restoreBackup: addSite,
+    restoreDeletedSite: addSite,
+    restoreDeletedEnvironment: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

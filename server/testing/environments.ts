@@ -3,13 +3,14 @@ import { randomUUID } from "node:crypto";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateEnvironmentInput, NewContent } from "../operations/createEnvironment.ts";
+import type { DeleteEnvironmentInput } from "../operations/deleteEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/pushEnvironment.ts";
 import { nobody } from "../store/activity.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { visit } from "./edge.ts";
 import { checkPassword } from "./password.ts";
-import { digest, liveSite } from "./sites.ts";
+import { digest, keptOf, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
 const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
@@ -65,7 +66,7 @@ async function insertAnother({ own: { database }, facts }: World, site: LiveSite
 }
 
 /** An environment that is served beside the live one, with a title of its own. */
-async function servedAnother(world: World, site: LiveSite): Promise<Placed> {
+export async function servedAnother(world: World, site: LiveSite): Promise<Placed> {
   const placed = await insertAnother(world, site);
   await world.services.runtime.provision({
     environment: { id: placed.id, number: placed.number },
@@ -142,13 +143,19 @@ export const deletingEnvironment: Subject = {
   prepare: async (world) => {
     const site = await liveSite(world);
     const environment = await servedAnother(world, site);
-    const { id, number } = environment;
-    const input = { environment: { id, number }, isLive: false };
+    const { id } = environment;
+    const input: DeleteEnvironmentInput = { environment, isLive: false, withoutBackup: false };
     const request = { ...requestOn(site, environment), kind: "deleteEnvironment", locks: [id], input } as const;
     return remember(request, { site, environment });
   },
-  finished: (world, request) => differences(world, request, { row: null, isOnDisk: false, status: 404 }),
-  cleanSlate: (world, request) => differences(world, request, { row: "serving", isOnDisk: true, status: 200 }),
+  finished: async (world, request) => [
+    ...(await differences(world, request, { row: null, isOnDisk: false, status: 404 })),
+    ...(await keptOf(world, notesOf(request).site, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })),
+  ],
+  cleanSlate: async (world, request) => [
+    ...(await differences(world, request, { row: "serving", isOnDisk: true, status: 200 })),
+    ...(await keptOf(world, notesOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
+  ],
 };
 
 export const modifyingPhpVersion: Subject = {

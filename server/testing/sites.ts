@@ -1,9 +1,13 @@
 /** Sites as the subjects of operations: rows as the interface would insert them, and what became of them. */
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateEnvironmentInput } from "../operations/createEnvironment.ts";
 import type { CreateSiteInput } from "../operations/createSite.ts";
+import type { DeleteSiteInput } from "../operations/deleteSite.ts";
 import { nobody } from "../store/activity.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { setSiteState } from "../store/siteStates.ts";
@@ -124,14 +128,49 @@ export const deletingSite: Subject = {
   prepare: async (world) => {
     const { companyId, input } = await insertNewSite(world);
     await makeLive(world, input);
-    const { siteId, environment } = input;
+    const { siteId, environment, wordpress } = input;
     const locks = [environment.id];
     const request = { ...common, companyId, siteId, environmentId: environment.id, locks } as const;
-    return remember({ ...request, kind: "deleteSite", input: { siteId, environments: [environment] } }, input);
+    const environments = [{ ...environment, address: wordpress.address }];
+    const wish: DeleteSiteInput = { siteId, environments, withoutBackup: false };
+    return remember({ ...request, kind: "deleteSite", input: wish }, input);
   },
-  finished: (world, request) => isGone(world, inputOf(request)),
-  cleanSlate: (world, request) => isThere(world, inputOf(request)),
+  finished: async (world, request) => [
+    ...(await isGone(world, inputOf(request))),
+    ...(await keptOf(world, inputOf(request), { deletedSites: 1, deletedEnvironments: 1, backups: 1 })),
+  ],
+  cleanSlate: async (world, request) => [
+    ...(await isThere(world, inputOf(request))),
+    ...(await keptOf(world, inputOf(request), { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
+  ],
 };
+
+interface Kept {
+  readonly deletedSites: number;
+  readonly deletedEnvironments: number;
+  readonly backups: number;
+}
+
+/** What there is of the site that it could be brought back from; no backup is unfinished, and nothing lies about. */
+export async function keptOf(
+  { own: { database }, facts }: World,
+  { siteId }: Pick<CreateSiteInput, "siteId">,
+  wanted: Kept,
+): Promise<string[]> {
+  const sites = await database.selectFrom("deleted_sites").select("id").where("id", "=", siteId).execute();
+  const ofSite = database.selectFrom("deleted_environments").select("id").where("site_id", "=", siteId);
+  const backups = await database.selectFrom("backups").select("manifest").where("site_id", "=", siteId).execute();
+  const found = {
+    deletedSites: sites.length,
+    deletedEnvironments: (await ofSite.execute()).length,
+    backups: backups.filter(({ manifest }) => manifest !== null).length,
+    unfinished: backups.filter(({ manifest }) => manifest === null).length,
+    work: await readdir(join(facts.dataFolder, "work")).catch(() => []),
+  };
+  return isDeepStrictEqual(found, { ...wanted, unfinished: 0, work: [] })
+    ? []
+    : [`kept ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+}
 
 /** A site that is there and answers at its address, with its name as its title. */
 export async function liveSite(world: World) {

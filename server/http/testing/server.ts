@@ -9,8 +9,12 @@ import { createCompany, type NewCompany } from "@sitewright/server/app/companies
 import type { App } from "@sitewright/server/app/context.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups.ts";
-import type { Database } from "@sitewright/server/store/database.ts";
+import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { keepDeletedEnvironments } from "@sitewright/server/store/deletedEnvironments.ts";
+import { keepDeletedSite } from "@sitewright/server/store/deletedSites.ts";
+import { removeEnvironmentRows } from "@sitewright/server/store/environments.ts";
 import { endOperation } from "@sitewright/server/store/operations.ts";
+import { removeSiteRows } from "@sitewright/server/store/siteStates.ts";
 import { createTestDatabase } from "@sitewright/server/testing/database.ts";
 import { silentLog, type TestOperations, testOperations } from "@sitewright/server/testing/engine.ts";
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify";
@@ -51,6 +55,10 @@ export interface TestServer {
   addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
   /** A finished backup of that environment; gives its id. */
   addBackup(environmentId: string, more?: Partial<NewBackup>): Promise<number>;
+  /** Deletes the site as the interface and its operation do; it can be brought back. */
+  deleteSite(siteId: string, key?: string): Promise<void>;
+  /** The same with an environment. */
+  deleteEnvironment(environmentId: string, key?: string): Promise<void>;
   /** A key of the company; made straight in the interface. */
   addKey(wish: Readonly<Record<string, unknown>>): Promise<{ readonly id: string; readonly token: string }>;
   /** Starts to listen on a free port of loopback. */
@@ -154,6 +162,33 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     await end(operationId, { state: "succeeded", result: null });
   };
 
+  const addBackup: TestServer["addBackup"] = async (environmentId, more = {}) => {
+    const facts = { name: "Test", note: null, type: "manual", address: "http://test.localhost" } as const;
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    const wish = { environmentId, operationId: randomUUID(), expiresAt, ...facts, ...more };
+    const backup = await beginBackup(database, wish);
+    if (backup === null) throw new Error("There is no such environment");
+    await finishBackup(database, backup, { manifest: Buffer.alloc(32), files: 1, bytes: 1_000, addedBytes: 1_000 });
+    return backup.id;
+  };
+
+  /** What the operation does: a backup of each environment, and `keep` with what there is to keep. */
+  async function deleteAs(
+    path: string,
+    key: string,
+    keep: (transaction: DatabaseTransaction, operationId: string) => Promise<void>,
+  ): Promise<void> {
+    const answer = await call("DELETE", path, { key });
+    if (answer.status !== 202) throw new Error(`DELETE ${path} answered ${answer.status}: ${answer.text}`);
+    const operationId = answer.body.operation_id;
+    const locks = database.selectFrom("environment_locks").select("environment_id");
+    for (const { environment_id: id } of await locks.where("operation_id", "=", operationId).execute()) {
+      await addBackup(id, { operationId, type: "system-generated", name: "Before the deletion" });
+    }
+    await database.transaction().execute((transaction) => keep(transaction, operationId));
+    await end(operationId, { state: "succeeded", result: null });
+  }
+
   return {
     server,
     database,
@@ -181,15 +216,17 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
       return { id: site.environments[1].id, liveId: site.environments[0].id };
     },
-    addBackup: async (environmentId, more = {}) => {
-      const facts = { name: "Test", note: null, type: "manual", address: "http://test.localhost" } as const;
-      const expiresAt = new Date(Date.now() + 86_400_000);
-      const wish = { environmentId, operationId: randomUUID(), expiresAt, ...facts, ...more };
-      const backup = await beginBackup(database, wish);
-      if (backup === null) throw new Error("There is no such environment");
-      await finishBackup(database, backup, { manifest: Buffer.alloc(32), files: 1, bytes: 1_000, addedBytes: 1_000 });
-      return backup.id;
-    },
+    addBackup,
+    deleteSite: (siteId, key = company.api_key) =>
+      deleteAs(`/v2/sites/${siteId}`, key, async (transaction, operationId) => {
+        await keepDeletedSite(transaction, siteId, operationId);
+        await removeSiteRows(transaction, siteId);
+      }),
+    deleteEnvironment: (environmentId, key = company.api_key) =>
+      deleteAs(`/v2/sites/environments/${environmentId}`, key, async (transaction, operationId) => {
+        await keepDeletedEnvironments(transaction, [environmentId], { operationId, wentWithSite: false });
+        await removeEnvironmentRows(transaction, environmentId);
+      }),
     addKey: async (wish) => {
       const path = `/v2/company/${company.company_id}/api-keys`;
       const answer = await call("POST", path, { body: { name: "Test", ...wish } });

@@ -1,0 +1,136 @@
+/** Deleted environments: which of a site can be brought back, and what starts it. */
+import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/restoreDeleted.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import {
+  type DeletedEnvironmentFacts,
+  deletedEnvironmentForRestore,
+  insertEnvironmentAgain,
+  listDeletedEnvironments,
+} from "@sitewright/server/store/deletedEnvironments.ts";
+import {
+  insertPrimaryDomain,
+  isEnvironmentNameTaken,
+  isEnvironmentThere,
+  removeEnvironmentRows,
+} from "@sitewright/server/store/environments.ts";
+import { siteForAddition } from "@sitewright/server/store/sites.ts";
+import { addressOf } from "./addresses.ts";
+import type { Context, Settings } from "./context.ts";
+import { NotFound, Refused } from "./failures.ts";
+import { numberedNames, slugOf } from "./siteName.ts";
+
+export const mostNames = 1_000;
+export const advice = "Bring it back under another display_name.";
+
+/** Those that were deleted by themselves, newest first. */
+export async function list(context: Context, siteId: string) {
+  return [...(await listDeletedEnvironments(context.pool, siteId))];
+}
+
+interface Place {
+  readonly site_id: string;
+  readonly env_id: string;
+}
+
+/** Takes the environment's name again, or one that follows from another display name, and starts the restore. Gives its id. */
+export function restore(context: Context, place: Place, displayName: string | null): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const site = await requireSite(transaction, place.site_id);
+    const environment = await deletedEnvironmentForRestore(transaction, site.id, place.env_id);
+    if (environment === null) throw new NotFound();
+    const { id, display_name: before } = environment;
+    if (await isEnvironmentThere(transaction, id)) {
+      throw new Refused("being_brought_back", `The environment ${before} is being brought back already.`);
+    }
+    const returning = await insert(context, transaction, site, environment, displayName);
+    const { operationId, isRefused } = await context.acceptOperation(transaction, {
+      kind: "restoreDeletedEnvironment",
+      companyId: context.caller.companyId,
+      siteId: site.id,
+      environmentId: id,
+      locks: [id],
+      input: { siteId: site.id, isSite: false, environments: [returning] } satisfies RestoreDeletedInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { environmentName: displayName ?? before, siteName: site.display_name },
+    });
+    // It will never run, so nobody else would give the name back.
+    if (isRefused) await removeEnvironmentRows(transaction, id);
+    return operationId;
+  });
+}
+
+interface Site {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+}
+
+async function requireSite(transaction: DatabaseTransaction, siteId: string): Promise<Site> {
+  const site = await siteForAddition(transaction, siteId);
+  if (!site) throw new NotFound();
+  if (site.isEnding) throw new Refused("site_being_deleted", `The site ${site.display_name} is being deleted.`);
+  return site;
+}
+
+/** Inserts the rows: under the names that they had, or under the first free ones that follow from the display name. */
+async function insert(
+  context: Context,
+  transaction: DatabaseTransaction,
+  site: Site,
+  environment: DeletedEnvironmentFacts,
+  wanted: string | null,
+): Promise<Returning> {
+  const displayName = wanted ?? environment.display_name;
+  const ids = { siteId: site.id, companyId: context.caller.companyId };
+  await refuseTakenDisplayName(transaction, site.id, displayName);
+  for (const name of wanted === null ? [environment.name] : namesFor(wanted)) {
+    const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);
+    const inserted = await insertAgain(context, transaction, environment, { ...ids, name, displayName, host });
+    if (inserted) return inserted;
+    await removeEnvironmentRows(transaction, environment.id);
+  }
+  const message = `Another one has the name or the address of the environment ${environment.display_name} by now.`;
+  throw new Refused("environment_name_taken", `${message} ${advice}`, { display_name: displayName });
+}
+
+function namesFor(displayName: string): string[] {
+  const slug = slugOf(displayName, "environment");
+  if (slug !== "live") return numberedNames(slug, 1, mostNames);
+  throw new Refused("environment_name_reserved", '"live" is the name of the environment that every site has.', {
+    display_name: displayName,
+  });
+}
+
+async function refuseTakenDisplayName(transaction: DatabaseTransaction, siteId: string, name: string): Promise<void> {
+  if (!(await isEnvironmentNameTaken(transaction, siteId, name))) return;
+  const message = `The site has an environment with the name "${name}" already. ${advice}`;
+  throw new Refused("environment_name_taken", message, { display_name: name });
+}
+
+/** Where an environment of a site is unless somebody decides otherwise. */
+export function hostOf({ siteSuffix }: Settings, environmentName: string, siteName: string): string {
+  return environmentName === "live" ? `${siteName}.${siteSuffix}` : `${environmentName}-${siteName}.${siteSuffix}`;
+}
+
+export interface PlaceAgain {
+  readonly siteId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly host: string;
+}
+
+/** The rows of a deleted environment again. Null where its name or its host is taken; rows may then have to be removed. */
+export async function insertAgain(
+  context: Context,
+  transaction: DatabaseTransaction,
+  { id, domain_id, is_wildcard, backup_id }: DeletedEnvironmentFacts,
+  { siteId, companyId, host, ...names }: PlaceAgain,
+): Promise<Returning | null> {
+  const number = await insertEnvironmentAgain(transaction, id, names);
+  if (number === null) return null;
+  const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };
+  if (!(await insertPrimaryDomain(transaction, domain))) return null;
+  return { environment: { id, number }, address: addressOf(context.settings, host), backupId: backup_id };
+}
