@@ -23,6 +23,7 @@ export const activityTypes = [
   "modifyPhpVersion",
   "restartPhp",
   "addManualBackup",
+  "addScheduledBackup",
   "removeBackup",
   "restoreBackup",
   "restoreDeletedSite",

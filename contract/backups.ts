@@ -20,7 +20,7 @@ const Backup = Type.Object(
     }),
     created_at: moment("when it was made."),
     verified_at: moment("when everything that it needs was last found in the archives, unharmed."),
-    expires_at: moment("when it is removed."),
+    expires_at: moment("when it is removed, unless the environment has no newer one."),
     size_bytes: Type.Integer({ description: "What it takes on a disk when it is restored.", examples: [104857600] }),
   },
   { title: "Backup" },

@@ -64,6 +64,11 @@ export const operationKinds = {
     message: "Adding a manual backup to environment in progress",
     category: "siteActions",
   },
+  addScheduledBackup: {
+    prefix: "backups:add-scheduled-",
+    message: "Adding a scheduled backup to environment in progress",
+    category: "siteActions",
+  },
   removeBackup: {
     prefix: "backups:remove-",
     message: "Removing a backup in progress. Use the operation_id to check the status.",

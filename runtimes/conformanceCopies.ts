@@ -141,6 +141,30 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     await expect(readdir(never)).rejects.toThrow();
   });
 
+  test("a snapshot beside switches and their tidying up is of one release, or fails and leaves nothing", async () => {
+    const { source, target, spec } = await pair();
+    const names = Array.from({ length: 100 }, (_, at) => `many/${at}.txt`);
+    for (const name of names) {
+      await write(source, name, "source");
+      await write(target, name, "target");
+    }
+    const tokens = ["one", "two"];
+    for (const token of tokens) await runtime().stage({ ...spec, token });
+    const replace = async () => {
+      for (const token of tokens) await runtime().switchTo(target, token);
+      await runtime().prune(target);
+    };
+    const folder = path.join(await temporaryFolder(), "snapshot");
+    const [answer] = await Promise.allSettled([runtime().snapshot(target, folder), replace()]);
+    if (answer.status === "rejected") {
+      expect(answer.reason).toBeInstanceOf(RuntimeFailure);
+      expect(await readdir(path.dirname(folder))).toEqual([]);
+      await runtime().snapshot(target, folder);
+    }
+    const files = names.map((name) => readFile(path.join(folder, "public", name), "utf8"));
+    expect(new Set(await Promise.all(files)).size).toBe(1);
+  }, 60_000);
+
   test("the list of files is sorted, has folders with what is in them, and shared code as its folder only", async () => {
     const { environment } = await provisioned();
     for (const name of ["zoo/b.txt", "zoo/a/deep.txt", "Above.txt"]) await write(environment, name, "x");

@@ -13,6 +13,7 @@
  */
 import { readdir, readFile, readlink, realpath, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { RuntimeFailure } from "./runtime.ts";
 
 /** How a release is found again. A runtime's own facts stand beside these. */
 export interface ReleaseIdentity {
@@ -80,10 +81,31 @@ export async function releaseIn(folder: string): Promise<Release> {
   return { number: 0, folder, record: await readRecord(folder) };
 }
 
+async function currentNumber(live: string): Promise<number | null> {
+  const link = await readlink(path.join(live, "current")).catch(() => null);
+  return link === null ? null : Number(path.basename(link));
+}
+
 /** Null where the environment is not there. */
 export async function currentRelease(live: string): Promise<Release | null> {
-  const link = await readlink(path.join(live, "current")).catch(() => null);
-  return link === null ? null : readRelease(live, Number(path.basename(link)));
+  const number = await currentNumber(live);
+  return number === null ? null : readRelease(live, number);
+}
+
+/**
+ * Waits for work that reads the release, which was the current one when it began. Rejects with `RuntimeFailure` where another
+ * one has taken its place meanwhile, or the environment was removed: what was read may be of both, or not all that there was.
+ */
+export async function stillCurrent<T>(live: string, { number }: Release, reading: Promise<T>): Promise<T> {
+  const [read] = await Promise.allSettled([reading]);
+  const now = await currentNumber(live);
+  if (now !== number) {
+    const cause = read.status === "rejected" ? read.reason : undefined;
+    const sentence =
+      now === null ? "The environment is not there any more." : "The environment was replaced meanwhile.";
+    throw new RuntimeFailure(sentence, { cause });
+  }
+  return reading;
 }
 
 /** Every whole release by number, and the names of what else lies beside them. */

@@ -206,7 +206,9 @@ export interface Runtime {
   compare(spec: Omit<StageSpec, "token">): Promise<StageChanges>;
   /**
    * Puts the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`,
-   * to be read soon and removed. The files may be the environment's very own: nothing in the folder may be written to.
+   * to be read soon and removed. The files may be the environment's very own: nothing in the folder may be written to. All
+   * of it is of one release: rejects with `RuntimeFailure`, and leaves nothing, where another one is switched to meanwhile,
+   * or the environment is removed.
    */
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */

@@ -37,6 +37,8 @@ describe("what nobody set", () => {
       environments: resolve("data/environments"),
       rateLimitPerMinute: 6000,
       creationLimitPerMinute: 60,
+      backupHours: 24,
+      fullBackupDays: 7,
       logLevel: "info",
     });
   });
@@ -76,6 +78,18 @@ describe("a setting", () => {
     });
   });
 
+  test("says for how long backups are kept, for all kinds of them or for one", () => {
+    const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).backupDays;
+    expect(daysOf({})).toEqual({ manual: 14, scheduled: 14, "system-generated": 14 });
+    expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_SCHEDULED_BACKUP_DAYS: "7" })).toEqual({
+      manual: 30,
+      scheduled: 7,
+      "system-generated": 30,
+    });
+    const others = { SITEWRIGHT_MANUAL_BACKUP_DAYS: "90", SITEWRIGHT_SYSTEM_BACKUP_DAYS: "1" };
+    expect(daysOf(others)).toEqual({ manual: 90, scheduled: 14, "system-generated": 1 });
+  });
+
   test("can't be changed afterwards", () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
@@ -93,6 +107,13 @@ describe("a setting", () => {
     ["SITEWRIGHT_SITE_SUFFIX", "a..b"],
     ["SITEWRIGHT_SITE_SUFFIX", "a".repeat(64)],
     ["SITEWRIGHT_MAX_WORKERS", "0"],
+    ["SITEWRIGHT_BACKUP_HOURS", "169"],
+    ["SITEWRIGHT_BACKUP_HOURS", "0.5"],
+    ["SITEWRIGHT_FULL_BACKUP_DAYS", "0"],
+    ["SITEWRIGHT_FULL_BACKUP_DAYS", "366"],
+    ["SITEWRIGHT_MANUAL_BACKUP_DAYS", "0"],
+    ["SITEWRIGHT_SCHEDULED_BACKUP_DAYS", "3651"],
+    ["SITEWRIGHT_SYSTEM_BACKUP_DAYS", "two weeks"],
     ["SITEWRIGHT_LOG_LEVEL", "loud"],
   ])("%s is refused as %j, with what was given and what is accepted", (name, value) => {
     const [problem, ...more] = problemsOf({ [name]: value });

@@ -27,6 +27,7 @@ const text = (pattern: string, description: string) =>
 const textOrNone = (pattern: string, description: string) => v.nullable(text(pattern, description));
 
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+const keptDays = (which: string) => v.nullable(whole(1, 3_650, `for how many days a backup is kept that ${which}`));
 const port = (what: string) => whole(0, 65_535, `the port of ${what} (0: any free one)`);
 
 /** Each description says what is accepted; errors quote it. */
@@ -65,6 +66,11 @@ export const settings = v.object({
     "where backups are kept: s3://KEY:SECRET@host/bucket/folder, or file:///folder",
   ),
   SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
+  SITEWRIGHT_MANUAL_BACKUP_DAYS: keptDays("somebody asked for"),
+  SITEWRIGHT_SCHEDULED_BACKUP_DAYS: keptDays("was made because it was time"),
+  SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("was made before a change"),
+  SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "every how many hours each environment is backed up (0: never)"),
+  SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "after how many days a scheduled backup reads every file again"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
     v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
@@ -111,6 +117,11 @@ function defaults(data: string): Settings {
     SITEWRIGHT_ENDED_PHP_VERSIONS: "8.1",
     SITEWRIGHT_ARCHIVE_URL: null,
     SITEWRIGHT_BACKUP_DAYS: 14,
+    SITEWRIGHT_MANUAL_BACKUP_DAYS: null,
+    SITEWRIGHT_SCHEDULED_BACKUP_DAYS: null,
+    SITEWRIGHT_SYSTEM_BACKUP_DAYS: null,
+    SITEWRIGHT_BACKUP_HOURS: 24,
+    SITEWRIGHT_FULL_BACKUP_DAYS: 7,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
@@ -142,8 +153,12 @@ export interface Config {
   readonly creationLimitPerMinute: number;
   /** Versions of PHP that environments are moved off. */
   readonly endedPhpVersions: readonly string[];
-  /** For which backups are kept. */
-  readonly backupDays: number;
+  /** For which backups are kept, by their type. */
+  readonly backupDays: Readonly<Record<"manual" | "scheduled" | "system-generated", number>>;
+  /** Between two scheduled backups of an environment; 0: none are made. */
+  readonly backupHours: number;
+  /** After which a scheduled backup reads everything again. */
+  readonly fullBackupDays: number;
   /** Where backups are kept; null: in a folder of the data's. */
   readonly archiveUrl: string | null;
   readonly archives: string;
@@ -178,8 +193,13 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 /** Whole numbers are read as such; anything else stays text and fails the check where a number is wanted. */
 function readable(name: string, value: unknown): unknown {
   const setting = Object.entries(settings.entries).find(([key]) => key === name)?.[1];
-  const isWhole = setting?.type === "number" && typeof value === "string" && /^\d{1,15}$/.test(value);
-  return isWhole ? Number(value) : value;
+  const isWhole = setting !== undefined && withoutNone(setting).type === "number";
+  return isWhole && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+}
+
+/** What a setting is where it is set. */
+function withoutNone(setting: Setting) {
+  return setting.type === "nullable" ? setting.wrapped : setting;
 }
 
 const secretSettings = new Set(["DATABASE_URL", "SITEWRIGHT_FIRST_API_KEY", "SITEWRIGHT_ARCHIVE_URL"]);
@@ -199,7 +219,7 @@ function wrongValues(values: Record<string, unknown>): string[] {
 }
 
 function accepted(setting: Setting): string {
-  return v.getDescription(setting.type === "nullable" ? setting.wrapped : setting) ?? "";
+  return v.getDescription(withoutNone(setting)) ?? "";
 }
 
 function mistypedNames(given: Record<string, unknown>): string[] {
@@ -237,7 +257,13 @@ function freeze(values: Settings): Config {
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
     creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,
     endedPhpVersions: values.SITEWRIGHT_ENDED_PHP_VERSIONS.split(",").filter((version) => version !== ""),
-    backupDays: values.SITEWRIGHT_BACKUP_DAYS,
+    backupDays: {
+      manual: values.SITEWRIGHT_MANUAL_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
+      scheduled: values.SITEWRIGHT_SCHEDULED_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
+      "system-generated": values.SITEWRIGHT_SYSTEM_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
+    },
+    backupHours: values.SITEWRIGHT_BACKUP_HOURS,
+    fullBackupDays: values.SITEWRIGHT_FULL_BACKUP_DAYS,
     archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
     logLevel: values.SITEWRIGHT_LOG_LEVEL,

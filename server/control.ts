@@ -9,6 +9,7 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
+import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import { openArchives } from "./archives/archives.ts";
 import { ArchiveUrlError, openBlobs, parseArchiveUrl } from "./archives/archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -26,6 +27,7 @@ import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
+import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
 import { updatePhp } from "./reconcilers/updatePhp.ts";
 import { openKey, openSealer } from "./sealing.ts";
 import { migrate } from "./store/migrate.ts";
@@ -88,6 +90,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     archives,
     backupDays: config.backupDays,
+    fullBackupDays: config.fullBackupDays,
   });
   const firstRun = await prepareFirstRun(opened, config);
 
@@ -108,10 +111,16 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     offered: capabilities.phpVersions,
     change: makePhpUpdate({ database, settings: config, acceptOperation }),
   };
+  const scheduledBackups = {
+    database,
+    hours: config.backupHours,
+    begin: makeScheduledBackup({ database, settings: config, acceptOperation }),
+  };
   const reconcilers = startReconcilers(
     [
       ...listReconcilers(opened, publisher),
       { name: "expireBackups", everySeconds: hour, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
+      { name: "scheduleBackups", everySeconds: 5, retrySeconds: 30, run: () => scheduleBackups(scheduledBackups) },
       { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],
     log,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -48,6 +48,40 @@ test("a fault after the work leaves the work done", async () => {
   await expect(runtime.provision(spec)).rejects.toThrow("provision");
   expect(await runtime.layout(spec.environment)).not.toBeNull();
   await runtime.provision(exampleSpec());
+});
+
+test("work waits in its middle until a file is there", async () => {
+  const runtime = createFakeRuntime({ folder });
+  const until = path.join(folder, "go-on");
+  const { script } = runtime;
+  await script.setFaults([{ method: "provision", when: "middle", what: "wait", until, times: 1 }]);
+  const spec = exampleSpec();
+  const provisioned = runtime.provision(spec);
+  await expect.poll(async () => (await script.calls()).at(-1)).toMatchObject({ method: "provision", when: "middle" });
+  expect(await runtime.layout(spec.environment)).toBeNull();
+  await writeFile(until, "");
+  await provisioned;
+  expect(await runtime.layout(spec.environment)).not.toBeNull();
+});
+
+test.each([
+  ["replaced", "The environment was replaced meanwhile."],
+  ["removed", "The environment is not there any more."],
+])("a snapshot of what is %s meanwhile says so, and leaves nothing", async (what, sentence) => {
+  const runtime = createFakeRuntime({ folder });
+  const { environment } = exampleSpec();
+  await runtime.provision({ ...exampleSpec(), environment });
+  const nothing = { files: "none", database: "none", addresses: [] } as const;
+  await runtime.stage({ environment, source: environment, token: "next", ...nothing });
+  const until = path.join(folder, "go-on");
+  await runtime.script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  const taken = runtime.snapshot(environment, path.join(folder, "work", "snapshot"));
+  const refused = expect(taken).rejects.toEqual(new RuntimeFailure(sentence));
+  await expect.poll(async () => (await runtime.script.calls()).at(-1)).toMatchObject({ when: "middle" });
+  await (what === "removed" ? runtime.destroy(environment) : runtime.switchTo(environment, "next"));
+  await writeFile(until, "");
+  await refused;
+  expect(await readdir(path.join(folder, "work"))).toEqual([]);
 });
 
 test("calls are recorded in order", async () => {

@@ -22,6 +22,7 @@ import {
   releaseFolder,
   releaseIn,
   stagedRelease,
+  stillCurrent,
   writeRecord,
 } from "../releases.ts";
 import {
@@ -115,12 +116,16 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
   }
 
   async function snapshot(environment: EnvironmentRef, folder: string): Promise<void> {
-    const release = await requireRelease(liveOf(environment));
-    await buildWhole(folder, `${folder}.new`, async (place) => {
+    const live = liveOf(environment);
+    const release = await requireRelease(live);
+    const copyParts = async (place: string) => {
       await copyPart("public", release, place);
       await middle("snapshot", environment);
       await copyPart("database", release, place);
       await writeSpec(place, await specOf(release), []);
+    };
+    await buildWhole(folder, `${folder}.new`, async (place) => {
+      await stillCurrent(live, release, copyParts(place));
       await writeRecord(place, firstRelease);
     });
   }

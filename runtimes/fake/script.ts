@@ -5,6 +5,7 @@
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { exists } from "../folders.ts";
 import { type Runtime, RuntimeFailure } from "../runtime.ts";
 
 /** Every method but `capabilities`. In `layout` only `when: "before"` is met; `middle` in those that build something. */
@@ -16,10 +17,14 @@ export interface Fault {
   readonly environmentId?: string;
   /** Whether the method has then done nothing, a part (where it has parts), or all of its work. */
   readonly when: "before" | "middle" | "after";
-  /** `fail` rejects with `RuntimeFailure`, `break` with an ordinary error, `hang` never settles, `slow` waits `milliseconds`. */
-  readonly what: "fail" | "break" | "hang" | "slow";
+  /**
+   * `fail` rejects with `RuntimeFailure`, `break` with an ordinary error, `hang` never settles, `slow` waits `milliseconds`,
+   * `wait` waits until there is a file `until`.
+   */
+  readonly what: "fail" | "break" | "hang" | "slow" | "wait";
   readonly message?: string;
   readonly milliseconds?: number;
+  readonly until?: string;
   /** How often; for ever where it is left out. */
   readonly times?: number;
 }
@@ -45,6 +50,10 @@ function isFault(value: unknown): value is Fault {
 
 function isCall(value: unknown): value is Call {
   return typeof value === "object" && value !== null && "method" in value && "environmentId" in value;
+}
+
+async function thereIs(file: string): Promise<void> {
+  while (!(await exists(file))) await delay(5);
 }
 
 async function readText(file: string): Promise<string> {
@@ -96,6 +105,7 @@ export function openScript(folder: string): Script {
     if (fault.what === "fail") throw new RuntimeFailure(message);
     if (fault.what === "break") throw new Error(message);
     if (fault.what === "slow") await delay(fault.milliseconds ?? 100);
+    else if (fault.what === "wait") await thereIs(fault.until ?? "");
     else await new Promise<never>(() => setInterval(() => undefined, 60_000));
   }
 

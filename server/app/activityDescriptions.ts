@@ -171,6 +171,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Fazer backup de “{environmentName}” de “{siteName}”",
     sv: "Säkerhetskopiera ”{environmentName}” på ”{siteName}”",
   },
+  addScheduledBackup: {
+    da: "Tag planlagt backup af “{environmentName}” på “{siteName}”",
+    de: "„{environmentName}“ von „{siteName}“ planmäßig sichern",
+    en: "Back up “{environmentName}” of “{siteName}” on schedule",
+    es: "Hacer la copia de seguridad programada de «{environmentName}» de «{siteName}»",
+    fr: "Effectuer la sauvegarde planifiée de « {environmentName} » de « {siteName} »",
+    it: "Eseguire il backup pianificato di «{environmentName}» di «{siteName}»",
+    ja: "「{siteName}」の「{environmentName}」の定期バックアップ",
+    nl: "Geplande back-up maken van ‘{environmentName}’ van ‘{siteName}’",
+    pt: "Fazer o backup agendado de “{environmentName}” de “{siteName}”",
+    sv: "Gör den schemalagda säkerhetskopian av ”{environmentName}” på ”{siteName}”",
+  },
   removeBackup: {
     da: "Slet backuppen “{backupName}” af “{environmentName}” på “{siteName}”",
     de: "Sicherung „{backupName}“ von „{environmentName}“ von „{siteName}“ löschen",

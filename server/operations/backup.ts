@@ -1,7 +1,14 @@
 /** The backup that an operation makes, of an environment as it is at that moment. */
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { KeptBackup } from "../archives/archives.ts";
-import { type BackupType, beginBackup, findNewestBackup, finishBackup, removeBackup } from "../store/backups.ts";
+import {
+  type BackupType,
+  beginBackup,
+  type FinishedBackup,
+  findNewestBackup,
+  finishBackup,
+  removeBackup,
+} from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
 import type { Copy } from "./diskRoom.ts";
 import { StepFailure } from "./operation.ts";
@@ -17,12 +24,17 @@ export interface BackupWish {
   readonly note: string | null;
 }
 
+const goneSentence = "The environment is not there any more.";
+
 /** The operation's own id, without the prefix that says its kind. */
 export function workName(operationId: string): string {
   return operationId.slice(-36);
 }
 
 const day = 86_400_000;
+
+/** What is due by the day may be begun so much earlier in it than the time before. */
+const slack = 3_600_000;
 
 /** Of files that an earlier backup has, so many are likely to be others by now. */
 const likelyChanged = 0.1;
@@ -35,14 +47,25 @@ export async function backupRoom(database: Database, environment: EnvironmentRef
 
 /** Backs the environment up as it is now. Again for the same operation, the content is replaced. */
 export async function backUp(services: Services, wish: BackupWish, signal: AbortSignal): Promise<void> {
-  const { database, backupDays } = services;
+  const { database, backupDays, fullBackupDays } = services;
   const { environment, address, operationId, type, name, note } = wish;
-  const expiresAt = new Date(Date.now() + backupDays * day);
+  const began = new Date();
+  const expiresAt = new Date(began.getTime() + backupDays[type] * day);
   const row = { environmentId: environment.id, address, operationId, type, name, note, expiresAt };
   const backup = await beginBackup(database, row);
-  if (backup === null) throw new StepFailure("The environment is not there any more.");
-  const before = await findNewestBackup(database, environment.id);
-  await finishBackup(database, backup, await keep(services, wish, backup, before, signal));
+  if (backup === null) throw new StepFailure(goneSentence);
+  const newest = await findNewestBackup(database, environment.id);
+  const isFull = newest === null || (type === "scheduled" && isReadLongAgo(newest, fullBackupDays, began));
+  const kept = await keep(services, wish, backup, isFull ? null : newest, signal);
+  const fullyReadAt = isFull ? began : newest.fullyReadAt;
+  if (!(await finishBackup(database, backup, { ...kept, fullyReadAt }))) throw new StepFailure(goneSentence);
+}
+
+/** Also where it was in the future: the clock was put back since. */
+function isReadLongAgo({ fullyReadAt }: Pick<FinishedBackup, "fullyReadAt">, days: number, now: Date): boolean {
+  if (fullyReadAt === null) return true;
+  const age = now.getTime() - fullyReadAt.getTime();
+  return age < 0 || age >= days * day - slack;
 }
 
 async function keep(
@@ -54,9 +77,14 @@ async function keep(
 ) {
   const work = workName(operationId);
   const folder = await archives.workFolder(work);
+  const release = async () => (await runtime.layout(environment))?.release;
   try {
+    const began = await release();
     await runtime.snapshot(environment, folder);
-    return await archives.keep(backup, folder, before, signal);
+    const kept = await archives.keep(backup, folder, before, signal);
+    // Its files may be those of the next one too, and then they were written by that one's visitors.
+    if ((await release()) !== began) throw new StepFailure("The environment was replaced while it was backed up.");
+    return kept;
   } finally {
     await archives.removeWorkFolder(work);
   }

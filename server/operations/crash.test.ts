@@ -1,6 +1,6 @@
 /** Every operation through every crash. A new definition is one line in `subjects`. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { backingUp, removingBackup, restoringBackup } from "../testing/backups.ts";
+import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
 import {
   addingEnvironment,
@@ -33,6 +33,7 @@ const subjects = {
   "changing the version of PHP": modifyingPhpVersion,
   "restarting PHP": restartingPhp,
   "backing an environment up": backingUp,
+  "backing an environment up on schedule": backingUpOnSchedule,
   "removing a backup": removingBackup,
   "restoring a backup": restoringBackup,
   "bringing a deleted site back": restoringDeletedSite,

@@ -1,6 +1,7 @@
 /** Every kind of operation there is. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import { addManualBackup } from "./addManualBackup.ts";
+import { addScheduledBackup } from "./addScheduledBackup.ts";
 import { comparePush } from "./comparePush.ts";
 import { createEnvironment } from "./createEnvironment.ts";
 import { createSite } from "./createSite.ts";
@@ -34,6 +35,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     modifyPhpVersion: modifyPhpVersion(services),
     restartPhp: restartPhp(services),
     addManualBackup: addManualBackup(services),
+    addScheduledBackup: addScheduledBackup(services),
     removeBackup: removeBackup(services),
     restoreBackup: restoreBackup(services),
     restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),

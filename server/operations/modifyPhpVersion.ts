@@ -1,11 +1,13 @@
-/** Another version of PHP: tried out beside the one in use, then visitors are moved. */
+/** Another version of PHP: tried out beside the one in use while the environment is backed up, then visitors are moved. */
 import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../store/database.ts";
 import { setPhpOptOut, setPhpVersion } from "../store/environmentStates.ts";
 import { readResult, saveResult } from "../store/operations.ts";
-import { workName } from "./backup.ts";
+import { atOnce } from "./atOnce.ts";
+import { backUp, backupRoom, removeBackUp, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
-import { type OperationDefinition, StepFailure } from "./operation.ts";
+import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
+import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 
@@ -26,12 +28,11 @@ function isBefore(found: Json): found is { readonly from: string } {
   return typeof found === "object" && found !== null && "from" in found && typeof found.from === "string";
 }
 
-export function modifyPhpVersion({
-  database,
-  runtime,
-  publisher,
-  tryOut,
-}: Services): OperationDefinition<ModifyPhpVersionInput> {
+const trialSeconds = 600;
+
+export function modifyPhpVersion(services: Services): OperationDefinition<ModifyPhpVersionInput> {
+  const { database, runtime, publisher, tryOut } = services;
+
   /** A copy of what visitors use: on another PHP a plugin may want to change that at its first page, and fail. */
   async function rehearse(environment: Ref, operationId: string): Promise<EnvironmentLayout> {
     const token = workName(operationId);
@@ -41,26 +42,47 @@ export function modifyPhpVersion({
     return runtime.rehearse(environment, token);
   }
 
+  async function tryVersion(
+    { environment, to, address }: ModifyPhpVersionInput,
+    operationId: string,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const layout = await runtime.layout(environment);
+    if (layout === null) throw new StepFailure("The environment's files are not there.");
+    const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}` };
+    if (await patientlyTryOut(tryOut, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
+    const rehearsal = { ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false };
+    await patientlyTryOut(tryOut, rehearsal, trialSeconds, stop);
+  }
+
+  /** Nothing is frozen for the backup: the environment's files and its database stay what they are. */
+  async function tryAndBackUp({ input, operationId, signal }: StepContext<ModifyPhpVersionInput>): Promise<void> {
+    const { environment, to, address, onlyFrom } = input;
+    // It may have waited for another change: what it is undone to is known only now.
+    const { version: from, isOptOut } = await phpOf(database, environment.id);
+    if (onlyFrom !== null && (isOptOut || from !== onlyFrom)) {
+      throw new StepFailure(`The environment is not to be moved off PHP ${onlyFrom} any more.`);
+    }
+    await saveResult(database, operationId, { from });
+    // Whoever only opts in or out has nothing changed that he could want back.
+    if (from === to) return tryVersion(input, operationId, signal);
+    await requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, `The change to PHP ${to}`);
+    const name = `Before PHP ${to}`;
+    const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
+    await atOnce(signal, [(stop) => tryVersion(input, operationId, stop), (stop) => backUp(services, wish, stop)]);
+  }
+
   return {
     kind: "modifyPhpVersion",
     steps: [
       {
         name: "trial",
-        deadlineSeconds: 600,
-        run: async ({ input: { environment, to, address, onlyFrom }, operationId, signal }) => {
-          // It may have waited for another change: what it is undone to is known only now.
-          const { version: from, isOptOut } = await phpOf(database, environment.id);
-          if (onlyFrom !== null && (isOptOut || from !== onlyFrom)) {
-            throw new StepFailure(`The environment is not to be moved off PHP ${onlyFrom} any more.`);
-          }
-          await saveResult(database, operationId, { from });
-          const layout = await runtime.layout(environment);
-          if (layout === null) throw new StepFailure("The environment's files are not there.");
-          const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}` };
-          if (await tryOut({ ...candidate, layout, isReadOnly: true }, signal)) return;
-          await tryOut({ ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false }, signal);
+        deadlineSeconds: 3_600,
+        run: tryAndBackUp,
+        undo: async ({ input, operationId }) => {
+          await runtime.unstage(input.environment, workName(operationId));
+          await removeBackUp(services, operationId);
         },
-        undo: ({ input, operationId }) => runtime.unstage(input.environment, workName(operationId)),
       },
       {
         name: "switch",

@@ -3,6 +3,7 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../archives/archives.ts";
 import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
+import type { BackupType } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
 import type { Probe } from "./probe.ts";
 import type { TryOut } from "./trial.ts";
@@ -16,6 +17,8 @@ export interface Services {
   /** Waits for the writes that began before an environment was frozen. */
   readonly settle: EdgeClient["settle"];
   readonly archives: Archives;
-  /** For which a backup is kept. */
-  readonly backupDays: number;
+  /** For which a backup of each type is kept. */
+  readonly backupDays: Readonly<Record<BackupType, number>>;
+  /** After which a scheduled backup reads everything again. */
+  readonly fullBackupDays: number;
 }

@@ -8,13 +8,12 @@
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { atOnce } from "./atOnce.ts";
-import { attempt, quickPace } from "./attempt.ts";
 import { backUp, removeBackUp } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type Step, type StepContext, StepFailure } from "./operation.ts";
+import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
-import type { Candidate } from "./trial.ts";
 
 /** What an operation's input must say. */
 export interface TakeOver {
@@ -59,18 +58,6 @@ export function takeOver<Input extends TakeOver>(
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
-  /** What passes by itself is waited for here: the backup beside it is not to be made anew for that. */
-  async function patientlyTryOut(candidate: Candidate, stop: AbortSignal): Promise<boolean> {
-    let isKnown = false;
-    const patience = { deadlineSeconds: trialSeconds, pace: quickPace, stop };
-    const error = await attempt(async (signal) => {
-      isKnown = await tryOut(candidate, signal);
-    }, patience);
-    if (error === null) return isKnown;
-    const message = error instanceof StepFailure ? error.message : `${what} could not be tried out.`;
-    throw new StepFailure(message, { cause: error });
-  }
-
   /** Where its first page wants to change something, and visitors use a part of it, it is tried out as a copy. */
   async function tryStaged(input: Input, stop: AbortSignal): Promise<void> {
     const { target, token, address } = input;
@@ -80,10 +67,10 @@ export function takeOver<Input extends TakeOver>(
     const candidate = { environment: target, phpVersion, address, what };
     // What one half of it writes may belong to what the other half does: either both are changed or neither.
     const isReadOnly = sharesOwn(input);
-    if (await patientlyTryOut({ ...candidate, layout: staged, isReadOnly }, stop)) return;
+    if (await patientlyTryOut(tryOut, { ...candidate, layout: staged, isReadOnly }, trialSeconds, stop)) return;
     await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
     const layout = await runtime.rehearse(target, token);
-    await patientlyTryOut({ ...candidate, layout, isReadOnly: false }, stop);
+    await patientlyTryOut(tryOut, { ...candidate, layout, isReadOnly: false }, trialSeconds, stop);
   }
 
   async function tryAndBackUp({ input, operationId, signal }: StepContext<Input>): Promise<void> {

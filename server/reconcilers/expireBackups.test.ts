@@ -15,10 +15,16 @@ import { expireBackups } from "./expireBackups.ts";
 const test = useTestDatabase();
 const day = 86_400_000;
 
-/** A finished backup that is kept for so many days, with a pack of its own. */
-async function addBackup(days: number) {
+/** Ids of a site with one environment. */
+async function addEnvironment() {
   const { companyId } = await addCompany(test.database);
   const { id: siteId, environmentId } = await addSite(test.database, companyId);
+  return { companyId, siteId, environmentId };
+}
+
+/** A finished backup that is kept for so many days, with a pack of its own; of an environment of its own unless told. */
+async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvironment>>) {
+  const { companyId, siteId, environmentId } = place ?? (await addEnvironment());
   const operationId = await addOperation(companyId);
   const expiresAt = new Date(Date.now() + days * day);
   const facts = { name: "n", note: null, type: "manual", address: "http://x.localhost", expiresAt } as const;
@@ -70,6 +76,16 @@ function deletedRows(siteId: string) {
     .execute();
 }
 
+/** One that has a newer one after it, which is kept for ever. */
+async function addFollowedBackup(days: number) {
+  const place = await addEnvironment();
+  const backup = await addBackup(days, place);
+  await addBackup(10_000, place);
+  return backup;
+}
+
+const isThere = async ({ id }: { readonly id: number }) => (await findBackup(test.database, id)) !== null;
+
 /** A sweep so many days from now, and which packs it removed. */
 async function sweep(days: number): Promise<readonly string[]> {
   const removed: string[] = [];
@@ -83,19 +99,19 @@ async function sweep(days: number): Promise<readonly string[]> {
 }
 
 it("a backup goes when it is kept no longer, and what only it needed a day after that", async () => {
-  const short = await addBackup(2);
-  const long = await addBackup(30);
+  const short = await addFollowedBackup(2);
+  const long = await addFollowedBackup(30);
   expect(await sweep(1)).toEqual([]);
-  expect(await findBackup(test.database, short.id)).not.toBeNull();
+  expect(await isThere(short)).toBe(true);
   expect(await sweep(3)).toEqual([]);
-  expect(await findBackup(test.database, short.id)).toBeNull();
+  expect(await isThere(short)).toBe(false);
   expect(await sweep(5)).toEqual([short.pack]);
   expect(await sweep(6)).toEqual([]);
-  expect(await findBackup(test.database, long.id)).not.toBeNull();
+  expect(await isThere(long)).toBe(true);
 });
 
 it("a pack that could not be removed is removed the next time", async () => {
-  const { pack } = await addBackup(2);
+  const { pack } = await addFollowedBackup(2);
   await sweep(3);
   const full = { removePack: () => Promise.reject(new Error("unreachable")) };
   const now = () => Date.now() + 5 * day;
@@ -104,9 +120,57 @@ it("a pack that could not be removed is removed the next time", async () => {
 });
 
 it("a clock that was put back removes nothing", async () => {
-  const { id } = await addBackup(2);
+  const backup = await addFollowedBackup(2);
   expect(await sweep(-400)).toEqual([]);
-  expect(await findBackup(test.database, id)).not.toBeNull();
+  expect(await isThere(backup)).toBe(true);
+});
+
+it("the newest backup of an environment stays, however far the clock goes, until there is a newer one", async () => {
+  const place = await addEnvironment();
+  const { environmentId } = place;
+  const first = await addBackup(1, place);
+  const second = await addBackup(2, place);
+  await sweep(5_000);
+  expect([await isThere(first), await isThere(second)]).toEqual([false, true]);
+  // One that is not finished can't take its place.
+  const facts = {
+    name: "n",
+    note: null,
+    type: "manual",
+    address: "http://x.localhost",
+    expiresAt: new Date(),
+  } as const;
+  await beginBackup(test.database, { environmentId, operationId: randomUUID(), ...facts });
+  await sweep(5_000);
+  expect(await isThere(second)).toBe(true);
+  await addBackup(1, place);
+  await sweep(5_000);
+  expect(await isThere(second)).toBe(false);
+});
+
+it("while an operation is at work on the environment none goes: what it has just made may be taken back", async () => {
+  const place = await addEnvironment();
+  const { companyId, siteId, environmentId } = place;
+  const backup = await addBackup(2, place);
+  await addBackup(10_000, place);
+  const ids = { company_id: companyId, site_id: siteId };
+  const activity = await test.database
+    .insertInto("activity")
+    .values({ ...ids, category: "siteActions", type: "addScheduledBackup", parameters: "{}" })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const id = `backups:add-scheduled-${randomUUID()}`;
+  const operation = { id, kind: "addScheduledBackup", ...ids, environment_id: environmentId, steps_total: 2 } as const;
+  const more = { activity_id: activity.id, state: "running", input: "{}", reference_id: randomUUID() } as const;
+  await test.database
+    .insertInto("operations")
+    .values({ ...operation, ...more })
+    .execute();
+  await sweep(3);
+  expect(await isThere(backup)).toBe(true);
+  await test.database.updateTable("operations").set({ state: "succeeded" }).where("id", "=", id).execute();
+  await sweep(3);
+  expect(await isThere(backup)).toBe(false);
 });
 
 it("what was deleted is forgotten when it can't be brought back any more, with every backup of it", async () => {

@@ -27,6 +27,8 @@ export interface BackupContent {
   readonly files: number;
   readonly bytes: number;
   readonly addedBytes: number;
+  /** When everything in it was last read, and not taken over from the backup before. Absent: nobody knows. */
+  readonly fullyReadAt?: Date | null;
 }
 
 /** A backup that can be restored. */
@@ -35,6 +37,8 @@ export interface FinishedBackup extends BackupRef {
   readonly manifest: Buffer;
   readonly bytes: number;
   readonly address: string;
+  /** When everything in it was last read, and not taken over from the backup before. Null: nobody knows. */
+  readonly fullyReadAt: Date | null;
 }
 
 /**
@@ -52,14 +56,15 @@ export async function beginBackup(database: Database, backup: NewBackup): Promis
   return rows[0] ?? null;
 }
 
-/** From now on it is shown. */
-export async function finishBackup(database: Database, { id }: BackupRef, content: BackupContent): Promise<void> {
-  const { manifest, files, bytes, addedBytes } = content;
-  await database
+/** From now on it is shown. False where it went together with its environment. */
+export async function finishBackup(database: Database, { id }: BackupRef, content: BackupContent): Promise<boolean> {
+  const { manifest, files, bytes, addedBytes, fullyReadAt = null } = content;
+  const { numUpdatedRows } = await database
     .updateTable("backups")
-    .set({ manifest, files, bytes, added_bytes: addedBytes, verified_at: new Date() })
+    .set({ manifest, files, bytes, added_bytes: addedBytes, verified_at: new Date(), fully_read_at: fullyReadAt })
     .where("id", "=", id)
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }
 
 /** The newest one of the environment. */
@@ -78,7 +83,8 @@ async function findFinished(
   id: number | null,
 ): Promise<FinishedBackup | null> {
   const { rows } = await sql<FinishedBackup>`
-    select id, company_id as "companyId", environment_id as "environmentId", manifest, bytes, address
+    select id, company_id as "companyId", environment_id as "environmentId", manifest, bytes, address,
+      fully_read_at as "fullyReadAt"
     from backups
     where manifest is not null
       and (${environmentId}::uuid is null or environment_id = ${environmentId})
@@ -97,23 +103,23 @@ export async function removeBackupById(database: Database | DatabaseTransaction,
   await database.deleteFrom("backups").where("id", "=", id).execute();
 }
 
-/** Removes finished backups that are kept no longer, unless an operation may be at work with one. Gives how many. */
+/**
+ * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
+ * comes after it. The newest of an environment that is there stays. Gives how many went.
+ */
 export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
-  const { numDeletedRows } = await database
-    .deleteFrom("backups")
-    .where("expires_at", "<", now)
-    .where("manifest", "is not", null)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("environment_locks as l")
-            .whereRef("l.environment_id", "=", "backups.environment_id")
-            .select("l.environment_id"),
-        ),
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  const { numAffectedRows = 0n } = await sql`
+    delete from backups b
+    where b.expires_at < ${now} and b.manifest is not null
+      and not exists (select from environment_locks l where l.environment_id = b.environment_id)
+      and not exists (
+        select from operations o where o.environment_id = b.environment_id and o.state in ('waiting', 'running'))
+      and (
+        exists (
+          select from backups n
+          where n.environment_id = b.environment_id and n.id > b.id and n.manifest is not null)
+        or not exists (select from environments e where e.id = b.environment_id))`.execute(database);
+  return Number(numAffectedRows);
 }
 
 /** A backup as lists show it, made by the database. */

@@ -67,6 +67,8 @@ export interface Environments {
   created_at: Defaulted;
   is_frozen: Generated<boolean>;
   php_run: Generated<number>;
+  backup_due_at: Moment;
+  backup_failures: Generated<number>;
 }
 
 export interface Backups {
@@ -84,6 +86,7 @@ export interface Backups {
   added_bytes: number | null;
   address: string;
   verified_at: Moment;
+  fully_read_at: Moment;
   expires_at: Date;
   created_at: Defaulted;
 }

@@ -26,14 +26,15 @@ export async function environmentForOperation(
   database: Database | DatabaseTransaction,
   environmentId: string,
 ): Promise<EnvironmentFacts | null> {
-  const row = await facts(database)
+  const row = await environmentFacts(database)
     .where("e.id", "=", environmentId)
     .where("e.state", "<>", "adding")
     .executeTakeFirst();
   return row ?? null;
 }
 
-function facts(database: Database | DatabaseTransaction) {
+/** Rows of `EnvironmentFacts`; the environment is `e`. */
+export function environmentFacts(database: Database | DatabaseTransaction) {
   return database
     .selectFrom("environments as e")
     .innerJoin("sites as s", "s.id", "e.site_id")
@@ -53,7 +54,7 @@ export async function listForPhpUpdate(
   days: number,
   limit: number,
 ): Promise<EnvironmentFacts[]> {
-  return facts(database)
+  return environmentFacts(database)
     .where("e.php_version", "in", [...versions])
     .where("e.state", "=", "serving")
     .where("e.is_opt_out_from_automatic_php_update", "=", false)
@@ -87,6 +88,17 @@ export async function findPresent(database: Database, environmentIds: readonly s
   if (environmentIds.length === 0) return new Set();
   const rows = await database.selectFrom("environments").select("id").where("id", "in", environmentIds).execute();
   return new Set(rows.map(({ id }) => id));
+}
+
+/** False also where the environment is gone. */
+export async function isServing(database: Database, environmentId: string): Promise<boolean> {
+  const row = await database
+    .selectFrom("environments")
+    .select("id")
+    .where("id", "=", environmentId)
+    .where("state", "=", "serving")
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** While it is frozen, the edge refuses what would be written to it. */

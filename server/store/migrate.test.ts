@@ -105,6 +105,8 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     created_at: true,
     is_frozen: true,
     php_run: true,
+    backup_due_at: true,
+    backup_failures: true,
   },
   backups: {
     id: true,
@@ -121,6 +123,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     added_bytes: true,
     address: true,
     verified_at: true,
+    fully_read_at: true,
     expires_at: true,
     created_at: true,
   },

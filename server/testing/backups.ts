@@ -17,9 +17,14 @@ type LiveSite = Awaited<ReturnType<typeof liveSite>>;
 
 const sites = new WeakMap<OperationRequest, LiveSite>();
 
-function requestOn(site: LiveSite, kind: Subject["kind"], input: OperationRequest["input"]): OperationRequest {
+function requestOn(
+  site: LiveSite,
+  kind: Subject["kind"],
+  input: OperationRequest["input"],
+  locks: readonly string[] = [site.environment.id],
+): OperationRequest {
   const { companyId, siteId, environment, name } = site;
-  const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
+  const ids = { companyId, siteId, environmentId: environment.id, locks };
   const request = {
     kind,
     ...ids,
@@ -88,6 +93,31 @@ export const backingUp: Subject = {
   finished: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
   cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 0 }),
 };
+
+export const backingUpOnSchedule: Subject = {
+  kind: "addScheduledBackup",
+  prepare: async (world) => {
+    const site = await liveSite(world);
+    await writeFile(await fileOf(world, site.environment), "now");
+    const input = { environment: site.environment, address: site.address, againAfter: 60_000 };
+    return requestOn(site, "addScheduledBackup", input, []);
+  },
+  finished: async (world, request) => [
+    ...(await differences(world, request, { ownFile: "now", backups: 1 })),
+    ...(await failuresAre(world, request, 0)),
+  ],
+  cleanSlate: async (world, request) => [
+    ...(await differences(world, request, { ownFile: "now", backups: 0 })),
+    ...(await failuresAre(world, request, 1)),
+  ],
+};
+
+/** How often the backup that was due has failed. */
+async function failuresAre({ own }: World, { environmentId }: OperationRequest, wanted: number): Promise<string[]> {
+  const row = own.database.selectFrom("environments").select("backup_failures").where("id", "=", environmentId);
+  const found = (await row.executeTakeFirst())?.backup_failures;
+  return found === wanted ? [] : [`${found} failures were counted instead of ${wanted}`];
+}
 
 export const removingBackup: Subject = {
   kind: "removeBackup",

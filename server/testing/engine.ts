@@ -62,6 +62,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     modifyPhpVersion: addSite,
     restartPhp: addSite,
     addManualBackup: addSite,
+    addScheduledBackup: addSite,
     removeBackup: addSite,
     restoreBackup: addSite,
     restoreDeletedSite: addSite,

@@ -1,11 +1,14 @@
 /** Environments as the subjects of operations: a live site with what the operation works on, and what became of it. */
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateEnvironmentInput, NewContent } from "../operations/createEnvironment.ts";
 import type { DeleteEnvironmentInput } from "../operations/deleteEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/pushEnvironment.ts";
 import { nobody } from "../store/activity.ts";
+import type { Database } from "../store/database.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { visit } from "./edge.ts";
@@ -167,8 +170,8 @@ export const modifyingPhpVersion: Subject = {
     const request = { ...requestOn(site, environment), kind: "modifyPhpVersion", input } as const;
     return remember({ ...request, locks: [environment.id] }, { site, environment });
   },
-  finished: (world, request) => phpIs(world, request, { php_version: "8.4", isOptOut: true }),
-  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
+  finished: (world, request) => phpIs(world, request, { php_version: "8.4", isOptOut: true, backups: 1 }),
+  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
 export const restartingPhp: Subject = {
@@ -180,8 +183,8 @@ export const restartingPhp: Subject = {
     const request = { ...requestOn(site, environment), kind: "restartPhp", locks: [environment.id], input } as const;
     return remember(request, { site, environment });
   },
-  finished: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
-  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false }),
+  finished: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
+  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
 /** A dry run of a push: whatever becomes of it, the live environment stays as it is. */
@@ -237,19 +240,28 @@ async function pushed(
     .select("is_frozen")
     .where("id", "=", site.environment.id)
     .executeTakeFirst();
-  const backups = await own.database
-    .selectFrom("backups")
-    .select("manifest")
-    .where("environment_id", "=", site.environment.id)
-    .execute();
   const { body } = await visit(facts.edgePort, site.address);
   const found = {
     isFrozen: row?.is_frozen,
     title: /<title>(.*?)<\/title>/.exec(body)?.[1],
-    backups: backups.filter(({ manifest }) => manifest !== null).length,
-    unfinished: backups.filter(({ manifest }) => manifest === null).length,
+    ...(await backupsOf(own.database, site.environment.id)),
   };
   return compare({ isFrozen: false, ...wanted, unfinished: 0 }, found);
+}
+
+async function backupsOf(database: Database, environmentId: string) {
+  const rows = await database
+    .selectFrom("backups")
+    .select("manifest")
+    .where("environment_id", "=", environmentId)
+    .execute();
+  const finished = rows.filter(({ manifest }) => manifest !== null).length;
+  return { backups: finished, unfinished: rows.length - finished };
+}
+
+/** What operations have left of what they put aside. */
+function workIn({ dataFolder }: World["facts"]): Promise<readonly string[]> {
+  return readdir(join(dataFolder, "work")).catch(() => []);
 }
 
 interface Traces {
@@ -278,7 +290,7 @@ async function differences(world: World, request: OperationRequest, wanted: Trac
 async function phpIs(
   { own, facts }: World,
   request: OperationRequest,
-  wanted: { readonly php_version: string; readonly isOptOut: boolean },
+  wanted: { readonly php_version: string; readonly isOptOut: boolean; readonly backups: number },
 ): Promise<string[]> {
   const { environment } = notesOf(request);
   const found = await own.database
@@ -287,7 +299,9 @@ async function phpIs(
     .where("id", "=", environment.id)
     .executeTakeFirst();
   const { status } = await visit(facts.edgePort, environment.address);
-  return [...compare(wanted, { ...found }), ...(status === 200 ? [] : [`it answers ${status}`])];
+  const kept = { ...(await backupsOf(own.database, environment.id)), work: await workIn(facts) };
+  const differs = compare({ ...wanted, unfinished: 0, work: [] }, { ...found, ...kept });
+  return [...differs, ...(status === 200 ? [] : [`it answers ${status}`])];
 }
 
 function compare(wanted: object, found: object): string[] {

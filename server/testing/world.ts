@@ -74,7 +74,8 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
       work: join(facts.dataFolder, "work"),
       removeFolder: removeTree,
     }),
-    backupDays: 14,
+    backupDays: { manual: 14, scheduled: 14, "system-generated": 14 },
+    fullBackupDays: 7,
   };
 }
 

@@ -2,7 +2,7 @@
 import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { buildWhole } from "../../folders.ts";
-import { firstRelease, partOf, writeRecord } from "../../releases.ts";
+import { firstRelease, partOf, type Release, stillCurrent, writeRecord } from "../../releases.ts";
 import { linkLive } from "./copy.ts";
 import { copyDatabases } from "./databases.ts";
 import { recordOf, requireRelease, tellFullDisk } from "./release.ts";
@@ -14,12 +14,16 @@ export async function snapshot(live: string, folder: string): Promise<void> {
   const build = async (place: string) => {
     const release = await requireRelease(live);
     await chmod(place, 0o700);
-    const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
-    await together(
-      linkLive(files, path.join(place, "public")),
-      copyDatabases({ from: databases, to: path.join(place, "database"), addresses: [] }),
-    );
+    await stillCurrent(live, release, copyParts(release, place));
     await writeRecord(place, { ...recordOf(release), ...firstRelease });
   };
   await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));
+}
+
+async function copyParts(release: Release, place: string): Promise<void> {
+  const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
+  await together(
+    linkLive(files, path.join(place, "public")),
+    copyDatabases({ from: databases, to: path.join(place, "database"), addresses: [] }),
+  );
 }

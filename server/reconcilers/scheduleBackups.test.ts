@@ -1,0 +1,272 @@
+/** When scheduled backups begin: what is accepted for real, on a database of each test's own, by a clock that the test sets. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeScheduledBackup } from "../app/scheduledBackups.ts";
+import { endOperation } from "../store/operations.ts";
+import { noteBackupFailed, noteBackupMade } from "../store/scheduledBackups.ts";
+import { addCompany, addSite } from "../store/testing/rows.ts";
+import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
+import { type TestOperations, testOperations } from "../testing/engine.ts";
+import { hour, nextMoment } from "./backupMoments.ts";
+import { scheduleBackups } from "./scheduleBackups.ts";
+
+const minute = 60_000;
+const start = Date.now();
+
+let own: TestDatabase;
+let operations: TestOperations;
+beforeEach(async () => {
+  own = await createTestDatabase();
+  const noSteps = { kind: "addScheduledBackup", steps: [], succeeded: async () => null, failed: async () => undefined };
+  operations = await testOperations({ url: own.url, database: own.database, addSite: noSteps });
+});
+afterEach(async () => {
+  await operations[Symbol.asyncDispose]();
+  await own.drop();
+});
+
+/** One look at what is due. Times are milliseconds after the test's beginning. */
+async function look(time: number, hours = 24): Promise<void> {
+  const { database } = own;
+  const settings = { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081, endedPhpVersions: [] };
+  const begin = makeScheduledBackup({ database, settings, acceptOperation: operations.accept });
+  await scheduleBackups({ database, hours, begin, now: () => start + time });
+}
+
+async function addEnvironment(): Promise<string> {
+  const { companyId } = await addCompany(own.database);
+  return (await addSite(own.database, companyId)).environmentId;
+}
+
+const momentOf = (id: string, after = 0, hours = 24) =>
+  nextMoment(id, hours, new Date(start + after)).getTime() - start;
+
+function unfinished() {
+  return own.database.selectFrom("operations").selectAll().where("finished_at", "is", null).orderBy("activity_id");
+}
+
+/** Environments of the backups that are being made, in the order of their beginning. */
+async function running(): Promise<(string | null)[]> {
+  return (await unfinished().execute()).map((row) => row.environment_id);
+}
+
+/** Ends what is running as the operation itself would, and gives the environments. */
+async function end(state: "succeeded" | "failed" = "succeeded", time = 0): Promise<(string | null)[]> {
+  const rows = await unfinished().execute();
+  for (const { id, environment_id: environmentId, input } of rows) {
+    await own.database.transaction().execute(async (transaction) => {
+      if (state === "succeeded") await noteBackupMade(transaction, environmentId ?? "");
+      else await noteBackupFailed(transaction, environmentId ?? "", againAt(input, time));
+      const ending = state === "succeeded" ? { state, result: null } : { state, publicError: "It failed." };
+      await endOperation(transaction, id, ending);
+    });
+  }
+  return rows.map((row) => row.environment_id);
+}
+
+function againAt(input: unknown, time: number): Date | null {
+  const after = typeof input === "object" && input !== null && "againAfter" in input ? input.againAfter : undefined;
+  return typeof after === "number" ? new Date(start + time + after) : null;
+}
+
+/** How many backups begin when it is looked at these moments, each ended before the next look. */
+async function begunAt(times: readonly number[], hours = 24): Promise<number[]> {
+  const counts: number[] = [];
+  for (const time of times) {
+    await look(time, hours);
+    counts.push((await end()).length);
+  }
+  return counts;
+}
+
+describe("a new environment", () => {
+  test("is backed up first at its next moment, and then once in each period", async () => {
+    const id = await addEnvironment();
+    const first = momentOf(id);
+    const times = [0, first - 1, first, first + minute, first + 24 * hour - 1, first + 24 * hour];
+    expect(await begunAt(times)).toEqual([0, 0, 1, 0, 0, 1]);
+  });
+
+  test("is not backed up before it is served, nor while it is being deleted", async () => {
+    const id = await addEnvironment();
+    const setState = (state: "adding" | "serving" | "deleting") =>
+      own.database.updateTable("environments").set({ state }).where("id", "=", id).execute();
+    await setState("adding");
+    expect(await begunAt([0, 48 * hour])).toEqual([0, 0]);
+    await setState("serving");
+    expect(await begunAt([48 * hour])).toEqual([0]);
+    await setState("deleting");
+    expect(await begunAt([96 * hour])).toEqual([0]);
+    await setState("serving");
+    expect(await begunAt([96 * hour])).toEqual([1]);
+  });
+});
+
+test("a scheduled backup is nobody's, locks nothing, and leaves the environment open to everybody", async () => {
+  const id = await addEnvironment();
+  await look(0);
+  await look(momentOf(id));
+  const [row] = await unfinished().execute();
+  expect(row).toMatchObject({ kind: "addScheduledBackup", environment_id: id, state: "running" });
+  expect(row?.id).toMatch(/^backups:add-scheduled-[0-9a-f-]{36}$/);
+  expect(row?.input).toMatchObject({ environment: { id }, address: expect.stringMatching(/^http:\/\/.+:8081$/) });
+  expect(await own.database.selectFrom("environment_locks").selectAll().execute()).toEqual([]);
+  const activity = await own.database.selectFrom("activity").selectAll().execute();
+  expect(activity).toMatchObject([
+    { type: "addScheduledBackup", category: "siteActions", user_id: null, api_key_id: null, is_done: false },
+  ]);
+});
+
+test("where none are wanted, none are made", async () => {
+  await addEnvironment();
+  await look(0, 24);
+  await look(400 * hour, 0);
+  expect(await running()).toEqual([]);
+});
+
+describe("after the server was off", () => {
+  test("what was missed is made once, and the next one at its moment", async () => {
+    const id = await addEnvironment();
+    const first = momentOf(id);
+    const back = first + 10 * 24 * hour + minute;
+    const next = first + 11 * 24 * hour;
+    expect(await begunAt([0, back, back + minute, next - 1, next])).toEqual([0, 1, 0, 0, 1]);
+  });
+
+  test("two are made at the same time, the longest overdue first", async () => {
+    const ids = [];
+    for (let count = 0; count < 5; count += 1) ids.push(await addEnvironment());
+    await look(0);
+    const inOrder = ids.toSorted((one, other) => momentOf(one) - momentOf(other));
+    const back = 240 * hour;
+    await look(back);
+    await look(back);
+    expect(await running()).toEqual(inOrder.slice(0, 2));
+    await end();
+    await look(back);
+    expect(await end()).toEqual(inOrder.slice(2, 4));
+    await look(back);
+    expect(await end()).toEqual(inOrder.slice(4));
+    await look(back);
+    expect(await running()).toEqual([]);
+  });
+
+  test("several processes together don't make more, and none twice", async () => {
+    for (let count = 0; count < 6; count += 1) await addEnvironment();
+    await look(0);
+    await Promise.all(Array.from({ length: 4 }, () => look(240 * hour)));
+    expect(new Set(await running()).size).toBe(2);
+    expect(await running()).toHaveLength(2);
+  });
+});
+
+describe("where an operation is at work on the environment", () => {
+  const other = (environmentId: string) => ({ kind: "deleteSite", environmentId, locks: [environmentId] }) as const;
+
+  test("it begins when that has ended, and others don't wait for it", async () => {
+    const ids = [await addEnvironment(), await addEnvironment()];
+    await look(0);
+    const [first = "", second = ""] = ids.toSorted((one, another) => momentOf(one) - momentOf(another));
+    const blocking = await operations.submit(other(first));
+    await look(240 * hour);
+    expect(await running()).toEqual([first, second]);
+    await own.database
+      .transaction()
+      .execute((transaction) => endOperation(transaction, blocking, { state: "succeeded", result: null }));
+    expect(await end()).toEqual([second]);
+    await look(240 * hour);
+    expect(await end()).toEqual([first]);
+  });
+
+  test("a second one is not begun beside the first, however long that takes", async () => {
+    const id = await addEnvironment();
+    await look(0);
+    await look(momentOf(id));
+    await look(momentOf(id) + 24 * hour);
+    expect(await running()).toEqual([id]);
+    await end();
+    await look(momentOf(id) + 24 * hour);
+    expect(await running()).toEqual([id]);
+  });
+
+  test("the other way round nobody is refused", async () => {
+    const id = await addEnvironment();
+    await look(0);
+    await look(momentOf(id));
+    const operationId = await operations.submit(other(id));
+    const row = own.database.selectFrom("operations").select("state").where("id", "=", operationId);
+    expect(await row.executeTakeFirst()).toEqual({ state: "running" });
+  });
+});
+
+describe("a clock", () => {
+  test.each([
+    ["an hour", hour],
+    ["a year", 365 * 24 * hour],
+    ["thirty years", 30 * 365 * 24 * hour],
+  ])(
+    "that is put back by %s begins nothing at once, and each environment has its backup within a day",
+    async (_, back) => {
+      const ids = [];
+      for (let count = 0; count < 4; count += 1) ids.push(await addEnvironment());
+      await look(0);
+      // Each hour twice, because two are made at once.
+      const day = Array.from({ length: 48 }, (_, at) => Math.floor(at / 2) * hour);
+      await begunAt(day);
+      const now = 24 * hour - back;
+      expect(await begunAt([now])).toEqual([0]);
+      const begun = await begunAt(day.map((time) => now + time + hour));
+      expect(begun.reduce((sum, count) => sum + count)).toBe(ids.length);
+    },
+  );
+
+  test("that was years ahead for a moment costs one backup each, and no more", async () => {
+    const id = await addEnvironment();
+    const ahead = 3 * 365 * 24 * hour;
+    expect(await begunAt([0, ahead, ahead + 1])).toEqual([0, 1, 0]);
+    expect(await begunAt([minute, momentOf(id, minute) - 1, momentOf(id, minute)])).toEqual([0, 0, 1]);
+  });
+
+  test("of backups that become more frequent is followed at once", async () => {
+    const id = await addEnvironment();
+    await look(0, 168);
+    const moment = momentOf(id, 0, 1);
+    expect(await begunAt([0, moment, moment + hour], 1)).toEqual([0, 1, 1]);
+  });
+});
+
+describe("one that failed", () => {
+  test("is tried again after an hour, three times in all, and then at the next moment", async () => {
+    const id = await addEnvironment();
+    await look(0);
+    const first = momentOf(id);
+    const failures: number[] = [];
+    for (let time = first; time < first + 48 * hour; time += 10 * minute) {
+      await look(time);
+      if ((await end("failed", time)).length > 0) failures.push((time - first) / hour);
+    }
+    expect(failures).toEqual([0, 1, 2, 24, 25, 26]);
+  });
+
+  test("is tried again within the hour where they are made hourly", async () => {
+    const id = await addEnvironment();
+    await look(0, 1);
+    const first = momentOf(id, 0, 1);
+    const failures: number[] = [];
+    for (let time = first; time < first + hour; time += minute) {
+      await look(time, 1);
+      if ((await end("failed", time)).length > 0) failures.push((time - first) / minute);
+    }
+    expect(failures).toEqual([0, 15, 30]);
+  });
+
+  test("is forgotten when one was made", async () => {
+    const id = await addEnvironment();
+    await look(0);
+    const first = momentOf(id);
+    await look(first);
+    await end("failed", first);
+    expect(await begunAt([first + minute, first + hour, first + 2 * hour])).toEqual([0, 1, 0]);
+    const row = own.database.selectFrom("environments").select("backup_failures").where("id", "=", id);
+    expect(await row.executeTakeFirst()).toEqual({ backup_failures: 0 });
+  });
+});
