@@ -11,7 +11,7 @@ import { atMost, duration, type Figure } from "./report.ts";
 import { median, timed } from "./statistics.ts";
 import { stepMilliseconds } from "./steps.ts";
 
-const megabyte = 1_000_000;
+export const megabyte = 1_000_000;
 const rounds = 5;
 const visitors = 2;
 
@@ -22,7 +22,12 @@ interface CarriedOut {
 }
 
 /** Asks for an operation and waits for its end; throws where it fails. */
-async function carryOut(installation: Installation, method: string, path: string, body: object): Promise<CarriedOut> {
+export async function carryOut(
+  installation: Installation,
+  method: string,
+  path: string,
+  body: object,
+): Promise<CarriedOut> {
   const answer = await installation.api(method, path, body);
   if (answer.status !== 202) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
   const operationId = answer.json<{ operation_id: string }>().operation_id;
@@ -40,7 +45,7 @@ async function fill(installation: Installation, environmentId: string, bytes: nu
   }
 }
 
-interface Visits {
+export interface Visits {
   readonly count: number;
   readonly errors: number;
   readonly longestMilliseconds: number;
@@ -53,7 +58,7 @@ interface Visited<T> {
 }
 
 /** Runs `work` while visitors read the front page, one request after the other each, and none of them another's page. */
-async function withVisitors<T>(
+export async function withVisitors<T>(
   installation: Installation,
   address: string,
   work: () => Promise<T>,
@@ -75,7 +80,7 @@ async function withVisitors<T>(
   return { milliseconds, value, visits: { count: waits.length, errors, longestMilliseconds: Math.max(...waits) } };
 }
 
-function noErrors(name: string, { count, errors, longestMilliseconds }: Visits): Figure {
+export function noErrors(name: string, { count, errors, longestMilliseconds }: Visits): Figure {
   return {
     name: `${name}: visitors' errors`,
     measured: `${errors} of ${count}`,
@@ -137,7 +142,7 @@ async function copyAndPush(installation: Installation, site: CreatedSite, name: 
   return { clone, push, switching };
 }
 
-function all(visits: readonly Visits[]): Visits {
+export function all(visits: readonly Visits[]): Visits {
   return {
     count: visits.reduce((sum, { count }) => sum + count, 0),
     errors: visits.reduce((sum, { errors }) => sum + errors, 0),

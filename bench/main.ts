@@ -1,13 +1,15 @@
 /**
  * `npm run bench`: starts an installation from a clean clone, measures it from outside, and prints every figure
- * beside its target and its reference. Ends with 1 where a target was missed.
+ * beside its target and its reference. Ends with 1 where a target was missed. `npm run bench -- backups` measures that
+ * part alone; `parts` lists all of them.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { cloneRepository, type Installation, start } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { loadConfig } from "@sitewright/server/config.ts";
+import { measureBackups } from "./backups.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
@@ -18,6 +20,7 @@ import { median, percentile, timed } from "./statistics.ts";
 
 const sites = 20;
 const laterStarts = 5;
+const parts = ["starts", "creation", "environments", "backups", "page"];
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
@@ -88,9 +91,20 @@ async function measureUncachedPage(installation: Installation): Promise<Figure> 
   };
 }
 
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((part) => !parts.includes(part));
+if (unknown.length > 0) {
+  say(`There is no part ${unknown.join(", ")}: there are ${parts.join(", ")}, and all where none is named.`);
+  process.exit(2);
+}
+const isWanted = (part: string) => chosen.length === 0 || chosen.includes(part);
+
 const clone = await cloneRepository();
 const run = await mkdtemp(join(tmpdir(), "sw-run-"));
-const [figures, installation] = await measureStarts(clone.folder, { SITEWRIGHT_RUN: run });
+const settings = { SITEWRIGHT_RUN: run };
+const [figures, installation]: [Figure[], Installation] = isWanted("starts")
+  ? await measureStarts(clone.folder, settings)
+  : [[], await start(clone.folder, settings)];
 try {
   const adminSocket = join(run, "edge.sock");
   const { spareWorkers } = loadConfig({});
@@ -98,24 +112,41 @@ try {
     await untilSparesAreWarm(adminSocket, spareWorkers);
     await untilAtRest();
   };
-  say(`${sites} sites, each when the machine is quiet again …`);
-  figures.push(...(await creationFigures("quiet machine", () => createInTurn(installation, "Spaced", untilQuiet))));
-  say(`${sites} sites, one after the other without a pause …`);
-  await untilQuiet();
-  figures.push(
-    ...(await creationFigures(`no pause, ${spareWorkers} spares`, () =>
-      createInTurn(installation, "Rapid", async () => undefined),
-    )),
-  );
-  say("ten at once …");
-  await untilQuiet();
-  figures.push(await measureTenAtOnce(installation));
-  say("environments, pushes and versions of PHP, under visitors …");
-  await untilQuiet();
+  if (isWanted("creation")) {
+    say(`${sites} sites, each when the machine is quiet again …`);
+    figures.push(...(await creationFigures("quiet machine", () => createInTurn(installation, "Spaced", untilQuiet))));
+    say(`${sites} sites, one after the other without a pause …`);
+    await untilQuiet();
+    figures.push(
+      ...(await creationFigures(`no pause, ${spareWorkers} spares`, () =>
+        createInTurn(installation, "Rapid", async () => undefined),
+      )),
+    );
+    say("ten at once …");
+    await untilQuiet();
+    figures.push(await measureTenAtOnce(installation));
+  }
   const untilCompiled = () => untilVersionsAreCompiled(adminSocket);
-  figures.push(...(await measureEnvironments(installation, untilQuiet, untilCompiled)));
-  say("the front page again …");
-  figures.push(await measureUncachedPage(installation));
+  if (isWanted("environments")) {
+    say("environments, pushes and versions of PHP, under visitors …");
+    await untilQuiet();
+    figures.push(...(await measureEnvironments(installation, untilQuiet, untilCompiled)));
+  }
+  if (isWanted("backups")) {
+    say("backups, beside restic …");
+    await untilCompiled();
+    await untilQuiet();
+    say(
+      `load average of the machine: ${loadavg()
+        .map((load) => load.toFixed(2))
+        .join(", ")}`,
+    );
+    figures.push(...(await measureBackups(installation, untilQuiet)));
+  }
+  if (isWanted("page")) {
+    say("the front page again …");
+    figures.push(await measureUncachedPage(installation));
+  }
 } finally {
   await installation.stop();
   await clone.remove();

@@ -16,15 +16,28 @@ export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : seconds(milliseconds);
 }
 
+/** Infinity: there is none. */
+function limit(target: number, show: (value: number) => string): string {
+  return Number.isFinite(target) ? `≤ ${show(target)}` : "–";
+}
+
 /** A figure that must not be above its target, both in milliseconds. */
 export function atMost(name: string, milliseconds: number, target: number, reference?: string): Figure {
   return {
     name,
     measured: duration(milliseconds),
-    target: `≤ ${duration(target)}`,
+    target: limit(target, duration),
     isMet: milliseconds <= target,
     ...(reference === undefined ? {} : { reference }),
   };
+}
+
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(2)} MB`;
+
+/** A figure that must not be above its target, both in bytes. */
+export function atMostBytes(name: string, bytes: number, target: number, reference: string): Figure {
+  const isMet = bytes <= target;
+  return { name, measured: megabytes(bytes), target: limit(target, megabytes), isMet, reference };
 }
 
 /** The figures as a table for people. */

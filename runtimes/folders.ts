@@ -93,7 +93,8 @@ export async function removeTree(folder: string): Promise<void> {
     await rm(folder, options);
   } catch (error) {
     if (!isDenied(error)) throw error;
-    await run("chmod", ["-R", "u+rwX", folder]);
+    // Folders alone: a file may be a site's own under another name, and its permissions with it.
+    await run("find", [folder, "-type", "d", "-exec", "chmod", "u+rwx", "{}", ";"]);
     await rm(folder, options);
   }
 }

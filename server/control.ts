@@ -119,7 +119,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const reconcilers = startReconcilers(
     [
       ...listReconcilers(opened, publisher),
-      { name: "expireBackups", everySeconds: hour, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
+      { name: "expireBackups", everySeconds: 600, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
       { name: "scheduleBackups", everySeconds: 5, retrySeconds: 30, run: () => scheduleBackups(scheduledBackups) },
       { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],

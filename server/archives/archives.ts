@@ -6,6 +6,7 @@ import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
 import { BackupDamaged, type LoadOptions, load, loadManifest } from "./load.ts";
+import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { blobOf } from "./packer.ts";
 import { makePieceBox } from "./pieceBox.ts";
 import type { PieceIndex } from "./pieceIndex.ts";
@@ -102,7 +103,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
       await options.index.markLost(lost);
       await options.index.release(lost);
     }
-    throw new Error("The archive store loses what was put into it.");
+    throw new ObjectStoreFailure("The archive store loses what was put into it.", { isTransient: false });
   }
 
   function workOf(name: string): string {

@@ -1,11 +1,13 @@
 /** Puts what a backup holds into a folder, piece by piece, each held against its name: all of it or an error. */
-import { mkdir, open, utimes, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
 import { blobOf } from "./packer.ts";
 import { type PieceBox, PieceDamaged, pieceBytes } from "./pieceBox.ts";
 import { type KeptPiece, keyOf, type PieceIndex } from "./pieceIndex.ts";
-import { placeOf } from "./tree.ts";
+import { placeOf, shownPath } from "./tree.ts";
 
 /** The backup can't be read. `message` may be shown to the customer. */
 export class BackupDamaged extends Error {
@@ -31,6 +33,9 @@ interface Place {
 const gapBytes = 64 << 10;
 const readBytes = 8 << 20;
 const locatedTogether = 4_096;
+/** Files that are open at the same time. */
+const atOnce = 16;
+const nanosecondsPerSecond = 1e9;
 
 /** Rejects with `BackupDamaged`. */
 export async function loadManifest(names: readonly Buffer[], options: LoadOptions): Promise<Manifest> {
@@ -94,12 +99,13 @@ async function readPieces(
     let what = first === undefined ? "" : nameIn(places, first);
     try {
       const bytes = await blobs.read(blobOf(folder, run.pack), run.start, run.length, signal);
-      for (const piece of run.pieces) {
-        what = nameIn(places, piece);
-        const start = piece.start - run.start;
-        const content = box.open(bytes.subarray(start, start + piece.length), piece.name);
-        await take(content, piece.name, places.get(keyOf(piece.name)) ?? []);
+      const opened: (readonly [content: Buffer, name: Buffer])[] = [];
+      for (const { name, start, length } of run.pieces) {
+        what = nameIn(places, { name });
+        opened.push([box.open(bytes.subarray(start - run.start, start - run.start + length), name), name]);
+        await nextTurn();
       }
+      await inGroups(opened, ([content, name]) => take(content, name, places.get(keyOf(name)) ?? []));
     } catch (error) {
       if (!(error instanceof BlobMissing || error instanceof PieceDamaged)) throw error;
       // No later backup must rely on it.
@@ -114,10 +120,8 @@ function nameIn(places: ReadonlyMap<string, readonly Place[]>, { name }: Pick<Ke
 }
 
 function damaged(path: string, cause?: unknown): BackupDamaged {
-  const shown = Buffer.from(path, "latin1").toString("utf8");
-  return new BackupDamaged(`This backup can't be restored: what it needs for ${shown} is missing or damaged.`, {
-    cause,
-  });
+  const what = `what it needs for ${shownPath(path)} is missing or damaged`;
+  return new BackupDamaged(`This backup can't be restored: ${what}.`, { cause });
 }
 
 async function locateAll(
@@ -169,10 +173,7 @@ function runsOf(pieces: readonly KeptPiece[]): readonly Run[] {
 async function writeAll(root: string, content: Buffer, places: readonly Place[]): Promise<void> {
   for (const { path, start } of places) {
     // Made by whichever piece comes first.
-    const handle = await open(placeOf(root, path), "a").then(async (made) => {
-      await made.close();
-      return open(placeOf(root, path), "r+");
-    });
+    const handle = await open(placeOf(root, path), constants.O_WRONLY | constants.O_CREAT);
     try {
       const { bytesWritten } = await handle.write(content, 0, content.length, start);
       if (bytesWritten < content.length) throw new Error("The disk took only a part of what was written to it.");
@@ -182,8 +183,6 @@ async function writeAll(root: string, content: Buffer, places: readonly Place[])
   }
 }
 
-const nanosecondsPerSecond = 1e9;
-
 /** Lengths are looked at, and permissions and times set; folders last, because what is in them changes theirs. */
 async function finish(
   { folders }: Manifest,
@@ -191,20 +190,31 @@ async function finish(
   root: string,
   isWanted: (path: string) => boolean,
 ): Promise<void> {
-  for (const { path, mode, bytes, modified } of files) {
+  await inGroups(files, async ({ path, mode, bytes, modified }) => {
     const handle = await open(placeOf(root, path), "r");
     try {
       if ((await handle.stat()).size !== bytes) throw damaged(path);
       await handle.chmod(mode);
+      const seconds = Number(modified) / nanosecondsPerSecond;
+      // A number that is negative would be taken for now.
+      const then = seconds < 0 ? new Date(seconds * 1_000) : seconds;
+      await handle.utimes(then, then);
     } finally {
       await handle.close();
     }
-    const seconds = Number(modified) / nanosecondsPerSecond;
-    await utimes(placeOf(root, path), seconds, seconds);
-  }
+  });
   for (const { path, mode } of folders.toReversed()) {
     if (!isWanted(path)) continue;
     const handle = await open(placeOf(root, path), "r");
     await handle.chmod(mode).finally(() => handle.close());
+  }
+}
+
+/** Does the work on some at a time, because opening a file takes longer than writing a small one. Waits for all that began. */
+async function inGroups<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += atOnce) {
+    const ends = await Promise.allSettled(items.slice(start, start + atOnce).map(work));
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 }

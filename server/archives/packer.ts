@@ -4,7 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Blobs } from "./blobs.ts";
+import { BlobMissing, type Blobs } from "./blobs.ts";
+import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import type { PieceBox } from "./pieceBox.ts";
 import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
 
@@ -55,9 +56,14 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
     const name = blobOf(folder, pack);
     await index.beginPack(pack);
     await blobs.put(name, content, signal);
-    const back = await blobs.read(name, 0, content.length, signal);
-    if (!back.equals(content))
-      throw new Error(`The archive store gives back something else than was put under ${name}.`);
+    const back = await blobs.read(name, 0, content.length, signal).catch((error: unknown) => {
+      if (error instanceof BlobMissing) return null;
+      throw error;
+    });
+    if (!back?.equals(content)) {
+      const summary = "The archive store does not give back what was put into it.";
+      throw new ObjectStoreFailure(`${summary} It was put under ${name}.`, { isTransient: false, summary });
+    }
     await index.addPack(pack, content.length, inside);
     addedBytes += content.length;
   }

@@ -6,7 +6,8 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parseArchiveUrl } from "./archiveUrl.ts";
 import { BlobMissing, type Blobs } from "./blobs.ts";
-import { ObjectStoreFailure, openS3Blobs, type Patience, type S3Place, usualPatience } from "./s3Blobs.ts";
+import { ObjectStoreFailure } from "./objectStoreFailure.ts";
+import { openS3Blobs, type Patience, type S3Place, usualPatience } from "./s3Blobs.ts";
 import { testBlobs } from "./testing/blobsConformance.ts";
 import { type S3Server, startS3Server } from "./testing/s3Server.ts";
 

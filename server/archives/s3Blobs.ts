@@ -10,6 +10,7 @@ import { AwsV4Signer } from "aws4fetch";
 import { XMLParser } from "fast-xml-parser";
 import * as v from "valibot";
 import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
+import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 
 export interface S3Place {
   /** `https://host:port`. The bucket is in the path. */
@@ -46,20 +47,6 @@ export const usualPatience: Patience = {
   pause: (milliseconds, signal) => delay(milliseconds * (0.5 + Math.random()), undefined, { signal }),
   tryTime: (bytes) => AbortSignal.timeout(leastTryMilliseconds + Math.ceil(bytes / leastBytesPerMillisecond)),
 };
-
-/** The store did not do what it was asked. Neither key nor secret is in it, so that an operator may read and log it. */
-export class ObjectStoreFailure extends Error {
-  override readonly name = "ObjectStoreFailure";
-  /** Whether the same may succeed in a moment without anybody changing anything. */
-  readonly isTransient: boolean;
-  /** Whether there is nothing at the place that was asked for. */
-  readonly isAbsence: boolean;
-  constructor(message: string, facts: { isTransient: boolean; isAbsence?: boolean }) {
-    super(message);
-    this.isTransient = facts.isTransient;
-    this.isAbsence = facts.isAbsence ?? false;
-  }
-}
 
 interface Question {
   readonly method: "GET" | "PUT" | "DELETE";
@@ -151,10 +138,11 @@ async function askOnce(place: S3Place, question: Question, time: AbortSignal, si
     return await exchange(place, question, AbortSignal.any([signal, time]));
   } catch (cause) {
     signal.throwIfAborted();
-    const what = time.aborted ? "takes too long to answer" : `can't be reached: ${reasonOf(cause)}`;
+    const [what, why] = time.aborted ? ["takes too long to answer", ""] : ["can't be reached", `: ${reasonOf(cause)}`];
     // Not with its cause, which may hold all that the store sent.
-    throw new ObjectStoreFailure(without(place, `The archive store at ${place.endpoint} ${what}.`), {
+    throw new ObjectStoreFailure(without(place, `The archive store at ${place.endpoint} ${what}${why}.`), {
       isTransient: true,
+      summary: `The archive store ${what}.`,
     });
   }
 }
@@ -257,6 +245,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ["307", "The bucket is kept at another host, or in another region: name that one."],
   ["401", "The archive store refuses the key, or what is done with it: check key, secret and permissions."],
   ["403", "The archive store refuses the key, or what is done with it: check key, secret and permissions."],
+  ["507", "The archive store is full: make room in it."],
 ]);
 
 /** Apart from 408, 429 and all from 500 on, which pass by their status. */
@@ -284,7 +273,7 @@ function refusal(place: S3Place, { method }: Question, { status, body }: Answer)
   const said = without(place, words).slice(0, longestAnswer);
   return new ObjectStoreFailure(
     `${meaning} ${place.endpoint} answered ${method} in the bucket ${place.bucket} with ${said}`,
-    { isTransient, isAbsence: code === "NoSuchKey" || code === "InvalidRange" || status === 416 },
+    { isTransient, isAbsence: code === "NoSuchKey" || code === "InvalidRange" || status === 416, summary: meaning },
   );
 }
 

@@ -218,7 +218,7 @@ test("a store that gives back something else than was put is noticed before anyb
     },
   };
   await expect(save(root, { ...archive, blobs: wrong, before: new Map() })).rejects.toThrow(
-    "gives back something else",
+    "does not give back what was put",
   );
   expect(archive.index.pieces.size).toBe(0);
 });

@@ -8,7 +8,7 @@ import { writeManifest } from "./manifest.ts";
 import { createPacker, type Packer, type PackerOptions } from "./packer.ts";
 import { pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PieceIndex } from "./pieceIndex.ts";
-import { type FoundFile, listTree, placeOf, unknownInode } from "./tree.ts";
+import { type FoundFile, listTree, placeOf, readable, unknownInode } from "./tree.ts";
 
 export interface Saved {
   /** Names of the manifest's pieces, in order. */
@@ -120,8 +120,10 @@ async function saveFiles(
       for (const [at, file] of some.entries()) {
         const content = contents[at] ?? null;
         if (content === "gone") continue;
+        const handle = content === null ? await openFile(root, file) : null;
+        if (content === null && handle === null) continue;
         entries.set(file.path, { ...file, bytes: 0, pieces: [] });
-        for await (const piece of content === null ? readLarge(root, file) : piecesOf(content)) {
+        for await (const piece of handle === null ? piecesOf(content) : readLarge(handle, file)) {
           together.push({ file, content: piece });
           bytes += piece.length;
           if (bytes >= togetherBytes || together.length >= togetherFiles) await keepTogether();
@@ -139,8 +141,8 @@ async function saveFiles(
   return entries;
 }
 
-async function* piecesOf(content: Buffer): AsyncGenerator<Buffer> {
-  if (content.length > 0) yield content;
+async function* piecesOf(content: Buffer | null): AsyncGenerator<Buffer> {
+  if (content !== null && content.length > 0) yield content;
 }
 
 /** Null where it is large. */
@@ -155,10 +157,8 @@ async function readSmall(root: string, file: FoundFile): Promise<Buffer | "gone"
   }
 }
 
-/** As long as it was when it was listed, at most: what is being written to now has no end. */
-async function* readLarge(root: string, file: FoundFile): AsyncGenerator<Buffer> {
-  const handle = await openFile(root, file);
-  if (handle === null) return;
+/** As long as it was when it was listed, at most: what is being written to now has no end. Closes the file. */
+async function* readLarge(handle: Handle, file: FoundFile): AsyncGenerator<Buffer> {
   try {
     for (let start = 0; start < file.bytes; start += pieceBytes) {
       const wanted = Math.min(pieceBytes, file.bytes - start);
@@ -174,11 +174,9 @@ async function* readLarge(root: string, file: FoundFile): AsyncGenerator<Buffer>
 
 type Handle = Awaited<ReturnType<typeof open>>;
 
-async function openFile(root: string, { path }: FoundFile): Promise<Handle | null> {
-  return open(placeOf(root, path), "r").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  });
+/** Null where it has vanished since it was listed. */
+function openFile(root: string, { path }: FoundFile): Promise<Handle | null> {
+  return readable(path, open(placeOf(root, path), "r"));
 }
 
 /** Shorter where the file has become shorter. */

@@ -26,11 +26,23 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 }
 
-/** Null where it has vanished since it was listed. */
-async function unlessGone<T>(work: Promise<T>): Promise<T | null> {
-  return work.catch((error: unknown) => {
-    if (isAbsent(error)) return null;
-    throw error;
+/** Nobody may read it, not even its owner. `message` may be shown to the customer. */
+export class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+/** How people know it. */
+export function shownPath(path: string): string {
+  return Buffer.from(path, "latin1").toString("utf8");
+}
+
+/** Waits for work on what is at the path. Null where it has vanished since it was listed; rejects with `Unreadable`. */
+export async function readable<T>(path: string, work: Promise<T>): Promise<T | null> {
+  return work.catch((cause: unknown) => {
+    if (isAbsent(cause)) return null;
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EACCES")) throw cause;
+    const message = `${shownPath(path)} can't be backed up, because its permissions let nobody read it: change them.`;
+    throw new Unreadable(message, { cause });
   });
 }
 
@@ -40,10 +52,10 @@ export async function listTree(root: string): Promise<Tree> {
   const files: FoundFile[] = [];
 
   async function visit(path: string): Promise<void> {
-    const entries = await unlessGone(readdir(placeOf(root, path), { encoding: "latin1" }));
+    const entries = await readable(path, readdir(placeOf(root, path), { encoding: "latin1" }));
     const names = (entries ?? []).toSorted((a, b) => (a < b ? -1 : 1));
     const inside = names.map((name) => (path === "" ? name : `${path}/${name}`));
-    const all = await Promise.all(inside.map((each) => unlessGone(lstat(placeOf(root, each), { bigint: true }))));
+    const all = await Promise.all(inside.map((each) => readable(each, lstat(placeOf(root, each), { bigint: true }))));
     for (const [at, facts] of all.entries()) {
       const each = inside[at];
       if (facts === null || each === undefined) continue;

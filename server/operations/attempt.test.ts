@@ -1,5 +1,6 @@
 import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { describe, expect, test } from "vitest";
+import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { testPaces } from "../testing/engine.ts";
 import { type AttemptOptions, attempt, insist, pause, Stopping } from "./attempt.ts";
@@ -126,6 +127,16 @@ describe("failures", () => {
     [withCode("53100"), diskFullReason],
   ])("the customer reads the reason of %s", (error, expected) => {
     expect(publicReason(error, "ref")).toEqual({ text: expected, saysCause: true });
+  });
+
+  test("of a store that failed the customer reads what it did, and not where it is", () => {
+    const summary = "The archive store can't be reached.";
+    const error = new ObjectStoreFailure("The archive store at http://10.0.0.7 can't be reached: it is off.", {
+      isTransient: true,
+      summary,
+    });
+    const text = `${summary} The operator finds the cause in the log under ref-1.`;
+    expect(publicReason(error, "ref-1")).toEqual({ text, saysCause: false });
   });
 
   test.each([new Error("password=hunter2"), "hunter2", null, { message: "hunter2" }])(

@@ -1,6 +1,7 @@
 /** What a step's error means: worth another try or not, and what the customer may read of it. */
 import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
-import { ObjectStoreFailure } from "../archives/s3Blobs.ts";
+import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
+import { Unreadable } from "../archives/tree.ts";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -71,12 +72,12 @@ export function publicReason(error: unknown, referenceId: string): PublicReason 
   const isPublic =
     error instanceof StepFailure ||
     error instanceof RuntimeFailure ||
+    error instanceof Unreadable ||
     error instanceof DeadlinePassed ||
     error instanceof CrashLoop;
   if (isPublic) return { text: error.message, saysCause: true };
   // The store's own words name places that are none of the customer's business.
-  const what =
-    error instanceof ObjectStoreFailure ? "The store of backups failed." : "Something went wrong on the server.";
+  const what = error instanceof ObjectStoreFailure ? error.summary : "Something went wrong on the server.";
   return { text: `${what} The operator finds the cause in the log under ${referenceId}.`, saysCause: false };
 }
 

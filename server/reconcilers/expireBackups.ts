@@ -17,6 +17,7 @@ export interface ExpireBackupsOptions {
 
 /** An object store takes its time for each; the process must be able to stop soon. */
 const atOnce = 8;
+const mostFailures = 20;
 /** Longer than any operation lasts. */
 const grace = 86_400_000;
 
@@ -27,12 +28,16 @@ export async function expireBackups({ database, archives, now = Date.now }: Expi
   const longAgo = new Date(today.getTime() - grace);
   while ((await doomPacks(database, longAgo, today)) > 0);
   const doomed = [...(await findDoomedPacks(database, longAgo))];
+  const failures: unknown[] = [];
   const remove = async () => {
     for (let pack = doomed.pop(); pack !== undefined; pack = doomed.pop()) {
       // The row goes last: where this breaks off in between, the next run finds it again.
-      await archives.removePack(pack);
-      await forgetPack(database, pack.id);
+      const removing = archives.removePack(pack).then(() => forgetPack(database, pack.id));
+      await removing.catch((error: unknown) => failures.push(error));
+      // One that can't be removed must not keep the others; a store that is away need not be asked for each.
+      if (failures.length >= mostFailures) return;
     }
   };
   await Promise.all(Array.from({ length: atOnce }, remove));
+  if (failures.length > 0) throw failures[0];
 }

@@ -140,16 +140,15 @@ export async function listBackups(
   pool: Pool,
   environmentId: string,
 ): Promise<{ readonly display_name: string; readonly backups: readonly BackupRecord[] } | null> {
-  const milliseconds = (column: string) => `(extract(epoch from b.${column}) * 1000)::bigint`;
+  // Of a thousand rows, `json_build_object` and exact numbers take most of the time.
+  const milliseconds = (column: string) => `(date_part('epoch', b.${column}) * 1000)::bigint as ${column}`;
   const { rows } = await pool.query<{ display_name: string; backups: BackupRecord[] }>({
     name: "list-backups",
     text: `select e.display_name, (
-        select coalesce(json_agg(json_build_object(
-          'id', b.id, 'name', b.name, 'note', b.note, 'type', b.type, 'created_at', ${milliseconds("created_at")},
-          'verified_at', ${milliseconds("verified_at")}, 'expires_at', ${milliseconds("expires_at")},
-          'size_bytes', b.bytes
-        ) order by b.id desc), '[]'::json)
-        from backups b where b.environment_id = e.id and b.manifest is not null) as backups
+        select coalesce(json_agg(listed order by id desc), '[]'::json) from (
+          select b.id, b.name, b.note, b.type, ${milliseconds("created_at")}, ${milliseconds("verified_at")},
+            ${milliseconds("expires_at")}, b.bytes as size_bytes
+          from backups b where b.environment_id = e.id and b.manifest is not null) listed) as backups
       from environments e where e.id = $1 and e.state <> 'adding'`,
     values: [environmentId],
   });

@@ -42,13 +42,14 @@ export async function doomPacks(database: Database, before: Date, now = new Date
   });
 }
 
-/** Those that were doomed before, a few hundred at most. */
+/** Those that were doomed before, the longest first, a few hundred at most. */
 export async function findDoomedPacks(database: Database, before: Date): Promise<readonly DoomedPack[]> {
   const rows = await database
     .selectFrom("packs")
     .where("state", "=", "doomed")
     .where("state_since", "<", before)
     .select(["id", "company_id as companyId"])
+    .orderBy("state_since")
     .limit(removedTogether)
     .execute();
   return rows;

@@ -1,0 +1,29 @@
+import { chmod, link, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { asSomebodyElse } from "../server/testing/somebodyElse.ts";
+import { exists, removeTree } from "./folders.ts";
+
+test("a tree with closed folders is removed, and what it shares with a site is left as it was", async () => {
+  const root = await mkdtemp(path.join(tmpdir(), "swfolders-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  await chmod(root, 0o777);
+  await asSomebodyElse(async () => {
+    const [own, tree] = [path.join(root, "wp-config.php"), path.join(root, "tree")];
+    await mkdir(path.join(tree, "shut", "deeper"), { recursive: true });
+    await writeFile(own, "<?php");
+    await chmod(own, 0o400);
+    for (const folder of ["shut/deeper", "shut"]) {
+      await link(own, path.join(tree, folder, "wp-config.php"));
+      await chmod(path.join(tree, folder), folder === "shut" ? 0 : 0o555);
+    }
+    await removeTree(tree);
+    expect(await exists(tree)).toBe(false);
+    expect((await stat(own)).mode & 0o777).toBe(0o400);
+  });
+});
+
+test("a tree that is not there is removed", async () => {
+  await removeTree(path.join(tmpdir(), "swfolders-nowhere"));
+});

@@ -1,0 +1,257 @@
+/** Backups on a store that fails, wherever it does: the operation says so, nothing is left of it, and the next one works. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { removeTree } from "@sitewright/runtimes/folders.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openArchives } from "../archives/archives.ts";
+import { openFolderBlobs } from "../archives/folderBlobs.ts";
+import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
+import { openS3Blobs } from "../archives/s3Blobs.ts";
+import {
+  type BlobCall,
+  type FaultyBlobs,
+  failingOnce,
+  makeFaultyBlobs,
+  noFaults,
+} from "../archives/testing/faultyBlobs.ts";
+import { expireBackups } from "../reconcilers/expireBackups.ts";
+import { type FinishedBackup, findNewestBackup, removeBackupById } from "../store/backups.ts";
+import { piecesFor } from "../store/pieces.ts";
+import { backingUp, removingBackup, restoringBackup } from "../testing/backups.ts";
+import { liveSite } from "../testing/sites.ts";
+import { withEngine } from "../testing/withEngine.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import type { OperationRequest } from "./accept.ts";
+import { backUp } from "./backup.ts";
+import type { Subject, Table } from "./crashHarness.ts";
+import { diskFullReason } from "./failures.ts";
+
+let world: World;
+let blobs: FaultyBlobs;
+beforeAll(async () => {
+  const made = await makeWorld();
+  const { dataFolder } = made.facts;
+  blobs = makeFaultyBlobs(openFolderBlobs(join(dataFolder, "archives")));
+  world = withStore(made, blobs);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const key = randomBytes(32);
+const { signal } = new AbortController();
+const day = 86_400_000;
+
+function withStore(made: World, store: Parameters<typeof openArchives>[0]["blobs"]): World {
+  const archives = openArchives({
+    blobs: store,
+    key,
+    indexOf: (backup) => piecesFor(made.own.database, backup),
+    work: join(made.facts.dataFolder, "work"),
+    removeFolder: removeTree,
+  });
+  return { ...made, services: { ...made.services, archives } };
+}
+
+const unreachable = () =>
+  new ObjectStoreFailure("The archive store at http://10.0.0.7:9000 can't be reached: it is off.", {
+    isTransient: true,
+    summary: "The archive store can't be reached.",
+  });
+const full = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+
+/** More than one pack's. */
+const large = 17 << 20;
+
+async function rootOf(request: OperationRequest): Promise<string> {
+  const { environmentId: id } = request;
+  const row = await world.own.database
+    .selectFrom("environments")
+    .select("number")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const layout = await world.services.runtime.layout({ id: id ?? "", number: row.number });
+  if (layout === null) throw new Error("The environment is gone");
+  return layout.documentRoot;
+}
+
+/** What the operation needs, and a file in the environment that no backup has yet. */
+async function prepare(subject: Subject): Promise<OperationRequest> {
+  blobs.plan(noFaults);
+  const request = await subject.prepare(world);
+  await writeFile(join(await rootOf(request), "large.bin"), randomBytes(large));
+  return request;
+}
+
+/** As somebody would ask for it again. */
+function again(request: OperationRequest): OperationRequest {
+  const { input } = request;
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return isObject && "token" in input ? { ...request, input: { ...input, token: randomUUID() } } : request;
+}
+
+/** How often a store is asked for each thing, where nothing fails. */
+async function countCalls(table: Table, subject: Subject): Promise<readonly (readonly [BlobCall, number])[]> {
+  const request = await prepare(subject);
+  blobs.plan(noFaults);
+  expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+  return (["put", "read", "list", "remove"] as const).map((call) => [call, blobs.count(call)]);
+}
+
+/** One run with the fault, and another one without. Gives what is wrong. */
+async function runWith(table: Table, subject: Subject, call: BlobCall, nth: number, error: () => Error, says: RegExp) {
+  const request = await prepare(subject);
+  blobs.plan(failingOnce(call, nth, error));
+  const row = await table.submit(request);
+  const wrong = [...(await subject.cleanSlate(world, request))];
+  if (row.state !== "failed" || !says.test(row.public_error ?? "")) wrong.push(`${row.state}: ${row.public_error}`);
+  blobs.plan(noFaults);
+  const next = await table.submit(again(request));
+  if (next.state !== "succeeded") wrong.push(`the next one ${next.state}: ${next.public_error}`);
+  wrong.push(...(await subject.finished(world, request)));
+  return wrong.map((sentence) => `${call} ${nth}: ${sentence}`);
+}
+
+const reference = "[0-9a-f-]{36}";
+const saysUnreachable = new RegExp(
+  `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.$`,
+);
+
+describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
+  test("fails as a whole wherever the store does, says so, and works the next time", async () => {
+    await withEngine(world, async (table) => {
+      const calls = await countCalls(table, subject);
+      expect(Object.fromEntries(calls)).toMatchObject({ put: 2, list: 1, remove: 0 });
+      for (const [call, count] of calls) {
+        for (let nth = 1; nth <= count; nth += 1) {
+          expect(await runWith(table, subject, call, nth, unreachable, saysUnreachable)).toEqual([]);
+        }
+      }
+    });
+  });
+
+  test("fails as a whole where the store's disk is full, and says so", async () => {
+    await withEngine(world, async (table) => {
+      for (const nth of [1, 2]) {
+        const says = new RegExp(`^${diskFullReason}$`);
+        expect(await runWith(table, subject, "put", nth, full, says)).toEqual([]);
+      }
+    });
+  });
+});
+
+test("a backup is removed also while the store can't be reached", async () => {
+  await withEngine(world, async (table) => {
+    const request = await prepare(removingBackup);
+    blobs.plan(unreachable);
+    expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+    expect(await removingBackup.finished(world, request)).toEqual([]);
+  });
+});
+
+/** Makes a backup of the site, with a file that no other one has. */
+async function backUpNow(site: Awaited<ReturnType<typeof liveSite>>): Promise<FinishedBackup> {
+  const { environment, address } = site;
+  const layout = await world.services.runtime.layout(environment);
+  await writeFile(join(layout?.documentRoot ?? "", "large.bin"), randomBytes(100_000));
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "n", note: null } as const;
+  await backUp(world.services, wish, signal);
+  const backup = await findNewestBackup(world.own.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  return backup;
+}
+
+test("a sweep that fails loses nothing that is needed, and the next one removes what is left", async () => {
+  blobs.plan(noFaults);
+  const site = await liveSite(world);
+  const { database } = world.own;
+  await backUpNow(site);
+  const unwanted = [await backUpNow(site), await backUpNow(site)];
+  const kept = await backUpNow(site);
+  for (const { id } of unwanted) await removeBackupById(database, id);
+  const folder = `packs/${site.companyId}`;
+  const there = async () => (await blobs.list(folder, signal)).size;
+  const sweep = (days: number) =>
+    expireBackups({ database, archives: world.services.archives, now: () => Date.now() + days * day });
+  await sweep(2);
+  const before = await there();
+  for (const days of [4, 5]) {
+    blobs.plan((call) => (call === "remove" ? unreachable() : null));
+    await expect(sweep(days)).rejects.toThrow("can't be reached");
+    expect(await there()).toBe(before);
+  }
+  blobs.plan(failingOnce("remove", 2, unreachable));
+  await expect(sweep(6)).rejects.toThrow("can't be reached");
+  blobs.plan(noFaults);
+  await sweep(6);
+  expect(await there()).toBe(before - unwanted.length);
+  const restored = await world.services.archives.workFolder("restored");
+  await world.services.archives.restore(kept, restored, () => true, signal);
+  await world.services.archives.removeWorkFolder("restored");
+});
+
+test("a restore of what is damaged says what, changes nothing, and the next backup keeps it anew", async () => {
+  await withEngine(world, async (table) => {
+    const request = await prepare(restoringBackup);
+    const { companyId, input } = request;
+    const packs = join(world.facts.dataFolder, "archives", "packs", companyId);
+    for (const name of await readdir(packs)) {
+      const content = await readFile(join(packs, name));
+      content.writeUInt8(content.readUInt8(content.length >> 1) ^ 1, content.length >> 1);
+      await writeFile(join(packs, name), content);
+    }
+    const row = await table.submit(request);
+    expect(row.public_error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
+    expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
+    if (typeof input !== "object" || input === null || !("target" in input)) throw new Error("It has no target");
+    const next = await table.submit({
+      ...request,
+      kind: "addManualBackup",
+      input: { ...input, environment: input.target ?? null, note: null },
+    });
+    expect(next).toMatchObject({ state: "succeeded" });
+    const kept = await findNewestBackup(world.own.database, request.environmentId ?? "");
+    if (kept === null) throw new Error("There is no backup");
+    const restored = await world.services.archives.workFolder("restored");
+    await world.services.archives.restore(kept, restored, () => true, signal);
+    await world.services.archives.removeWorkFolder("restored");
+  });
+});
+
+test("a list that breaks off is no reason to keep anything twice", async () => {
+  blobs.plan(noFaults);
+  const site = await liveSite(world);
+  await backUpNow(site);
+  blobs.plan(failingOnce("list", 1, unreachable));
+  await expect(backUpNow(site)).rejects.toThrow("can't be reached");
+  const lost = world.own.database.selectFrom("packs").select("id").where("company_id", "=", site.companyId);
+  expect(await lost.where("state", "=", "lost").execute()).toEqual([]);
+});
+
+test("an operation on a store that never answers ends, and says why", async () => {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : "";
+  const stalled = openS3Blobs(
+    {
+      endpoint: `http://127.0.0.1:${port}`,
+      bucket: "archives",
+      prefix: "",
+      region: null,
+      accessKeyId: "AKIAEXAMPLE",
+      secretAccessKey: "not-to-be-seen",
+    },
+    { pauses: [0, 0], pause: async () => undefined, tryTime: () => AbortSignal.timeout(20) },
+  );
+  const stalledWorld = withStore(world, stalled);
+  await withEngine(stalledWorld, async (table) => {
+    const request = await prepare(backingUp);
+    const row = await table.submit(request);
+    expect(row.public_error).toMatch(/^The archive store takes too long to answer\. The operator finds/);
+    expect(await backingUp.cleanSlate(stalledWorld, request)).toEqual([]);
+  });
+  silent.closeAllConnections();
+  silent.close();
+});
