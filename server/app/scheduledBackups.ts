@@ -30,6 +30,7 @@ export function makeScheduledBackup(options: {
       const input: AddScheduledBackupInput = {
         environment: { id: environment.id, number: environment.number },
         address: addressOf(options.settings, environment.host),
+        isRetry: failures > 0,
         againAfter: pauseAfter(failures + 1),
       };
       await options.acceptOperation(transaction, {

@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { open, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type BackupType, findNewestBackup } from "../store/backups.ts";
+import { nobody } from "../store/activity.ts";
+import { findNewestBackup } from "../store/backups.ts";
 import { playground } from "../testing/playground.ts";
 import { liveSite } from "../testing/sites.ts";
+import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
-import { backUp } from "./backup.ts";
 import { fetchBackup } from "./fetchBackup.ts";
 
 let world: World;
@@ -51,11 +52,14 @@ async function changeSecretly(): Promise<void> {
   expect(await facts()).toEqual(before);
 }
 
-/** Backs up, and gives what is in the file according to the backup, and when everything was last read. */
-async function backUpNow(type: BackupType) {
-  const { environment, address } = site;
-  const wish = { environment, address, operationId: randomUUID(), type, name: type, note: null };
-  await backUp(world.services, wish, signal);
+/** Runs the operation, and gives what is in the file according to the backup, and when everything was last read. */
+async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry = false) {
+  const { environment, address, companyId, siteId } = site;
+  const input = { environment, address, isRetry, againAfter: null, note: null };
+  const ids = { companyId, siteId, environmentId: environment.id, locks: [] };
+  const more = { whenBusy: "fail", actor: nobody, activityParameters: {} } as const;
+  const row = await withEngine(world, (table) => table.submit({ kind, input, ...ids, ...more }));
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
   const backup = await findNewestBackup(world.services.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   const work = randomUUID();
@@ -74,26 +78,27 @@ async function setFullyReadAt(fullyReadAt: number | null): Promise<void> {
 }
 
 test("what changed without being seen is missed, until a week later everything is read again", async () => {
-  const first = await backUpNow("scheduled");
+  const first = await backUpNow("addScheduledBackup");
   expect(first.content).toBe("then");
   await changeSecretly();
-  expect(await backUpNow("scheduled")).toEqual(first);
+  expect(await backUpNow("addScheduledBackup")).toEqual(first);
   const lastRead = Date.now() - 7 * day;
   await setFullyReadAt(lastRead);
-  // Somebody waits for this one.
-  expect(await backUpNow("manual")).toEqual({ content: "then", fullyReadAt: lastRead });
-  const again = await backUpNow("scheduled");
+  // Somebody waits for the one, and the other one has failed before.
+  expect(await backUpNow("addManualBackup")).toEqual({ content: "then", fullyReadAt: lastRead });
+  expect(await backUpNow("addScheduledBackup", true)).toEqual({ content: "then", fullyReadAt: lastRead });
+  const again = await backUpNow("addScheduledBackup");
   expect(again.content).toBe("now!");
   expect(again.fullyReadAt).toBeGreaterThanOrEqual(first.fullyReadAt);
-  expect(await backUpNow("scheduled")).toEqual(again);
+  expect(await backUpNow("addScheduledBackup")).toEqual(again);
 });
 
 test.each([
   ["nobody knows when everything was last read", null],
   ["that was in the future, by a clock that was put back since", Date.now() + 400 * day],
 ])("where %s, everything is read again", async (_, lastRead) => {
-  await backUpNow("scheduled");
+  await backUpNow("addScheduledBackup");
   await changeSecretly();
   await setFullyReadAt(lastRead);
-  expect((await backUpNow("scheduled")).content).toBe("now!");
+  expect((await backUpNow("addScheduledBackup")).content).toBe("now!");
 });

@@ -37,7 +37,7 @@ function scheduled(other: OperationRequest): OperationRequest {
     siteId: site.siteId,
     environmentId: id,
     locks: [],
-    input: { environment: { id, number }, address, againAfter: 60_000 },
+    input: { environment: { id, number }, address, isRetry: false, againAfter: 60_000 },
     whenBusy: "fail",
     actor: nobody,
     activityParameters: { environmentName: "Live", siteName: site.name },

@@ -14,18 +14,21 @@ export type AddScheduledBackupInput = {
   readonly environment: { readonly id: string; readonly number: number };
   /** Of the environment. */
   readonly address: string;
+  /** It failed before: maybe because everything was read again, which is left for another day. */
+  readonly isRetry: boolean;
   /** So many milliseconds after a failure it is tried again; null: not before the next one is due. */
   readonly againAfter: number | null;
 };
 
 export function addScheduledBackup(services: Services): OperationDefinition<AddScheduledBackupInput> {
-  const { database, runtime } = services;
+  const { database, runtime, fullBackupDays } = services;
 
   async function backUpNow({ input, operationId, signal }: StepContext<AddScheduledBackupInput>): Promise<void> {
-    const { environment, address } = input;
+    const { environment, address, isRetry } = input;
     const facts = { type: "scheduled", name: "Scheduled backup", note: null } as const;
+    const reading = isRetry ? {} : { fullAfterDays: fullBackupDays };
     try {
-      await backUp(services, { environment, address, operationId, ...facts }, signal);
+      await backUp(services, { environment, address, operationId, ...facts, ...reading }, signal);
     } catch (cause) {
       // Its rows and its files go one after the other, and what is missed first is chance.
       if (!(await isServing(database, environment.id))) throw deleted(cause);

@@ -22,6 +22,8 @@ export interface BackupWish {
   readonly type: BackupType;
   readonly name: string;
   readonly note: string | null;
+  /** Everything is read again where that was last done before so many days. Absent: what has not changed never is. */
+  readonly fullAfterDays?: number;
 }
 
 const goneSentence = "The environment is not there any more.";
@@ -33,7 +35,7 @@ export function workName(operationId: string): string {
 
 const day = 86_400_000;
 
-/** What is due by the day may be begun so much earlier in it than the time before. */
+/** One day's backup may begin a little sooner than a whole day after the last: what is due within the hour counts as due. */
 const slack = 3_600_000;
 
 /** Of files that an earlier backup has, so many are likely to be others by now. */
@@ -47,15 +49,15 @@ export async function backupRoom(database: Database, environment: EnvironmentRef
 
 /** Backs the environment up as it is now. Again for the same operation, the content is replaced. */
 export async function backUp(services: Services, wish: BackupWish, signal: AbortSignal): Promise<void> {
-  const { database, backupDays, fullBackupDays } = services;
-  const { environment, address, operationId, type, name, note } = wish;
+  const { database, backupDays } = services;
+  const { environment, address, operationId, type, name, note, fullAfterDays } = wish;
   const began = new Date();
   const expiresAt = new Date(began.getTime() + backupDays[type] * day);
   const row = { environmentId: environment.id, address, operationId, type, name, note, expiresAt };
   const backup = await beginBackup(database, row);
   if (backup === null) throw new StepFailure(goneSentence);
   const newest = await findNewestBackup(database, environment.id);
-  const isFull = newest === null || (type === "scheduled" && isReadLongAgo(newest, fullBackupDays, began));
+  const isFull = newest === null || (fullAfterDays !== undefined && isReadLongAgo(newest, fullAfterDays, began));
   const kept = await keep(services, wish, backup, isFull ? null : newest, signal);
   const fullyReadAt = isFull ? began : newest.fullyReadAt;
   if (!(await finishBackup(database, backup, { ...kept, fullyReadAt }))) throw new StepFailure(goneSentence);

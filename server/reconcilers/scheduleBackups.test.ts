@@ -108,7 +108,11 @@ test("a scheduled backup is nobody's, locks nothing, and leaves the environment 
   const [row] = await unfinished().execute();
   expect(row).toMatchObject({ kind: "addScheduledBackup", environment_id: id, state: "running" });
   expect(row?.id).toMatch(/^backups:add-scheduled-[0-9a-f-]{36}$/);
-  expect(row?.input).toMatchObject({ environment: { id }, address: expect.stringMatching(/^http:\/\/.+:8081$/) });
+  expect(row?.input).toMatchObject({
+    environment: { id },
+    address: expect.stringMatching(/^http:\/\/.+:8081$/),
+    isRetry: false,
+  });
   expect(await own.database.selectFrom("environment_locks").selectAll().execute()).toEqual([]);
   const activity = await own.database.selectFrom("activity").selectAll().execute();
   expect(activity).toMatchObject([
@@ -265,7 +269,11 @@ describe("one that failed", () => {
     const first = momentOf(id);
     await look(first);
     await end("failed", first);
-    expect(await begunAt([first + minute, first + hour, first + 2 * hour])).toEqual([0, 1, 0]);
+    expect(await begunAt([first + hour - 1])).toEqual([0]);
+    await look(first + hour);
+    expect((await unfinished().executeTakeFirst())?.input).toMatchObject({ isRetry: true });
+    await end();
+    expect(await begunAt([first + 2 * hour])).toEqual([0]);
     const row = own.database.selectFrom("environments").select("backup_failures").where("id", "=", id);
     expect(await row.executeTakeFirst()).toEqual({ backup_failures: 0 });
   });

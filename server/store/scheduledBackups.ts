@@ -89,7 +89,10 @@ export async function noteBackupMade(transaction: DatabaseTransaction, environme
   await transaction.updateTable("environments").set({ backup_failures: 0 }).where("id", "=", environmentId).execute();
 }
 
-/** It is due again at this moment, unless the next one is due sooner. Null: not before that. Tolerates that the environment is gone. */
+/**
+ * It is due again at this moment, unless the next one is due sooner. Null: not before that. Tolerates that the environment
+ * is gone.
+ */
 export async function noteBackupFailed(
   transaction: DatabaseTransaction,
   environmentId: string,
@@ -113,10 +116,13 @@ export async function noteBackupFailed(
 export async function wasDeletionBegun(transaction: DatabaseTransaction, operationId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("operations as own")
-    .innerJoin("operations as o", "o.site_id", "own.site_id")
+    .innerJoin("operations as o", "o.company_id", "own.company_id")
     .select("o.id")
     .where("own.id", "=", operationId)
+    // Which came first is told by numbers; the time, with room for a clock that was put back, only finds them sooner.
+    .where("o.created_at", ">", sql<Date>`own.created_at - interval '1 day'`)
     .whereRef("o.activity_id", ">", "own.activity_id")
+    .whereRef("o.site_id", "=", "own.site_id")
     .where(({ or, eb }) =>
       or([
         eb("o.kind", "=", "deleteSite"),

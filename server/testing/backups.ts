@@ -99,7 +99,7 @@ export const backingUpOnSchedule: Subject = {
   prepare: async (world) => {
     const site = await liveSite(world);
     await writeFile(await fileOf(world, site.environment), "now");
-    const input = { environment: site.environment, address: site.address, againAfter: 60_000 };
+    const input = { environment: site.environment, address: site.address, isRetry: false, againAfter: 60_000 };
     return requestOn(site, "addScheduledBackup", input, []);
   },
   finished: async (world, request) => [
