@@ -28,6 +28,7 @@ export const activityTypes = [
   "restoreBackup",
   "restoreDeletedSite",
   "restoreDeletedEnvironment",
+  "proveBackup",
   "createApiKey",
   "revokeApiKey",
 ] as const;

@@ -21,6 +21,17 @@ const Backup = Type.Object(
     created_at: moment("when it was made."),
     verified_at: moment("when everything that it needs was last found in the archives, unharmed."),
     expires_at: moment("when it is removed, unless the environment has no newer one."),
+    last_proven_restore: nullable(
+      moment(
+        "when it was last restored beside the site, by itself, and its pages came and its tables had their rows. Null: never yet.",
+      ),
+    ),
+    proof_error: nullable(
+      Type.String({
+        description: "What was wrong when it was last restored beside the site. Null: nothing, or it never was.",
+        examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
+      }),
+    ),
     size_bytes: Type.Integer({ description: "What it takes on a disk when it is restored.", examples: [104857600] }),
   },
   { title: "Backup" },

@@ -89,6 +89,7 @@ export const operationKinds = {
     message: "Restoring deleted environment in progress",
     category: "siteActions",
   },
+  proveBackup: { prefix: "backups:prove-", message: "Proving a backup in progress", category: "siteActions" },
 } as const satisfies Record<string, OperationKindFacts>;
 
 export type OperationKind = keyof typeof operationKinds;

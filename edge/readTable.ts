@@ -34,6 +34,7 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     // Tables that were written before these were known are still read.
     isFrozen: flag(row.isFrozen ?? false, `${at}.isFrozen`),
     phpRun: count(row.phpRun ?? 0, `${at}.phpRun`),
+    isOffline: flag(row.isOffline ?? false, `${at}.isOffline`),
   };
 }
 

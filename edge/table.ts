@@ -17,6 +17,8 @@ export interface EdgeEnvironment {
   readonly isFrozen: boolean;
   /** Another number than before where fresh PHP processes are wanted; 0 where it is left out. */
   readonly phpRun?: number;
+  /** Whether PHP reaches nothing outside of the environment, this edge included; false where it is left out. */
+  readonly isOffline?: boolean;
 }
 
 export interface EdgeHost {

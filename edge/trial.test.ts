@@ -68,8 +68,13 @@ test("PHP is told what it may not change, and whether it wanted to is told", asy
 test("an environment that is not in the table can be tried out", async () => {
   const world = await startSite();
   const environment = makeEnvironment(world.root, { id: "unknown", number: 9 });
-  await post(world.edge, { environment, host: "unknown.localhost", url: "/", isReadOnly: false });
-  expect(world.upstream.tried).toMatchObject([{ environment: { id: "unknown" }, request: { script: "/index.php" } }]);
+  const order = { environment, host: "unknown.localhost", url: "/", isReadOnly: false };
+  await post(world.edge, order);
+  await post(world.edge, { ...order, environment: { ...environment, isOffline: true } });
+  expect(world.upstream.tried).toMatchObject([
+    { environment: { id: "unknown", isOffline: false }, request: { script: "/index.php" } },
+    { environment: { id: "unknown", isOffline: true } },
+  ]);
 });
 
 test.each([

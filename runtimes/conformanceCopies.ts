@@ -165,6 +165,32 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(new Set(await Promise.all(files)).size).toBe(1);
   }, 60_000);
 
+  test("the rows of every table are counted, of an environment and of its snapshot alike, and nothing is left of it", async () => {
+    const { signal } = new AbortController();
+    const { environment } = await provisioned();
+    const root = path.dirname(path.dirname(path.dirname((await servedAs(environment)).documentRoot)));
+    const before = await readdir(root, { recursive: true });
+    const counts = await runtime().countRows(environment, signal);
+    expect(counts).toMatchObject({ wp_options: expect.any(Number), wp_posts: expect.any(Number) });
+    expect(counts.wp_posts).toBeGreaterThan(0);
+    expect(await readdir(root, { recursive: true })).toEqual(before);
+    const folder = path.join(await temporaryFolder(), "snapshot");
+    await runtime().snapshot(environment, folder);
+    await runtime().destroy(environment);
+    expect(await runtime().countRows({ folder }, signal)).toEqual(counts);
+    const copy = exampleSpec().environment;
+    await runtime().clone({ environment: copy, source: { folder }, addresses: [] });
+    expect(await runtime().countRows(copy, signal)).toEqual(counts);
+    expect(await runtime().countRows((await plain()).environment, signal)).toEqual({});
+  }, 60_000);
+
+  test("rows can't be counted of an environment that is not there, and not when nobody wants them any more", async () => {
+    const { environment } = await provisioned();
+    const { signal } = new AbortController();
+    await expect(runtime().countRows(exampleSpec().environment, signal)).rejects.toThrow(RuntimeFailure);
+    await expect(runtime().countRows(environment, AbortSignal.abort())).rejects.toThrow("abort");
+  });
+
   test("the list of files is sorted, has folders with what is in them, and shared code as its folder only", async () => {
     const { environment } = await provisioned();
     for (const name of ["zoo/b.txt", "zoo/a/deep.txt", "Above.txt"]) await write(environment, name, "x");

@@ -130,6 +130,9 @@ export interface DiskUse {
   readonly free: number;
 }
 
+/** By the table's name: how many rows it has. */
+export type RowCounts = Readonly<Record<string, number>>;
+
 /** What the edge must know to serve an environment from disk and through PHP. */
 export interface EnvironmentLayout {
   /** Another number with each switch of `current`; a worker serves one release only. */
@@ -147,6 +150,9 @@ export interface EnvironmentLayout {
 export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
 }
+
+/** Nothing is wrong with what was asked: the disk is full. */
+export class NoRoom extends RuntimeFailure {}
 
 export type Progress = (update: {
   readonly phase: string;
@@ -211,6 +217,11 @@ export interface Runtime {
    * or the environment is removed.
    */
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
+  /**
+   * How many rows each table of its own has, of an environment at one moment, or of a snapshot. `RuntimeFailure` where the
+   * environment is absent or the database is damaged. Rejects when `signal` is aborted.
+   */
+  countRows(source: EnvironmentRef | SnapshotFolder, signal: AbortSignal): Promise<RowCounts>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
   /**
@@ -227,6 +238,8 @@ export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayou
   readonly phpVersion: string;
   /** Another number than before: whatever runs for it is replaced, when it is done with what it does. Absent: 0. */
   readonly phpRun?: number;
+  /** PHP reaches nothing outside of its own environment, not even its own address. Absent: false. */
+  readonly isOffline?: boolean;
 }
 
 export interface PhpRequest {

@@ -39,6 +39,7 @@ describe("what nobody set", () => {
       creationLimitPerMinute: 60,
       backupHours: 24,
       fullBackupDays: 7,
+      proofsPerDay: 24,
       logLevel: "info",
     });
   });
@@ -114,6 +115,8 @@ describe("a setting", () => {
     ["SITEWRIGHT_MANUAL_BACKUP_DAYS", "0"],
     ["SITEWRIGHT_SCHEDULED_BACKUP_DAYS", "3651"],
     ["SITEWRIGHT_SYSTEM_BACKUP_DAYS", "two weeks"],
+    ["SITEWRIGHT_PROOFS_PER_DAY", "0"],
+    ["SITEWRIGHT_PROOFS_PER_DAY", "1441"],
     ["SITEWRIGHT_LOG_LEVEL", "loud"],
   ])("%s is refused as %j, with what was given and what is accepted", (name, value) => {
     const [problem, ...more] = problemsOf({ [name]: value });

@@ -71,6 +71,7 @@ export const settings = v.object({
   SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("was made before a change"),
   SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "every how many hours each environment is backed up (0: never)"),
   SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "after how many days a scheduled backup reads every file again"),
+  SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "how many backups a day are restored for a proof"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
     v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
@@ -122,6 +123,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_SYSTEM_BACKUP_DAYS: null,
     SITEWRIGHT_BACKUP_HOURS: 24,
     SITEWRIGHT_FULL_BACKUP_DAYS: 7,
+    SITEWRIGHT_PROOFS_PER_DAY: 24,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
@@ -159,6 +161,8 @@ export interface Config {
   readonly backupHours: number;
   /** After which a scheduled backup reads everything again. */
   readonly fullBackupDays: number;
+  /** How many backups a day are restored for a proof. */
+  readonly proofsPerDay: number;
   /** Where backups are kept; null: in a folder of the data's. */
   readonly archiveUrl: string | null;
   readonly archives: string;
@@ -264,6 +268,7 @@ function freeze(values: Settings): Config {
     },
     backupHours: values.SITEWRIGHT_BACKUP_HOURS,
     fullBackupDays: values.SITEWRIGHT_FULL_BACKUP_DAYS,
+    proofsPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
     archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
     logLevel: values.SITEWRIGHT_LOG_LEVEL,

@@ -37,6 +37,7 @@ interface Body {
   readonly operation_id: string;
   readonly data: { readonly idSite: string; readonly result: unknown };
   readonly site: unknown;
+  readonly environment: { readonly backups: readonly unknown[] };
 }
 
 async function call(method: string, path: string, body?: object) {
@@ -133,6 +134,24 @@ describe("the control process", () => {
     expect(page.body).toContain("notes</title>");
     expect((await call("GET", list)).body).toEqual({ company: { deleted_sites: [] } });
     expect((await call("POST", `${list}/${created.idSite}/restore`)).status).toBe(404);
+  });
+
+  test("a backup is proven by itself, and shown as such", async () => {
+    const accepted = await createDemo("Demo");
+    await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
+    const { rows } = await own.pool.query("select id from environments");
+    const path = `/sites/environments/${rows[0].id}`;
+    const backup = await call("POST", `${path}/manual-backups`, {});
+    await call("GET", `/operations/${backup.body.operation_id}?wait=20`);
+    const shown = async () => (await call("GET", `${path}/backups`)).body.environment.backups;
+    expect(await shown()).toMatchObject([{ last_proven_restore: null, proof_error: null }]);
+    // It is looked at once when the process begins; what was made a moment ago is left for later.
+    await own.pool.query("update backups set created_at = created_at - interval '1 hour'");
+    await control.stop();
+    control = await start();
+    await expect
+      .poll(shown, { timeout: 20_000 })
+      .toMatchObject([{ last_proven_restore: expect.any(Number), proof_error: null }]);
   });
 
   test("what the edge missed is published when it is there again", async () => {

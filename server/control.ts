@@ -8,6 +8,7 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
+import { makeProof } from "./app/automaticProofs.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import { openArchives } from "./archives/archives.ts";
@@ -25,6 +26,7 @@ import { CannotStart, runPart } from "./part.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
+import { proveBackups } from "./reconcilers/proveBackups.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
@@ -116,11 +118,18 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     hours: config.backupHours,
     begin: makeScheduledBackup({ database, settings: config, acceptOperation }),
   };
+  const prove = makeProof({ database, settings: config, acceptOperation });
   const reconcilers = startReconcilers(
     [
       ...listReconcilers(opened, publisher),
       { name: "expireBackups", everySeconds: 600, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
       { name: "scheduleBackups", everySeconds: 5, retrySeconds: 30, run: () => scheduleBackups(scheduledBackups) },
+      {
+        name: "proveBackups",
+        everySeconds: reconcileSeconds,
+        retrySeconds: 60,
+        run: () => proveBackups({ database, perDay: config.proofsPerDay, prove }),
+      },
       { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],
     log,

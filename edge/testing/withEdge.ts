@@ -66,6 +66,7 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
     multisite: null,
     isFrozen: false,
     phpRun: 0,
+    isOffline: false,
     ...changes,
   };
 }

@@ -1,7 +1,7 @@
 /** The fake's database: a file of tables with rows, as JSON. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type AddressChange, type ProvisionSpec, RuntimeFailure } from "../runtime.ts";
+import { type AddressChange, type ProvisionSpec, type RowCounts, RuntimeFailure } from "../runtime.ts";
 
 export type Tables = Readonly<Record<string, readonly unknown[]>>;
 
@@ -78,4 +78,8 @@ export function lostRows(
     })
     .filter(({ rows }) => rows > 0)
     .toSorted((one, other) => other.rows - one.rows);
+}
+
+export function countRows(tables: Tables): RowCounts {
+  return Object.fromEntries(Object.entries(tables).map(([table, rows]) => [table, rows.length]));
 }

@@ -32,6 +32,7 @@ import {
   RuntimeFailure,
   type StageSpec,
 } from "../runtime.ts";
+import { countRows, readTables } from "./database.ts";
 import {
   copyPart,
   factsOf,
@@ -197,6 +198,11 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
     prune: (environment) => scripted("prune", environment, () => prune(liveOf(environment))),
     compare: (spec) => scripted("compare", spec.environment, async () => compare(await planOf(spec))),
     snapshot: (environment, folder) => scripted("snapshot", environment, () => snapshot(environment, folder)),
+    countRows: (source, signal) =>
+      scripted("countRows", "folder" in source ? null : source, async () => {
+        signal.throwIfAborted();
+        return countRows(await readTables(await partOf(await sourceOf(source), "database")));
+      }),
     listFiles: (environment) =>
       scripted("listFiles", environment, async () => {
         const release = await currentRelease(liveOf(environment));

@@ -3,8 +3,10 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
+import { servedAs } from "./testing/handMade.ts";
 import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
@@ -163,4 +165,42 @@ describe("a site that calls itself", () => {
       echo is_wp_error($r) ? $r->get_error_message() : wp_remote_retrieve_response_code($r);`;
     expect(await php(code)).toBe("200");
   }, 60_000);
+});
+
+describe("an environment that is tried out without a network", () => {
+  async function offline(code: string): Promise<string> {
+    await leaveScript(site, "offline.php", code);
+    const environment = { ...(await servedAs(world, site)), isOffline: true };
+    const request = exampleRequest(site.wordpress.address, { url: "/offline.php", script: "/offline.php" });
+    return text((await world.serving.tryOut(environment, request)).body);
+  }
+
+  test.each(["127.0.0.1", "example.localhost", "192.0.2.1", "example.com"])(
+    "does not get to %s, by whatever means, and goes on",
+    async (host) => {
+      const code = `$a = @stream_socket_client('tcp://${host}:${edgePort}', $n, $s, 3);
+        if ($a) { @fwrite($a, "GET / HTTP/1.0\\r\\n\\r\\n"); }
+        $c = curl_init('http://${host}:${edgePort}/'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
+        var_dump($a ? (string) @fread($a, 100) : '', @stream_socket_client('tls://${host}:443', $n, $s, 3),
+          curl_exec($c), @file_get_contents('https://${host}/'));`;
+      expect(await offline(code)).toBe(`string(0) ""\n${"bool(false)\n".repeat(3)}`);
+    },
+  );
+
+  test("starts nothing on the site that is served, not even in passing", async () => {
+    await leaveScript(site, "touch.php", "touch(__DIR__ . '/touched');");
+    const { origin } = new URL(site.wordpress.address);
+    const passing = "wp_remote_post($u, array('blocking' => false, 'timeout' => 0.01));";
+    const code = `require '/site/wp-load.php'; $u = '${origin}/touch.php'; ${passing} spawn_cron();
+      $r = wp_remote_get($u); echo is_wp_error($r) ? 'no' : 'yes', file_exists(__DIR__ . '/touched') ? ' touched' : '';`;
+    expect(await offline(code)).toBe("no");
+    expect(
+      await php(`echo file_get_contents('${origin}/touch.php'), file_exists(__DIR__ . '/touched') ? 'touched' : '';`),
+    ).toBe("touched");
+  }, 60_000);
+
+  test("has workers of its own: those of visitors have a network as before", async () => {
+    expect(await offline("echo getmypid() > 0 ? 'here' : '';")).toBe("here");
+    expect(await php("echo file_get_contents($u = 'http://' . $_SERVER['HTTP_HOST'] . '/offline.php');")).toBe("here");
+  });
 });

@@ -9,6 +9,7 @@ import { phpVersions } from "./php/versions.ts";
 import { setAdminPassword } from "./site/adminPassword.ts";
 import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
+import { countRows } from "./site/countRows.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { provision } from "./site/provision.ts";
 import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
@@ -83,6 +84,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     prune: (environment) => prune(liveOf(environment)),
     compare: (spec) => compareRelease(spec, environments),
     snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
+    countRows: (source, signal) => countRows(source, environments, signal),
     listFiles: (environment) => ofCurrent(environment, list),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     diskUse: (environment) => ofCurrent(environment, diskUse),

@@ -146,6 +146,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         edgePort: options.edgePort(),
         siteSuffix: options.siteSuffix,
         forbidden: options.forbidden ?? [],
+        isOffline: environment.isOffline ?? false,
         edgeSocket: path.join(options.run, "edge-loopback.sock"),
       },
     };

@@ -17,7 +17,7 @@ function namesFor(type: string): string[] {
   if (type.endsWith("ApiKey")) return [keyName];
   if (type.endsWith("Site")) return [siteName];
   if (type.endsWith("Push") || type.startsWith("push")) return [siteName, environmentName, sourceName];
-  if (["removeBackup", "restoreBackup"].includes(type)) return [siteName, environmentName, backupName];
+  if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }
 

@@ -231,6 +231,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Recuperar o ambiente excluído “{environmentName}” de “{siteName}”",
     sv: "Återställ den borttagna miljön ”{environmentName}” på ”{siteName}”",
   },
+  proveBackup: {
+    da: "Afprøv backuppen “{backupName}” af “{environmentName}” på “{siteName}” ved at gendanne den",
+    de: "Sicherung „{backupName}“ von „{environmentName}“ von „{siteName}“ durch Wiederherstellen prüfen",
+    en: "Prove the backup “{backupName}” of “{environmentName}” of “{siteName}” by restoring it",
+    es: "Comprobar la copia de seguridad «{backupName}» de «{environmentName}» de «{siteName}» restaurándola",
+    fr: "Éprouver la sauvegarde « {backupName} » de « {environmentName} » de « {siteName} » en la restaurant",
+    it: "Verificare il backup «{backupName}» di «{environmentName}» di «{siteName}» ripristinandolo",
+    ja: "復元による「{siteName}」の「{environmentName}」のバックアップ「{backupName}」の検証",
+    nl: "Back-up ‘{backupName}’ van ‘{environmentName}’ van ‘{siteName}’ testen door deze te herstellen",
+    pt: "Comprovar o backup “{backupName}” de “{environmentName}” de “{siteName}” restaurando-o",
+    sv: "Pröva säkerhetskopian ”{backupName}” av ”{environmentName}” på ”{siteName}” genom att återställa den",
+  },
   createApiKey: {
     da: "Opret API-nøglen “{keyName}”",
     de: "API-Schlüssel „{keyName}“ erstellen",

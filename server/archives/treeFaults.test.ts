@@ -230,7 +230,9 @@ test.each(["file", "folder"])("a %s that may not be read fails the backup, and n
     await (kind === "file" ? writeFile(closed, "secret") : mkdir(closed));
     await chmod(closed, 0);
     const archive = await makeArchive();
-    await expect(archive.save(root)).rejects.toThrow(/^closed can't be backed up, because its permissions let nobody read it/);
+    await expect(archive.save(root)).rejects.toThrow(
+      /^closed can't be backed up, because its permissions let nobody read it/,
+    );
     expect(archive.index.pieces.size).toBe(0);
   });
 });

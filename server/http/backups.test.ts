@@ -33,10 +33,21 @@ describe("the list", () => {
         created_at: expect.any(Number),
         verified_at: expect.any(Number),
         expires_at: expect.any(Number),
+        last_proven_restore: null,
+        proof_error: null,
         size_bytes: 1_000,
       },
       expect.objectContaining({ id: first, type: "scheduled", note: null }),
     ]);
+    await database
+      .updateTable("backups")
+      .set({ last_proven_restore: new Date(1_795_190_400_000), proof_error: "The table wp_posts is gone." })
+      .where("id", "=", first)
+      .execute();
+    expect((await listOf(environment.id)).environment.backups[1]).toMatchObject({
+      last_proven_restore: 1_795_190_400_000,
+      proof_error: "The table wp_posts is gone.",
+    });
     expect(new Date(shown.backups[0].created_at).getFullYear()).toBeGreaterThan(2025);
     expect((await listOf(environment.liveId)).environment.backups).toEqual([]);
   });

@@ -1,4 +1,5 @@
 /** The backup that an operation makes, of an environment as it is at that moment. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { KeptBackup } from "../archives/archives.ts";
 import {
@@ -70,6 +71,9 @@ function isReadLongAgo({ fullyReadAt }: Pick<FinishedBackup, "fullyReadAt">, day
   return age < 0 || age >= days * day - slack;
 }
 
+/** For so long a backup that is finished otherwise waits for its rows to be counted. */
+const countingMilliseconds = 3_000;
+
 async function keep(
   { runtime, archives }: Services,
   { environment, operationId }: BackupWish,
@@ -80,14 +84,19 @@ async function keep(
   const work = workName(operationId);
   const folder = await archives.workFolder(work);
   const release = async () => (await runtime.layout(environment))?.release;
+  const enough = new AbortController();
   try {
     const began = await release();
     await runtime.snapshot(environment, folder);
+    // A backup whose rows can't be counted, or not soon, is better than none.
+    const counting = runtime.countRows({ folder }, AbortSignal.any([signal, enough.signal])).catch(() => null);
     const kept = await archives.keep(backup, folder, before, signal);
     // Its files may be those of the next one too, and then they were written by that one's visitors.
     if ((await release()) !== began) throw new StepFailure("The environment was replaced while it was backed up.");
-    return kept;
+    const rowCounts = await Promise.race([counting, delay(countingMilliseconds, null, { ref: false })]);
+    return { ...kept, rowCounts };
   } finally {
+    enough.abort();
     await archives.removeWorkFolder(work);
   }
 }

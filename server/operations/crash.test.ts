@@ -12,6 +12,7 @@ import {
   pushing,
   restartingPhp,
 } from "../testing/environments.ts";
+import { provingBackup } from "../testing/proofs.ts";
 import { resettingSite } from "../testing/resets.ts";
 import { creatingPlainSite, creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -38,6 +39,7 @@ const subjects = {
   "restoring a backup": restoringBackup,
   "bringing a deleted site back": restoringDeletedSite,
   "bringing a deleted environment back": restoringDeletedEnvironment,
+  "proving a backup": provingBackup,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

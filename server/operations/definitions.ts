@@ -9,6 +9,7 @@ import { deleteEnvironment } from "./deleteEnvironment.ts";
 import { deleteSite } from "./deleteSite.ts";
 import { modifyPhpVersion } from "./modifyPhpVersion.ts";
 import type { AnyDefinition } from "./operation.ts";
+import { proveBackup } from "./proveBackup.ts";
 import { pushEnvironment } from "./pushEnvironment.ts";
 import { removeBackup } from "./removeBackup.ts";
 import { resetSite } from "./resetSite.ts";
@@ -40,5 +41,6 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     restoreBackup: restoreBackup(services),
     restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),
     restoreDeletedEnvironment: restoreDeleted(services, "restoreDeletedEnvironment"),
+    proveBackup: proveBackup(services),
   };
 }

@@ -2,7 +2,7 @@ import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import { describe, expect, test } from "vitest";
 import type { Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
-import { faultOf, makeTryOut } from "./trial.ts";
+import { faultOf, loginPage, makeTryOut, TrialFailed } from "./trial.ts";
 
 const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
 const parseError =
@@ -33,6 +33,26 @@ describe("a page that was tried out", () => {
   });
 });
 
+describe("a login page that was tried out", () => {
+  const installation = "http://demo.localhost:8081/wp-admin/install.php";
+  test.each<[string, Partial<Trial>, string | null]>([
+    ["came", {}, null],
+    ["is elsewhere", { status: 302, isWhole: false, location: "/members/" }, null],
+    ["breaks off", { isWhole: false }, "its login page breaks off"],
+    ["is not there", { status: 404 }, "its login page has the status 404"],
+    ["is an error", { status: 500 }, "its login page has the status 500"],
+    [
+      "is that of nothing",
+      { status: 302, isWhole: false, location: installation },
+      "its login page leads to WordPress's installation",
+    ],
+    ["never came", { status: 0, isWhole: false, reason: "deadline" }, "its login page took too long"],
+    ["killed PHP", { status: 0, isWhole: false, reason: "crashed" }, "PHP crashed while it made the login page"],
+  ])("%s", (_, trial, fault) => {
+    expect(faultOf({ ...fine, ...trial }, loginPage)).toBe(fault);
+  });
+});
+
 describe("trying out", () => {
   const layout: EnvironmentLayout = {
     release: 2,
@@ -58,8 +78,10 @@ describe("trying out", () => {
       return fine;
     };
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
-    const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, ...layout };
+    const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, isOffline: false, ...layout };
     expect(asked).toEqual([{ environment, host: "demo.localhost:8081", url: "/", isReadOnly: true }]);
+    await makeTryOut({ tryOut })({ ...candidate, page: loginPage, isOffline: true }, signal);
+    expect(asked[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
   });
 
   test("tells that nothing is known where PHP wanted to change what it may not", async () => {
@@ -76,5 +98,6 @@ describe("trying out", () => {
     if (!(error instanceof StepFailure)) throw new Error("It did not fail as a step does");
     expect(error.message).toMatch(/^The site on PHP 8\.4 does not answer as it should: .+\.$/);
     expect(error.isTransient).toBe(isTransient);
+    expect(error instanceof TrialFailed && error.reason).toBe(reason);
   });
 });

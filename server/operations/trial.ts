@@ -17,20 +17,67 @@ export interface Candidate {
   readonly what: string;
   /** Whether PHP may change nothing, because visitors use it already, or a part of it. */
   readonly isReadOnly: boolean;
+  /** Whether PHP reaches nothing outside of the environment. Absent: false. */
+  readonly isOffline?: boolean;
+  /** What is asked for. Absent: the front page. */
+  readonly page?: TrialPage;
+}
+
+/** A page, and which answers are right. */
+export interface TrialPage {
+  readonly url: string;
+  /** How a sentence names it: `front page`. */
+  readonly name: string;
+  /** What is wrong with an answer, as a part of a sentence; null where nothing is. `hasError`: PHP's log has one. */
+  fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
 
 /**
- * Resolves with false where nothing is known yet, because PHP wanted to change what it may not. Rejects with `StepFailure`,
- * whose message has PHP's own error, where the front page does not come.
+ * Resolves with false where nothing is known yet, because PHP wanted to change what it may not. Rejects with `TrialFailed`,
+ * whose message has PHP's own error, where the page does not come.
  */
 export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
-const noAnswer: Readonly<Record<string, string>> = {
-  deadline: "its front page took too long",
-  crashed: "PHP crashed while it made the front page",
-  busy: "no PHP process was free for it",
-  unavailable: "PHP could not be started for it",
+/** The page did not come as it should. */
+export class TrialFailed extends StepFailure {
+  /** Why there was no answer at all, as `Trial` has it; null where there was one. */
+  readonly reason: string | null;
+  constructor(publicMessage: string, reason: string | null) {
+    super(publicMessage, { isTransient: reason === "busy" });
+    this.reason = reason;
+  }
+}
+
+/** Whatever a site says there, a page in another form included, as long as it is no error. */
+export const frontPage: TrialPage = {
+  url: "/",
+  name: "front page",
+  fault: ({ status, isWhole }, hasError) => {
+    if (status >= 500) return `has the status ${status}`;
+    return !isWhole && hasError ? "breaks off" : null;
+  },
 };
+
+/** WordPress's own, or where it sends people who want to log in. */
+export const loginPage: TrialPage = {
+  url: "/wp-login.php",
+  name: "login page",
+  fault: ({ status, isWhole, location }) => {
+    if (status === 200) return isWhole ? null : "breaks off";
+    if (status < 300 || status >= 400) return `has the status ${status}`;
+    return /\/wp-admin\/install\.php($|\?)/.test(location ?? "") ? "leads to WordPress's installation" : null;
+  },
+};
+
+function noAnswer(reason: string, page: string): string {
+  const sentences: Readonly<Record<string, string>> = {
+    deadline: `its ${page} took too long`,
+    crashed: `PHP crashed while it made the ${page}`,
+    busy: "no PHP process was free for it",
+    unavailable: "PHP could not be started for it",
+  };
+  return sentences[reason] ?? "it gave no answer";
+}
 
 /** The first error in PHP's log, without the date that stands before each line. */
 function firstError(log: string): string | null {
@@ -39,22 +86,39 @@ function firstError(log: string): string | null {
 }
 
 /** What is wrong with the page, as a part of a sentence; null where nothing is. */
-export function faultOf({ status, isWhole, errors, reason }: Trial): string | null {
-  const cause = firstError(errors);
+export function faultOf(trial: Trial, page = frontPage): string | null {
+  const cause = firstError(trial.errors);
   const because = cause === null ? "" : `: ${cause}`;
-  if (reason !== null) return `${noAnswer[reason] ?? "it gave no answer"}${because}`;
-  if (status >= 500) return `its front page has the status ${status}${because}`;
-  return !isWhole && cause !== null ? `its front page breaks off${because}` : null;
+  if (trial.reason !== null) return `${noAnswer(trial.reason, page.name)}${because}`;
+  const fault = page.fault(trial, cause !== null);
+  return fault === null ? null : `its ${page.name} ${fault}${because}`;
 }
 
 export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
-  return async ({ environment, phpVersion, layout, address, what, isReadOnly }, signal) => {
-    const served = { id: environment.id, number: environment.number, phpVersion, isFrozen: false, ...layout };
-    const order = { environment: served, host: new URL(address).host, url: "/", isReadOnly };
+  return async (candidate, signal) => {
+    const {
+      environment,
+      phpVersion,
+      layout,
+      address,
+      what,
+      isReadOnly,
+      isOffline = false,
+      page = frontPage,
+    } = candidate;
+    const served = {
+      id: environment.id,
+      number: environment.number,
+      phpVersion,
+      isFrozen: false,
+      isOffline,
+      ...layout,
+    };
+    const order = { environment: served, host: new URL(address).host, url: page.url, isReadOnly };
     const trial = await edge.tryOut(order, signal);
     if (trial.reason === "wouldWrite") return false;
-    const fault = faultOf(trial);
+    const fault = faultOf(trial, page);
     if (fault === null) return true;
-    throw new StepFailure(`${what} does not answer as it should: ${fault}.`, { isTransient: trial.reason === "busy" });
+    throw new TrialFailed(`${what} does not answer as it should: ${fault}.`, trial.reason);
   };
 }

@@ -29,6 +29,8 @@ export interface BackupContent {
   readonly addedBytes: number;
   /** When everything in it was last read, and not taken over from the backup before. Absent: nobody knows. */
   readonly fullyReadAt?: Date | null;
+  /** Of each table. Absent or null: they were not counted. */
+  readonly rowCounts?: Readonly<Record<string, number>> | null;
 }
 
 /** A backup that can be restored. */
@@ -58,10 +60,12 @@ export async function beginBackup(database: Database, backup: NewBackup): Promis
 
 /** From now on it is shown. False where it went together with its environment. */
 export async function finishBackup(database: Database, { id }: BackupRef, content: BackupContent): Promise<boolean> {
-  const { manifest, files, bytes, addedBytes, fullyReadAt = null } = content;
+  const { manifest, files, bytes, addedBytes, fullyReadAt = null, rowCounts = null } = content;
+  const counts = rowCounts === null ? null : JSON.stringify(rowCounts);
+  const kept = { manifest, files, bytes, added_bytes: addedBytes, fully_read_at: fullyReadAt, row_counts: counts };
   const { numUpdatedRows } = await database
     .updateTable("backups")
-    .set({ manifest, files, bytes, added_bytes: addedBytes, verified_at: new Date(), fully_read_at: fullyReadAt })
+    .set({ ...kept, verified_at: new Date() })
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
@@ -132,6 +136,8 @@ export interface BackupRecord {
   readonly created_at: number;
   readonly verified_at: number;
   readonly expires_at: number;
+  readonly last_proven_restore: number | null;
+  readonly proof_error: string | null;
   readonly size_bytes: number;
 }
 
@@ -147,7 +153,7 @@ export async function listBackups(
     text: `select e.display_name, (
         select coalesce(json_agg(listed order by id desc), '[]'::json) from (
           select b.id, b.name, b.note, b.type, ${milliseconds("created_at")}, ${milliseconds("verified_at")},
-            ${milliseconds("expires_at")}, b.bytes as size_bytes
+            ${milliseconds("expires_at")}, ${milliseconds("last_proven_restore")}, b.proof_error, b.bytes as size_bytes
           from backups b where b.environment_id = e.id and b.manifest is not null) listed) as backups
       from environments e where e.id = $1 and e.state <> 'adding'`,
     values: [environmentId],

@@ -69,6 +69,7 @@ export interface Environments {
   php_run: Generated<number>;
   backup_due_at: Moment;
   backup_failures: Generated<number>;
+  last_proof_began: Moment;
 }
 
 export interface Backups {
@@ -89,6 +90,10 @@ export interface Backups {
   fully_read_at: Moment;
   expires_at: Date;
   created_at: Defaulted;
+  row_counts: ColumnType<Readonly<Record<string, number>> | null, string | null | undefined, string | null>;
+  last_proof: Moment;
+  last_proven_restore: Moment;
+  proof_error: string | null;
 }
 
 export interface DeletedSites {

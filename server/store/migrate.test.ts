@@ -107,6 +107,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     php_run: true,
     backup_due_at: true,
     backup_failures: true,
+    last_proof_began: true,
   },
   backups: {
     id: true,
@@ -126,6 +127,10 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     fully_read_at: true,
     expires_at: true,
     created_at: true,
+    row_counts: true,
+    last_proof: true,
+    last_proven_restore: true,
+    proof_error: true,
   },
   packs: { id: true, company_id: true, state: true, bytes: true, state_since: true },
   pieces: { company_id: true, name: true, pack_id: true, start: true, length: true },

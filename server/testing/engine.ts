@@ -67,6 +67,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     restoreBackup: addSite,
     restoreDeletedSite: addSite,
     restoreDeletedEnvironment: addSite,
+    proveBackup: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

@@ -5,6 +5,7 @@ const rules: GuardRules = {
   edgePort: 8081,
   siteSuffix: "sites.example",
   forbidden: ["db.example:5432", "[2001:db8::5]:6000"],
+  isOffline: false,
 };
 
 const names: Readonly<Record<string, readonly string[]>> = {
@@ -99,3 +100,11 @@ test("a database elsewhere can't be reached on its port, by name or address", as
   }
   expect(await verdict("db.example", 443)).toEqual({ to: "addresses", addresses: ["198.51.100.5"] });
 });
+
+test.each(["outside.example", "93.184.216.34", "demo.sites.example", "127.0.0.1", "localhost"])(
+  "without a network there is no way to %s, not even where the edge is",
+  async (host) => {
+    const offline = { ...rules, isOffline: true };
+    for (const port of [80, 443, 8081]) expect(await decide(host, port, offline, world)).toEqual({ to: "nowhere" });
+  },
+);

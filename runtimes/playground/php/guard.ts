@@ -15,6 +15,8 @@ export interface GuardRules {
   readonly siteSuffix: string;
   /** Further places that nobody's PHP may reach, `host:port`: a database on another machine. */
   readonly forbidden: readonly string[];
+  /** Nothing may be reached at all. */
+  readonly isOffline: boolean;
 }
 
 export type Decision =
@@ -120,6 +122,7 @@ function isSiteName(host: string, suffix: string): boolean {
 
 /** `host` is a name or an address. Never rejects: what can't be resolved goes nowhere. */
 export async function decide(host: string, port: number, rules: GuardRules, world = realWorld): Promise<Decision> {
+  if (rules.isOffline) return { to: "nowhere" };
   const edge = port === rules.edgePort ? ({ to: "edge" } as const) : ({ to: "nowhere" } as const);
   if (isSiteName(host, rules.siteSuffix)) return edge;
   const addresses = await addressesOf(host, world);

@@ -20,7 +20,8 @@ export function isAlike(a: ServedEnvironment, b: ServedEnvironment | undefined):
     a.id === b.id &&
     a.release === b.release &&
     a.phpVersion === b.phpVersion &&
-    a.documentRoot === b.documentRoot
+    a.documentRoot === b.documentRoot &&
+    (a.isOffline ?? false) === (b.isOffline ?? false)
   );
 }
 

@@ -5,12 +5,13 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type AddressChange, RuntimeFailure } from "../../runtime.ts";
+import { type AddressChange, type RowCounts, RuntimeFailure } from "../../runtime.ts";
 import { serveJob } from "../templates/job.ts";
 import { changeAddresses } from "./addresses.ts";
 import { lostRows } from "./compare.ts";
 import { copyDatabase, copyDatabaseFolder, isDamaged } from "./copyDatabase.ts";
 import { checkTables, replaceTables } from "./replaceTables.ts";
+import { countRowsIn } from "./rowCounts.ts";
 import { readStoredFacts, type StoredFacts } from "./wordpressFacts.ts";
 
 /** Copies the folder `from` into the new folder `to`; texts in its databases get the new addresses. */
@@ -53,7 +54,17 @@ export interface FactsJob {
   readonly scratch: string;
 }
 
-export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob;
+/** Resolves with `RowCounts` of all databases in the folder. */
+export interface CountJob {
+  readonly kind: "count";
+  readonly folder: string;
+  /** The database whose tables have their names alone: those of another have its path before them. */
+  readonly main: string;
+  /** New folder for copies of the databases, removed in the end. Null: nobody writes them, and they are read where they are. */
+  readonly scratch: string | null;
+}
+
+export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob | CountJob;
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file);
@@ -102,8 +113,16 @@ async function facts({ file, scratch }: FactsJob): Promise<StoredFacts> {
   return found;
 }
 
+async function count({ folder, main, scratch }: CountJob): Promise<RowCounts> {
+  if (scratch !== null) await copyDatabaseFolder(folder, scratch);
+  const counts = await countRowsIn(scratch ?? folder, main);
+  if (scratch !== null) await rm(scratch, { recursive: true });
+  return counts;
+}
+
 async function work(job: DatabaseJob): Promise<unknown> {
   if (job.kind === "copy") return copy(job);
+  if (job.kind === "count") return count(job);
   if (job.kind === "facts") return facts(job);
   return job.kind === "tables" ? replace(job) : lost(job);
 }
@@ -114,7 +133,8 @@ if (import.meta.main) {
       return await work(job);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      throw new RuntimeFailure("A database is damaged, so that it can't be copied.", { cause: error });
+      const what = job.kind === "count" ? "read" : "copied";
+      throw new RuntimeFailure(`A database is damaged, so that it can't be ${what}.`, { cause: error });
     }
   });
 }

@@ -1,14 +1,14 @@
 /** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
-import type { StageChanges } from "../../runtime.ts";
+import type { RowCounts, StageChanges } from "../../runtime.ts";
 import { runJob } from "../templates/job.ts";
-import type { CopyJob, DatabaseJob, FactsJob, LostJob, TablesJob } from "./databaseJob.ts";
+import type { CopyJob, CountJob, DatabaseJob, FactsJob, LostJob, TablesJob } from "./databaseJob.ts";
 import type { StoredFacts } from "./wordpressFacts.ts";
 
 /** A database of some gigabytes is done by then; a trap in one never is. */
 const deadlineSeconds = 900;
 
-function run(job: DatabaseJob): Promise<unknown> {
-  return runJob("../site/databaseJob.ts", job, { deadlineSeconds });
+function run(job: DatabaseJob, signal?: AbortSignal): Promise<unknown> {
+  return runJob("../site/databaseJob.ts", job, { deadlineSeconds, ...(signal && { signal }) });
 }
 
 export async function copyDatabases(job: Omit<CopyJob, "kind">): Promise<void> {
@@ -36,5 +36,15 @@ function isFacts(value: unknown): value is StoredFacts {
 export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<StoredFacts> {
   const found = await run({ kind: "facts", ...job });
   if (!isFacts(found)) throw new Error("Reading the facts of a WordPress came to something else.");
+  return found;
+}
+
+function isRowCounts(value: unknown): value is RowCounts {
+  return typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === "number");
+}
+
+export async function countRowsOf(job: Omit<CountJob, "kind">, signal: AbortSignal): Promise<RowCounts> {
+  const found = await run({ kind: "count", ...job }, signal);
+  if (!isRowCounts(found)) throw new Error("Counting the rows of a database came to something else.");
   return found;
 }

@@ -6,6 +6,7 @@ import {
   type EnvironmentLayout,
   type EnvironmentRef,
   type MultisiteKind,
+  NoRoom,
   RuntimeFailure,
   type SnapshotFolder,
 } from "../../runtime.ts";
@@ -84,7 +85,7 @@ export async function tellFullDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isDiskFull(error)) throw new RuntimeFailure("There is not enough room on the server's disk.", { cause: error });
+    if (isDiskFull(error)) throw new NoRoom("There is not enough room on the server's disk.", { cause: error });
     throw error;
   }
 }

@@ -24,6 +24,8 @@ export interface JobOptions {
   readonly priority?: number;
   /** Node's flags for the process; absent: none. */
   readonly flags?: readonly string[];
+  /** Ends the process. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface JobOptions {
 export function runJob(
   module: string,
   job: object,
-  { deadlineSeconds, priority, flags = [] }: JobOptions,
+  { deadlineSeconds, priority, flags = [], signal }: JobOptions,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL(module, import.meta.url)), {
@@ -42,6 +44,7 @@ export function runJob(
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       timeout: deadlineSeconds * 1000,
       killSignal: "SIGKILL",
+      ...(signal && { signal }),
     });
     // At once: Linux gives a thread the priority that the thread which starts it has by then.
     if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, Math.max(priority, getPriority()));

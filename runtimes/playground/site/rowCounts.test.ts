@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { countRowsOf } from "./databases.ts";
+
+const { signal } = new AbortController();
+let parent = "";
+let folder = "";
+beforeEach(async () => {
+  parent = await mkdtemp(path.join(tmpdir(), "rows-"));
+  folder = path.join(parent, "database");
+  await mkdir(folder);
+});
+afterEach(() => rm(parent, { recursive: true }));
+
+function make(file: string, sql: string): void {
+  const database = new DatabaseSync(path.join(folder, file));
+  database.exec(sql);
+  database.close();
+}
+
+const count = (scratch: string | null = null) => countRowsOf({ folder, main: "main.sqlite", scratch }, signal);
+
+test("every table counts, whatever it is called, but for views, virtual tables and what only SQLite and its driver need", async () => {
+  make(
+    "main.sqlite",
+    `CREATE TABLE "odd ""name""" (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO "odd ""name""" VALUES (1), (2), (3);
+     CREATE TABLE __proto__ (id); INSERT INTO __proto__ VALUES (1);
+     CREATE TABLE empty (id);
+     CREATE TABLE keyed (id PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES (1);
+     CREATE TABLE _wp_sqlite_global_variables (name); INSERT INTO _wp_sqlite_global_variables VALUES (1);
+     CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n;
+     CREATE VIRTUAL TABLE words USING fts5(word); INSERT INTO words VALUES ('one');`,
+  );
+  const expected = [
+    ['odd "name"', 3],
+    ["__proto__", 1],
+    ["empty", 0],
+    ["keyed", 1],
+  ];
+  expect(Object.entries(await count()).toSorted()).toEqual(expected.toSorted());
+});
+
+test("tables of other databases are told by the path of theirs, and other files don't matter", async () => {
+  make("main.sqlite", "CREATE TABLE a (id); INSERT INTO a VALUES (1)");
+  await mkdir(path.join(folder, "shop"));
+  make("shop/orders.db", "CREATE TABLE a (id); INSERT INTO a VALUES (1), (2)");
+  await writeFile(path.join(folder, "notes.txt"), "no database");
+  expect(await count()).toEqual({ a: 1, "shop/orders.db: a": 2 });
+});
+
+test("while somebody writes, what was written is counted, and nothing of the copy is left", async () => {
+  make("main.sqlite", "CREATE TABLE a (id); INSERT INTO a VALUES (1)");
+  const writer = new DatabaseSync(path.join(folder, "main.sqlite"));
+  writer.exec("BEGIN; INSERT INTO a VALUES (2)");
+  expect(await count(path.join(parent, "scratch"))).toEqual({ a: 1 });
+  writer.exec("COMMIT");
+  writer.close();
+  expect(await readdir(parent)).toEqual(["database"]);
+});
+
+test("a damaged database is told", async () => {
+  make("main.sqlite", "CREATE TABLE a (id); CREATE TABLE b (id); INSERT INTO a VALUES (hex(randomblob(20000)))");
+  await truncate(path.join(folder, "main.sqlite"), 5_000);
+  await expect(count()).rejects.toThrow("A database is damaged, so that it can't be read.");
+});
+
+test("who does not want the answer any more ends the work", async () => {
+  make("main.sqlite", "CREATE TABLE a (id)");
+  const enough = new AbortController();
+  const counting = countRowsOf({ folder, main: "main.sqlite", scratch: null }, enough.signal);
+  enough.abort();
+  await expect(counting).rejects.toThrow("abort");
+});

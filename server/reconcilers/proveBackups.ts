@@ -1,0 +1,19 @@
+/**
+ * Has one backup after the other restored beside its site, to know that it can be: so many a day, evenly spread, and of
+ * each environment in turn. docs/decisions/backups.md says more.
+ */
+import type { Database } from "../store/database.ts";
+import { type BackupToProve, findBackupToProve, isProofDue } from "../store/proofs.ts";
+
+export interface ProveBackupsOptions {
+  readonly database: Database;
+  readonly perDay: number;
+  /** Starts the operation that proves it. */
+  readonly prove: (backup: BackupToProve) => Promise<void>;
+}
+
+export async function proveBackups({ database, perDay, prove }: ProveBackupsOptions): Promise<void> {
+  if (!(await isProofDue(database, perDay))) return;
+  const backup = await findBackupToProve(database);
+  if (backup !== null) await prove(backup);
+}

@@ -1,0 +1,80 @@
+/** The proof of a backup as the subject of operations: what became of the site, the backup, and what was made for it. */
+import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import type { ProveBackupInput } from "../operations/proveBackup.ts";
+import { nobody } from "../store/activity.ts";
+import { nextEnvironmentNumber } from "../store/environments.ts";
+import { backedUpSite } from "./backups.ts";
+import { visit } from "./edge.ts";
+import type { World } from "./world.ts";
+
+interface ProvenSite {
+  readonly companyId: string;
+  readonly siteId: string;
+  readonly name: string;
+  readonly environment: ProveBackupInput["environment"];
+  readonly address: string;
+}
+
+const inputs = new WeakMap<OperationRequest, ProveBackupInput>();
+
+/** What the proof of this backup is asked for with, as nobody does it. */
+export async function proofOf(
+  { own }: Pick<World, "own">,
+  { companyId, siteId, name, environment, address }: ProvenSite,
+  backupId: number,
+): Promise<OperationRequest & { readonly input: ProveBackupInput }> {
+  const number = await own.database.transaction().execute(nextEnvironmentNumber);
+  const names = { backupName: "Then", environmentName: "Live", siteName: name };
+  const request = {
+    kind: "proveBackup",
+    companyId,
+    siteId,
+    environmentId: environment.id,
+    locks: [],
+    input: { backupId, ...names, environment, address, scratch: { id: randomUUID(), number } },
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: names,
+  } as const;
+  inputs.set(request, request.input);
+  return request;
+}
+
+/** What is left of what was made for the proof: folders of the scratch environment, and what was fetched. */
+export async function leftOfProof({ facts }: World, { scratch }: ProveBackupInput): Promise<readonly string[]> {
+  const folders = ["work", "environments", "fake/environments"].map((name) => join(facts.dataFolder, name));
+  const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  const [work = [], ...environments] = names;
+  return [...work, ...environments.flat().filter((name) => name.startsWith(scratch.id))];
+}
+
+async function differences(world: World, request: OperationRequest, isProven: boolean): Promise<string[]> {
+  const input = inputs.get(request);
+  if (!input) throw new Error("This request was not prepared here");
+  const { database } = world.own;
+  const backup = await database.selectFrom("backups").selectAll().where("id", "=", input.backupId).executeTakeFirst();
+  const found = {
+    isProven: backup?.last_proven_restore != null,
+    proofError: backup?.proof_error,
+    status: (await visit(world.facts.edgePort, input.address)).status,
+    left: await leftOfProof(world, input),
+  };
+  return isDeepStrictEqual(found, { isProven, proofError: null, status: 200, left: [] })
+    ? []
+    : [`found ${JSON.stringify(found)} where it is${isProven ? "" : " not"} to be proven`];
+}
+
+export const provingBackup: Subject = {
+  kind: "proveBackup",
+  prepare: async (world) => {
+    const { site, backup } = await backedUpSite(world);
+    return proofOf(world, site, backup.id);
+  },
+  finished: (world, request) => differences(world, request, true),
+  cleanSlate: (world, request) => differences(world, request, false),
+};
