@@ -24,6 +24,7 @@ export const activityTypes = [
   "restartPhp",
   "addManualBackup",
   "addScheduledBackup",
+  "addDownloadableBackup",
   "removeBackup",
   "restoreBackup",
   "restoreDeletedSite",

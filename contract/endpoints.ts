@@ -4,6 +4,7 @@ import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
+import { addDownloadableBackup, listDownloadableBackups } from "./downloadableBackups.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
 import { listFiles } from "./files.ts";
@@ -43,6 +44,8 @@ export const endpoints = {
   restoreDeletedSite,
   listDeletedEnvironments,
   restoreDeletedEnvironment,
+  listDownloadableBackups,
+  addDownloadableBackup,
   getOperation,
   listApiKeys,
   createApiKey,

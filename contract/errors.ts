@@ -9,6 +9,7 @@ export const errorMessages = {
   405: "This path does not answer to that method",
   413: "The request body is larger than 1 MiB",
   415: "The request body must be sent as application/json",
+  416: "That part of the file does not exist",
   429: "Too many requests, please try again later.",
   500: "Error occurred while processing your request",
 } as const;
@@ -44,6 +45,7 @@ export const refusalReasons = {
     "The version of PHP has come to its end; whoever opts out of automatic updates in the same request may have it.",
   unknown_backup: "The company has no such backup, or it is not finished.",
   being_brought_back: "What was deleted is being brought back already.",
+  too_many_downloads: "As many downloadable backups of the environment are being made as may be at once.",
   unknown_user: "The company has no such user.",
   expiry_in_the_past: "An API key can't expire before it is made.",
   unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",
@@ -75,6 +77,7 @@ const errorDescriptions: Record<ErrorStatus, string> = {
   405: "The path exists, but not for this method; the `Allow` header lists those that do.",
   413: "The body is larger than 1 MiB.",
   415: "The body is not declared as `application/json`.",
+  416: "The range asked for begins behind the end of the file; `Content-Range` says how long it is.",
   429: "The key has used up its requests for now; `Retry-After` says in seconds when to try again.",
   500: "A fault of ours; `data.reference_id` is the id under which the log has the cause.",
 };
@@ -87,6 +90,7 @@ const errorExamples: Record<ErrorStatus, unknown> = {
   405: null,
   413: null,
   415: null,
+  416: null,
   429: null,
   500: { reference_id: "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53" },
 };

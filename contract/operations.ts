@@ -69,6 +69,11 @@ export const operationKinds = {
     message: "Adding a scheduled backup to environment in progress",
     category: "siteActions",
   },
+  addDownloadableBackup: {
+    prefix: "backups:add-downloadable-",
+    message: "Creating a downloadable backup in progress",
+    category: "siteActions",
+  },
   removeBackup: {
     prefix: "backups:remove-",
     message: "Removing a backup in progress. Use the operation_id to check the status.",

@@ -1,6 +1,6 @@
 /** What `runtime.ts` promises about copies of environments, and about what can be read of one; part of `conformance.ts`. */
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -189,6 +189,39 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     const { signal } = new AbortController();
     await expect(runtime().countRows(exampleSpec().environment, signal)).rejects.toThrow(RuntimeFailure);
     await expect(runtime().countRows(environment, AbortSignal.abort())).rejects.toThrow("abort");
+  });
+
+  test("an export has all that a site needs elsewhere, and changes nothing of the snapshot", async () => {
+    const { environment } = await provisioned();
+    await write(environment, "folder/kept.txt", "kept");
+    await symlink("/etc/passwd", path.join((await servedAs(environment)).documentRoot, "link"));
+    const folder = await temporaryFolder();
+    const [snapshot, target] = [path.join(folder, "snapshot"), path.join(folder, "deep", "export")];
+    await runtime().snapshot(environment, snapshot);
+    const before = await readdir(snapshot, { recursive: true });
+    const wordpressVersion = (await runtime().layout(environment))?.wordpressVersion;
+    const exported = await runtime().exportSite({ folder: snapshot }, target);
+    expect(exported).toMatchObject({ wordpressVersion, multisite: null, notes: [] });
+    expect(exported.tables).toBeGreaterThan(0);
+    expect((await readdir(target)).toSorted()).toEqual(["database.sql", "public"]);
+    expect(await readFile(path.join(target, "public", "folder", "kept.txt"), "utf8")).toBe("kept");
+    expect(await readFile(path.join(target, "database.sql"), "utf8")).toContain("wp_options");
+    for (const name of ["wp-admin", "wp-includes"])
+      expect((await readdir(path.join(target, "public", name))).length).toBeGreaterThan(0);
+    expect(await readdir(path.join(target, "public"))).not.toContain("link");
+    expect(await readdir(snapshot, { recursive: true })).toEqual(before);
+  });
+
+  test("an export without WordPress has its databases as they are", async () => {
+    const { environment } = await plain();
+    await write(environment, "app.txt", "app");
+    const folder = await temporaryFolder();
+    const [snapshot, target] = [path.join(folder, "snapshot"), path.join(folder, "export")];
+    await runtime().snapshot(environment, snapshot);
+    const exported = await runtime().exportSite({ folder: snapshot }, target);
+    expect(exported).toEqual({ wordpressVersion: null, multisite: null, tables: 0, notes: [] });
+    expect((await readdir(target)).toSorted()).toEqual(["database", "public"]);
+    expect((await readdir(path.join(target, "database"))).length).toBeGreaterThan(0);
   });
 
   test("the list of files is sorted, has folders with what is in them, and shared code as its folder only", async () => {

@@ -123,6 +123,17 @@ export interface FileEntry {
  */
 export type WordPressFacts = Omit<WordPressInstall, "address" | "adminPasswordDigest">;
 
+/** What was put together to run elsewhere. */
+export interface SiteExport {
+  /** Null where there is no WordPress. */
+  readonly wordpressVersion: string | null;
+  readonly multisite: MultisiteKind | null;
+  /** How many are in `database.sql`; with none there is no such file. */
+  readonly tables: number;
+  /** Sentences about what is not quite as it was. */
+  readonly notes: readonly string[];
+}
+
 /** What an environment takes of the disk, in bytes, and what is left of it. */
 export interface DiskUse {
   readonly files: number;
@@ -222,6 +233,12 @@ export interface Runtime {
    * environment is absent or the database is damaged. Rejects when `signal` is aborted.
    */
   countRows(source: EnvironmentRef | SnapshotFolder, signal: AbortSignal): Promise<RowCounts>;
+  /**
+   * Puts into the new `folder` what runs elsewhere, without this installation, on MySQL or MariaDB: the web root (`public`),
+   * WordPress's own code in it, and the database as SQL that both import (`database.sql`); where there is no WordPress, its
+   * databases besides, as they are (`database`). The files may be the snapshot's very own: nothing may be written to.
+   */
+  exportSite(source: SnapshotFolder, folder: string): Promise<SiteExport>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
   /**

@@ -72,6 +72,7 @@ export const settings = v.object({
   SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "every how many hours each environment is backed up (0: never)"),
   SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "after how many days a scheduled backup reads every file again"),
   SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "how many backups a day are restored for a proof"),
+  SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "for how many hours a link to a downloadable backup is good"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
     v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
@@ -124,6 +125,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_BACKUP_HOURS: 24,
     SITEWRIGHT_FULL_BACKUP_DAYS: 7,
     SITEWRIGHT_PROOFS_PER_DAY: 24,
+    SITEWRIGHT_DOWNLOAD_HOURS: 72,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
@@ -166,6 +168,9 @@ export interface Config {
   /** Where backups are kept; null: in a folder of the data's. */
   readonly archiveUrl: string | null;
   readonly archives: string;
+  /** For which a link to a downloadable backup is good. */
+  readonly downloadHours: number;
+  readonly downloads: string;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
 
@@ -271,6 +276,8 @@ function freeze(values: Settings): Config {
     proofsPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
     archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
+    downloadHours: values.SITEWRIGHT_DOWNLOAD_HOURS,
+    downloads: join(data, "downloads"),
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
 }

@@ -10,9 +10,11 @@ import { type Logger, pino } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { makeProof } from "./app/automaticProofs.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
+import { makeDownloadTokens } from "./app/downloadTokens.ts";
 import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import { openArchives } from "./archives/archives.ts";
 import { ArchiveUrlError, openBlobs, parseArchiveUrl } from "./archives/archiveUrl.ts";
+import { openDownloads } from "./archives/downloads.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
@@ -26,6 +28,7 @@ import { CannotStart, runPart } from "./part.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
+import { expireDownloads } from "./reconcilers/expireDownloads.ts";
 import { proveBackups } from "./reconcilers/proveBackups.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
@@ -83,6 +86,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     work: join(config.data, "work"),
     removeFolder: removeTree,
   });
+  const downloads = openDownloads(config.downloads);
   const definitions = operationDefinitions({
     database,
     runtime,
@@ -93,6 +97,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     archives,
     backupDays: config.backupDays,
     fullBackupDays: config.fullBackupDays,
+    downloads,
+    downloadHours: config.downloadHours,
   });
   const firstRun = await prepareFirstRun(opened, config);
 
@@ -130,6 +136,12 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
         retrySeconds: 60,
         run: () => proveBackups({ database, perDay: config.proofsPerDay, prove }),
       },
+      {
+        name: "expireDownloads",
+        everySeconds: 300,
+        retrySeconds: 60,
+        run: () => expireDownloads({ database, downloads }),
+      },
       { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],
     log,
@@ -145,6 +157,9 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       database,
       acceptOperation,
       waitForOperation: makeWaitForOperation({ database, notifications }),
+      downloadTokens: makeDownloadTokens(await openKey(join(config.data, "secrets", "key"))),
+      downloadHours: config.downloadHours,
+      openDownload: (id) => downloads.open(id),
     },
     limits: config,
     log,

@@ -13,6 +13,11 @@ import { changeAddresses, incomingTables, newTables, readTables, writeTables } f
 
 const sharedFolders = ["wp-admin", "wp-includes"];
 
+/** Null where there is no WordPress. */
+export function versionIn({ wordpress }: ProvisionSpec): string | null {
+  return wordpress === null ? null : "7.1.1";
+}
+
 export function sharedFoldersOf({ wordpress }: ProvisionSpec): readonly string[] {
   return wordpress === null ? [] : sharedFolders;
 }

@@ -33,6 +33,7 @@ import {
   type StageSpec,
 } from "../runtime.ts";
 import { countRows, readTables } from "./database.ts";
+import { exportRelease } from "./export.ts";
 import {
   copyPart,
   factsOf,
@@ -42,14 +43,13 @@ import {
   requireRelease,
   sharedFoldersOf,
   specOf,
+  versionIn,
   writeSpec,
 } from "./release.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
 import { compare, fillNext, fillRehearsal, type Plan, planStage } from "./stage.ts";
 
 export { readSpec } from "./release.ts";
-
-const wordpressVersion = "7.1.1";
 
 export const fakeCapabilities = {
   phpVersions: ["8.2", "8.3", "8.4"],
@@ -70,8 +70,7 @@ async function layoutOf(release: Release): Promise<EnvironmentLayout> {
 }
 
 async function versionOf(release: Release): Promise<{ readonly wordpressVersion: string | null }> {
-  const { wordpress } = await specOf(release);
-  return { wordpressVersion: wordpress === null ? null : wordpressVersion };
+  return { wordpressVersion: versionIn(await specOf(release)) };
 }
 
 /** Same folder, same fake: what one process provisioned another one sees. */
@@ -203,6 +202,12 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         signal.throwIfAborted();
         return countRows(await readTables(await partOf(await sourceOf(source), "database")));
       }),
+    exportSite: ({ folder: source }, folder) =>
+      scripted("exportSite", null, async () =>
+        exportRelease(await releaseIn(source), folder, () =>
+          script.reach({ method: "exportSite", environmentId: null, when: "middle" }),
+        ),
+      ),
     listFiles: (environment) =>
       scripted("listFiles", environment, async () => {
         const release = await currentRelease(liveOf(environment));

@@ -10,6 +10,7 @@ import { setAdminPassword } from "./site/adminPassword.ts";
 import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
 import { countRows } from "./site/countRows.ts";
+import { exportSite } from "./site/exportSite.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { provision } from "./site/provision.ts";
 import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
@@ -85,6 +86,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     compare: (spec) => compareRelease(spec, environments),
     snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
     countRows: (source, signal) => countRows(source, environments, signal),
+    exportSite: (source, folder) => exportSite(source, folder, options.assets),
     listFiles: (environment) => ofCurrent(environment, list),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     diskUse: (environment) => ofCurrent(environment, diskUse),

@@ -107,6 +107,12 @@ function missingVerb(row: Endpoint, caller: Caller): string | null {
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }
 
+/** Whether the caller may change things at all. */
+export function mayWrite(caller: Caller): boolean {
+  const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;
+  return hasRole(caller, "developer") && (!narrowed || (caller.scopes?.includes("write") ?? false));
+}
+
 function missingLive(row: Endpoint, caller: Caller, target: Target): string | null {
   return row.changesLive && target.isLive !== false && mayNotChangeLive(caller) ? "live" : null;
 }

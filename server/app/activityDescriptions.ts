@@ -183,6 +183,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Fazer o backup agendado de “{environmentName}” de “{siteName}”",
     sv: "Gör den schemalagda säkerhetskopian av ”{environmentName}” på ”{siteName}”",
   },
+  addDownloadableBackup: {
+    da: "Lav en backup af “{environmentName}” på “{siteName}” til download",
+    de: "Sicherung von „{environmentName}“ von „{siteName}“ zum Herunterladen erstellen",
+    en: "Make a downloadable backup of “{environmentName}” of “{siteName}”",
+    es: "Crear una copia de seguridad descargable de «{environmentName}» de «{siteName}»",
+    fr: "Créer une sauvegarde téléchargeable de « {environmentName} » de « {siteName} »",
+    it: "Creare un backup scaricabile di «{environmentName}» di «{siteName}»",
+    ja: "「{siteName}」の「{environmentName}」のダウンロード用バックアップの作成",
+    nl: "Downloadbare back-up maken van ‘{environmentName}’ van ‘{siteName}’",
+    pt: "Criar um backup de “{environmentName}” de “{siteName}” para baixar",
+    sv: "Skapa en nedladdningsbar säkerhetskopia av ”{environmentName}” på ”{siteName}”",
+  },
   removeBackup: {
     da: "Slet backuppen “{backupName}” af “{environmentName}” på “{siteName}”",
     de: "Sicherung „{backupName}“ von „{environmentName}“ von „{siteName}“ löschen",

@@ -111,7 +111,11 @@ async function requireEnvironment(transaction: DatabaseTransaction, id: string) 
   return environment;
 }
 
-async function requireBackup({ caller }: Context, transaction: DatabaseTransaction, id: number): Promise<BackupFacts> {
+export async function requireBackup(
+  { caller }: Context,
+  transaction: DatabaseTransaction,
+  id: number,
+): Promise<BackupFacts> {
   const backup = await backupForOperation(transaction, id);
   const sites = sitesInScope(caller);
   const isSeen = backup?.company_id === caller.companyId && (sites === null || sites.includes(backup.site_id));

@@ -1,4 +1,5 @@
 /** What the rules are given: the process's own things, and who is asking this time. */
+import type { FileHandle } from "node:fs/promises";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
@@ -6,6 +7,7 @@ import type { Actor } from "@sitewright/server/store/activity.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Pool } from "pg";
 import type { Caller } from "./access.ts";
+import type { DownloadTokens } from "./downloadTokens.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */
@@ -27,6 +29,17 @@ export interface App {
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;
   readonly waitForOperation: WaitForOperation;
+  readonly downloadTokens: DownloadTokens;
+  /** How long a link to a downloadable backup is good, in hours. */
+  readonly downloadHours: number;
+  /** The zip of a downloadable backup; null where there is none. */
+  readonly openDownload: (id: string) => Promise<OpenDownload | null>;
+}
+
+export interface OpenDownload {
+  /** To be closed by whoever asked for it. */
+  readonly handle: FileHandle;
+  readonly bytes: number;
 }
 
 /** The transaction of a request that carries an `Idempotency-Key`. */
@@ -37,6 +50,8 @@ export interface Context extends App {
   readonly caller: Caller;
   readonly actor: Actor;
   readonly whenBusy: "fail" | "queue";
+  /** This server as the caller addressed it, `http://127.0.0.1:8080`; empty where it was not said in a way to repeat. */
+  readonly origin: string;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
   /** Runs in the request's transaction where it has one (`Idempotency-Key`), else in one of its own. */

@@ -2,6 +2,7 @@
 import { operationMessages } from "@sitewright/contract/operations.ts";
 import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
 import type { Context } from "./context.ts";
+import { withLink } from "./downloadableBackups.ts";
 import { NotFound } from "./failures.ts";
 
 export type OperationView =
@@ -34,13 +35,18 @@ export async function follow(context: Context, operationId: string, seconds: num
   if (seconds > 0) await context.waitForOperation(operationId, seconds, context.signal);
   const operation = await readOperation(context.database, operationId);
   if (operation?.company_id !== context.caller.companyId) throw new NotFound();
-  return view(operation);
+  return view(operation, resultOf(context, operation));
 }
 
-function view(operation: OperationRow): OperationView {
+/** A link is never stored. */
+function resultOf(context: Context, { kind, result }: OperationRow): unknown {
+  return kind === "addDownloadableBackup" ? withLink(context, result) : result;
+}
+
+function view(operation: OperationRow, result: unknown): OperationView {
   const data = progress(operation);
   if (operation.state === "succeeded") {
-    return { state: "succeeded", message: operationMessages.succeeded, data: { ...data, result: operation.result } };
+    return { state: "succeeded", message: operationMessages.succeeded, data: { ...data, result } };
   }
   if (operation.state === "failed") {
     const fault = { message: operation.public_error ?? operationMessages.failed, reference_id: operation.reference_id };

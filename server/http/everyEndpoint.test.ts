@@ -83,6 +83,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "PUT /sites/tools/modify-php-version": (_, { env_id }) => ({ environment_id: env_id, php_version: "8.4" }),
     "POST /sites/tools/restart-php": (_, { env_id }) => ({ environment_id: env_id }),
     "POST /sites/environments/{env_id}/manual-backups": () => ({ tag: "Before the sale" }),
+    "POST /sites/environments/{env_id}/downloadable-backups": (_, { backup_id }) => ({ backup_id: Number(backup_id) }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),
     }),

@@ -5,6 +5,7 @@ import { apiKeyHandlers } from "./apiKeys.ts";
 import { backupHandlers } from "./backups.ts";
 import { companyHandlers } from "./company.ts";
 import { deletedHandlers } from "./deleted.ts";
+import { downloadableBackupHandlers } from "./downloadableBackups.ts";
 import { environmentHandlers } from "./environments.ts";
 import { operationHandlers } from "./operations.ts";
 import { siteHandlers } from "./sites.ts";
@@ -16,6 +17,7 @@ export const handlers = {
   ...toolHandlers,
   ...backupHandlers,
   ...deletedHandlers,
+  ...downloadableBackupHandlers,
   ...operationHandlers,
   ...apiKeyHandlers,
   ...companyHandlers,

@@ -123,6 +123,7 @@ function contextOf(app: App, { caller }: Identified, exchange: Exchange): Contex
     get signal() {
       return AbortSignal.any([stopping, goneSignal(reply)]);
     },
+    origin: originOf(request),
     whenBusy: whenBusyOf(request),
     database: transaction ?? app.database,
     inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),
@@ -134,6 +135,11 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
   return gone.signal;
+}
+
+/** A caller's own words come back to that caller only, and only where they can't be anything but a host. */
+function originOf({ protocol, host }: FastifyRequest): string {
+  return /^[\w.-]+(:\d{1,5})?$|^\[[\da-fA-F:.]+\](:\d{1,5})?$/.test(host) ? `${protocol}://${host}` : "";
 }
 
 function whenBusyOf(request: FastifyRequest): "fail" | "queue" {

@@ -13,6 +13,7 @@ import {
   LogController,
 } from "fastify";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
+import { serveDownloads } from "./downloads.ts";
 import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHome } from "./home.ts";
 import { makeGate, type Route } from "./identity.ts";
@@ -64,6 +65,7 @@ export function buildServer({ app, limits, log }: ServerOptions): FastifyInstanc
   }
   const document = JSON.stringify(openApiDocument());
   server.get(`${basePath}/openapi.json`, (_, reply) => reply.type("application/json; charset=utf-8").send(document));
+  serveDownloads(server, app, stopping);
   serveHome(server);
   return server;
 }

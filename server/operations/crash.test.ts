@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
+import { makingDownload } from "../testing/downloads.ts";
 import {
   addingEnvironment,
   addingPlainEnvironment,
@@ -35,6 +36,7 @@ const subjects = {
   "restarting PHP": restartingPhp,
   "backing an environment up": backingUp,
   "backing an environment up on schedule": backingUpOnSchedule,
+  "making a downloadable backup": makingDownload,
   "removing a backup": removingBackup,
   "restoring a backup": restoringBackup,
   "bringing a deleted site back": restoringDeletedSite,

@@ -1,5 +1,6 @@
 /** Every kind of operation there is. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
+import { addDownloadableBackup } from "./addDownloadableBackup.ts";
 import { addManualBackup } from "./addManualBackup.ts";
 import { addScheduledBackup } from "./addScheduledBackup.ts";
 import { comparePush } from "./comparePush.ts";
@@ -37,6 +38,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     restartPhp: restartPhp(services),
     addManualBackup: addManualBackup(services),
     addScheduledBackup: addScheduledBackup(services),
+    addDownloadableBackup: addDownloadableBackup(services),
     removeBackup: removeBackup(services),
     restoreBackup: restoreBackup(services),
     restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),

@@ -4,6 +4,7 @@ import { removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { beforeDeletion, type Doomed } from "./beforeDeletion.ts";
 import { type OperationDefinition, StepFailure } from "./operation.ts";
+import { removeDownloads } from "./removeDownloads.ts";
 import type { Services } from "./services.ts";
 
 export type DeleteEnvironmentInput = {
@@ -57,6 +58,7 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
         deadlineSeconds: 120,
         run: async ({ input }) => {
           await runtime.destroy(input.environment);
+          await removeDownloads(services, [input.environment.id]);
         },
       },
     ],

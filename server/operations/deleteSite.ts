@@ -7,6 +7,7 @@ import { setEnvironmentState } from "../store/routes.ts";
 import { removeSiteRows, setSiteState } from "../store/siteStates.ts";
 import { beforeDeletion, type Doomed } from "./beforeDeletion.ts";
 import type { OperationDefinition } from "./operation.ts";
+import { removeDownloads } from "./removeDownloads.ts";
 import type { Services } from "./services.ts";
 
 export type DeleteSiteInput = {
@@ -54,6 +55,7 @@ export function deleteSite(services: Services): OperationDefinition<DeleteSiteIn
         deadlineSeconds: 120,
         run: async ({ input }) => {
           for (const environment of input.environments) await runtime.destroy(environment);
+          await removeDownloads(services, ids(input));
         },
       },
     ],

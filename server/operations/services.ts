@@ -1,6 +1,7 @@
 /** What the steps of operations work with. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../archives/archives.ts";
+import type { Downloads } from "../archives/downloads.ts";
 import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
 import type { BackupType } from "../store/backups.ts";
@@ -21,4 +22,7 @@ export interface Services {
   readonly backupDays: Readonly<Record<BackupType, number>>;
   /** After which a scheduled backup reads everything again. */
   readonly fullBackupDays: number;
+  readonly downloads: Downloads;
+  /** For which a link to a downloadable backup is good. */
+  readonly downloadHours: number;
 }

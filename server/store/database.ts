@@ -232,6 +232,17 @@ export interface IdempotencyKeys {
   created_at: Defaulted;
 }
 
+export interface DownloadableBackups {
+  id: string;
+  company_id: string;
+  site_id: string;
+  environment_id: string;
+  file_name: string;
+  bytes: number | null;
+  created_at: Defaulted;
+  expires_at: Date;
+}
+
 export interface Tables {
   companies: Companies;
   users: Users;
@@ -240,6 +251,7 @@ export interface Tables {
   environments: Environments;
   domains: Domains;
   backups: Backups;
+  downloadable_backups: DownloadableBackups;
   packs: Packs;
   pieces: Pieces;
   backup_packs: BackupPacks;

@@ -63,6 +63,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     restartPhp: addSite,
     addManualBackup: addSite,
     addScheduledBackup: addSite,
+    addDownloadableBackup: addSite,
     removeBackup: addSite,
     restoreBackup: addSite,
     restoreDeletedSite: addSite,

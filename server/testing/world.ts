@@ -9,6 +9,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { openArchives } from "../archives/archives.ts";
+import { openDownloads } from "../archives/downloads.ts";
 import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
@@ -76,6 +77,8 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     }),
     backupDays: { manual: 14, scheduled: 14, "system-generated": 14 },
     fullBackupDays: 7,
+    downloads: openDownloads(join(facts.dataFolder, "downloads")),
+    downloadHours: 72,
   };
 }
 

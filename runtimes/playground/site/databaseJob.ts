@@ -6,6 +6,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type AddressChange, type RowCounts, RuntimeFailure } from "../../runtime.ts";
+import { dump } from "../mysql/dump.ts";
 import { serveJob } from "../templates/job.ts";
 import { changeAddresses } from "./addresses.ts";
 import { lostRows } from "./compare.ts";
@@ -64,7 +65,14 @@ export interface CountJob {
   readonly scratch: string | null;
 }
 
-export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob | CountJob;
+/** Resolves with what `dump.ts` calls `Dumped`: the database, which nobody writes, as SQL in a new file. */
+export interface DumpJob {
+  readonly kind: "dump";
+  readonly file: string;
+  readonly sql: string;
+}
+
+export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob | CountJob | DumpJob;
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file);
@@ -124,6 +132,7 @@ async function work(job: DatabaseJob): Promise<unknown> {
   if (job.kind === "copy") return copy(job);
   if (job.kind === "count") return count(job);
   if (job.kind === "facts") return facts(job);
+  if (job.kind === "dump") return dump(job.file, job.sql);
   return job.kind === "tables" ? replace(job) : lost(job);
 }
 

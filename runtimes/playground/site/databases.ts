@@ -1,13 +1,21 @@
 /** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
 import type { RowCounts, StageChanges } from "../../runtime.ts";
+import type { Dumped } from "../mysql/dump.ts";
 import { runJob } from "../templates/job.ts";
-import type { CopyJob, CountJob, DatabaseJob, FactsJob, LostJob, TablesJob } from "./databaseJob.ts";
+import type { CopyJob, CountJob, DatabaseJob, DumpJob, FactsJob, LostJob, TablesJob } from "./databaseJob.ts";
 import type { StoredFacts } from "./wordpressFacts.ts";
 
 /** A database of some gigabytes is done by then; a trap in one never is. */
-const deadlineSeconds = 900;
+const usualSeconds = 900;
+/** Every value of it is looked at, and written anew. */
+const dumpSeconds = 3_600;
 
-function run(job: DatabaseJob, signal?: AbortSignal): Promise<unknown> {
+interface Patience {
+  readonly deadlineSeconds?: number;
+  readonly signal?: AbortSignal;
+}
+
+function run(job: DatabaseJob, { deadlineSeconds = usualSeconds, signal }: Patience = {}): Promise<unknown> {
   return runJob("../site/databaseJob.ts", job, { deadlineSeconds, ...(signal && { signal }) });
 }
 
@@ -44,7 +52,17 @@ function isRowCounts(value: unknown): value is RowCounts {
 }
 
 export async function countRowsOf(job: Omit<CountJob, "kind">, signal: AbortSignal): Promise<RowCounts> {
-  const found = await run({ kind: "count", ...job }, signal);
+  const found = await run({ kind: "count", ...job }, { signal });
   if (!isRowCounts(found)) throw new Error("Counting the rows of a database came to something else.");
   return found;
+}
+
+function isDumped(value: unknown): value is Dumped {
+  return typeof value === "object" && value !== null && "tables" in value && "notes" in value;
+}
+
+export async function dumpDatabase(job: Omit<DumpJob, "kind">): Promise<Dumped> {
+  const dumped = await run({ kind: "dump", ...job }, { deadlineSeconds: dumpSeconds });
+  if (!isDumped(dumped)) throw new Error("Writing a database as SQL came to something else.");
+  return dumped;
 }

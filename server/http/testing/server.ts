@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/companies.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { makeDownloadTokens } from "@sitewright/server/app/downloadTokens.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -71,7 +72,11 @@ export interface TestServerOptions {
   readonly waitForOperation?: WaitForOperation;
   /** Default: every environment is empty. */
   readonly listFiles?: App["listFiles"];
+  /** Default: no zip is there. */
+  readonly openDownload?: App["openDownload"];
 }
+
+const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
 
@@ -125,6 +130,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       database,
       acceptOperation: operations.accept,
       waitForOperation: options.waitForOperation ?? operations.wait,
+      downloadTokens: makeDownloadTokens(downloadKey),
+      downloadHours: 72,
+      openDownload: options.openDownload ?? (async () => null),
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
     log: options.log ?? silentLog,

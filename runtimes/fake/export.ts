@@ -1,0 +1,41 @@
+/** A snapshot of the fake's put together to run elsewhere: its files, and its tables as something like SQL. */
+import { cp, lstat, mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { buildWhole } from "../folders.ts";
+import { partOf, type Release } from "../releases.ts";
+import type { SiteExport } from "../runtime.ts";
+import { readTables, type Tables } from "./database.ts";
+import { copyPart, sharedFoldersOf, specOf, versionIn } from "./release.ts";
+
+function sqlOf(tables: Tables): string {
+  return Object.entries(tables)
+    .flatMap(([table, rows]) => [
+      `-- ${table}`,
+      ...rows.map((row) => `INSERT INTO ${table} VALUES (${JSON.stringify(row)});`),
+    ])
+    .join("\n");
+}
+
+/** `middle` is called when a part of it is there. */
+export async function exportRelease(
+  release: Release,
+  folder: string,
+  middle: () => Promise<void>,
+): Promise<SiteExport> {
+  const spec = await specOf(release);
+  const tables = await readTables(await partOf(release, "database"));
+  await buildWhole(folder, `${folder}.new`, async (place) => {
+    const isNoLink = async (file: string) => !(await lstat(file)).isSymbolicLink();
+    await cp(await partOf(release, "public"), path.join(place, "public"), { recursive: true, filter: isNoLink });
+    await middle();
+    for (const name of sharedFoldersOf(spec)) {
+      await rm(path.join(place, "public", name), { recursive: true, force: true });
+      await mkdir(path.join(place, "public", name));
+      await writeFile(path.join(place, "public", name, "index.php"), "<?php\n");
+    }
+    if (spec.wordpress === null) await copyPart("database", release, place);
+    if (Object.keys(tables).length > 0) await writeFile(path.join(place, "database.sql"), sqlOf(tables));
+  });
+  const multisite = spec.wordpress?.multisite ?? null;
+  return { wordpressVersion: versionIn(spec), multisite, tables: Object.keys(tables).length, notes: [] };
+}

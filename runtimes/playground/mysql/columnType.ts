@@ -1,0 +1,158 @@
+/** Types of columns as MySQL writes them: `bigint(20) unsigned`. */
+
+/** What can be put into a column, and how, depends on this. */
+export type Family = "integer" | "number" | "bit" | "text" | "choice" | "json" | "binary" | "moment" | "time" | "year";
+
+export interface ColumnType {
+  readonly base: string;
+  readonly family: Family;
+  /** `20` of `bigint(20)`, `10` of `decimal(10,2)`, `6` of `datetime(6)`. */
+  readonly length: number | null;
+  readonly scale: number | null;
+  readonly isUnsigned: boolean;
+  /** Of `enum` and `set`. */
+  readonly choices: readonly string[];
+}
+
+const familyOf: Readonly<Record<string, Family>> = {
+  tinyint: "integer",
+  smallint: "integer",
+  mediumint: "integer",
+  int: "integer",
+  bigint: "integer",
+  decimal: "number",
+  float: "number",
+  double: "number",
+  bit: "bit",
+  char: "text",
+  varchar: "text",
+  tinytext: "text",
+  text: "text",
+  mediumtext: "text",
+  longtext: "text",
+  enum: "choice",
+  set: "choice",
+  json: "json",
+  binary: "binary",
+  varbinary: "binary",
+  tinyblob: "binary",
+  blob: "binary",
+  mediumblob: "binary",
+  longblob: "binary",
+  date: "moment",
+  datetime: "moment",
+  timestamp: "moment",
+  time: "time",
+  year: "year",
+};
+
+const otherNames: Readonly<Record<string, string>> = {
+  bool: "tinyint",
+  boolean: "tinyint",
+  integer: "int",
+  serial: "bigint",
+  dec: "decimal",
+  fixed: "decimal",
+  numeric: "decimal",
+  real: "double",
+  nchar: "char",
+  nvarchar: "varchar",
+};
+
+/** The largest number that MySQL takes in the parentheses; of types that are not here it takes none. */
+const longest: Readonly<Record<string, number>> = {
+  tinyint: 255,
+  smallint: 255,
+  mediumint: 255,
+  int: 255,
+  bigint: 255,
+  decimal: 65,
+  float: 255,
+  double: 255,
+  bit: 64,
+  char: 255,
+  varchar: 16_383,
+  binary: 255,
+  varbinary: 65_000,
+  datetime: 6,
+  timestamp: 6,
+  time: 6,
+};
+const largestScale = 30;
+/** Without a number in parentheses they mean nothing, or the shortest there is. */
+const usualLength: Readonly<Record<string, number>> = { decimal: 10, bit: 1, char: 1, binary: 1 };
+
+const written = /^([a-z]+)\s*(?:\((.*)\))?((?:\s+(?:unsigned|signed|zerofill))*)$/is;
+const choice = /'((?:[^'\\]|''|\\.)*)'/gs;
+
+export function typeNamed(base: string, length: number | null = null): ColumnType {
+  const family = familyOf[base];
+  if (family === undefined) throw new Error(`MySQL has no type ${base}`);
+  return { base, family, length, scale: null, isUnsigned: false, choices: [] };
+}
+
+/** Null for what is no type, and for types whose values SQLite's driver for WordPress does not have, such as `point`. */
+export function parseType(text: string): ColumnType | null {
+  const [, name = "", inside, attributes = ""] = written.exec(text.trim()) ?? [];
+  const base = otherNames[name.toLowerCase()] ?? name.toLowerCase();
+  const family = familyOf[base];
+  if (family === undefined) return null;
+  const type = { ...typeNamed(base), isUnsigned: /unsigned/i.test(attributes) };
+  if (family === "choice") {
+    const choices = Array.from((inside ?? "").matchAll(choice), ([, one = ""]) => one.replaceAll("''", "'"));
+    return choices.length === 0 ? null : { ...type, choices };
+  }
+  return measured(type, inside);
+}
+
+function measured(type: ColumnType, inside: string | undefined): ColumnType | null {
+  const { base } = type;
+  const [length = usualLength[base] ?? null, scale = null] = numbersIn(inside);
+  if (length === null) return base === "varchar" || base === "varbinary" ? null : type;
+  const most = longest[base];
+  // Such as `longtext(100)`: MySQL has a type for the length, and this one is long enough.
+  if (most === undefined) return type;
+  if (length > most || (scale ?? 0) > Math.min(largestScale, length)) return null;
+  return { ...type, length, scale };
+}
+
+function numbersIn(text: string | undefined): readonly number[] {
+  return text !== undefined && /^\s*\d{1,9}\s*(,\s*\d{1,9}\s*)?$/.test(text) ? text.split(",").map(Number) : [];
+}
+
+/** As it stands in `CREATE TABLE`; nothing that was read gets there unchecked. */
+export function writeType({ base, length, scale, isUnsigned, choices }: ColumnType): string {
+  const inside = choices.length > 0 ? choices.map(quotedText) : [length, scale].filter((each) => each !== null);
+  return `${base}${inside.length > 0 ? `(${inside.join(",")})` : ""}${isUnsigned ? " unsigned" : ""}`;
+}
+
+/** Those whose content does not lie in the row: they have no default, and a key on one is on its beginning. */
+export function isLong({ base, family }: ColumnType): boolean {
+  return family === "json" || /(text|blob)$/.test(base);
+}
+
+/** How many bytes a value may take within the row; a few for what lies elsewhere. */
+export function widthOf(type: ColumnType): number {
+  if (isLong(type) || type.length === null) return 12;
+  if (type.family === "text") return type.length * 4 + 2;
+  return type.family === "binary" ? type.length + 2 : 32;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "\0": "\\0",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\u001a": "\\Z",
+  "'": "\\'",
+  "\\": "\\\\",
+};
+
+/** A text as MySQL reads it with any of its own modes that a dump sets. Always on one line. */
+export function quotedText(text: string): string {
+  return `'${text.replace(/\p{Cc}|['\\]/gu, (character) => escapes[character] ?? character)}'`;
+}
+
+/** A name as MySQL reads it. */
+export function quotedName(name: string): string {
+  return `\`${name.replaceAll("`", "``")}\``;
+}

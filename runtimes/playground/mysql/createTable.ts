@@ -1,0 +1,63 @@
+/** `CREATE TABLE` as MySQL and MariaDB both read it. */
+import { quotedName, quotedText, writeType } from "./columnType.ts";
+import type { ForeignKey, Key } from "./schema.ts";
+import type { SettledColumn, SettledTable } from "./settle.ts";
+
+function moment(type: SettledColumn["type"]): string {
+  return type.length === null ? "CURRENT_TIMESTAMP" : `CURRENT_TIMESTAMP(${type.length})`;
+}
+
+function defaultOf({ default: value, type, isNullable, isCounted }: SettledColumn): string {
+  if (value === null) return isNullable && !isCounted ? " DEFAULT NULL" : "";
+  if (value === "CURRENT_TIMESTAMP" && type.family === "moment") return ` DEFAULT ${moment(type)}`;
+  return ` DEFAULT ${type.family === "bit" ? value : quotedText(value)}`;
+}
+
+function columnLine(column: SettledColumn, tableCollation: string): string {
+  const { name, type, collation, isNullable, isCounted, isTouched, comment } = column;
+  const hasOwn = collation !== null && collation !== tableCollation && ["text", "choice"].includes(type.family);
+  return [
+    `  ${quotedName(name)} ${writeType(type)}`,
+    hasOwn ? ` COLLATE ${collation}` : "",
+    // A timestamp that is said nothing of may not be null.
+    isNullable ? (type.base === "timestamp" ? " NULL" : "") : " NOT NULL",
+    defaultOf(column),
+    isCounted ? " AUTO_INCREMENT" : "",
+    isTouched ? ` ON UPDATE ${moment(type)}` : "",
+    comment === "" ? "" : ` COMMENT ${quotedText(comment)}`,
+  ].join("");
+}
+
+function keyLine({ name, isUnique, kind, parts }: Key): string {
+  const columns = parts
+    .map(({ column, prefix }) => quotedName(column) + (prefix === null ? "" : `(${prefix})`))
+    .join(",");
+  if (name === "PRIMARY") return `  PRIMARY KEY (${columns})`;
+  const word = kind === "fulltext" ? "FULLTEXT KEY" : isUnique ? "UNIQUE KEY" : "KEY";
+  return `  ${word} ${quotedName(name)} (${columns})`;
+}
+
+const rules = ["CASCADE", "SET NULL", "RESTRICT"];
+
+function foreignLine({ name, columns, table, references, onDelete, onUpdate }: ForeignKey): string {
+  const names = (list: readonly string[]) => list.map(quotedName).join(",");
+  const rule = (what: string, said: string) => (rules.includes(said) ? ` ON ${what} ${said}` : "");
+  return [
+    `  CONSTRAINT ${quotedName(name)} FOREIGN KEY (${names(columns)}) REFERENCES ${quotedName(table)} (${names(references)})`,
+    rule("DELETE", onDelete),
+    rule("UPDATE", onUpdate),
+  ].join("");
+}
+
+export function createTable({ name, columns, keys, foreignKeys, collation, comment, next }: SettledTable): string {
+  const lines = [
+    ...columns.map((column) => columnLine(column, collation)),
+    ...keys.map(keyLine),
+    ...foreignKeys.map(foreignLine),
+  ];
+  const counter =
+    next !== null && next > 1n && columns.some(({ isCounted }) => isCounted) ? ` AUTO_INCREMENT=${next}` : "";
+  const remark = comment === "" ? "" : ` COMMENT=${quotedText(comment)}`;
+  const options = `ENGINE=InnoDB${counter} DEFAULT CHARSET=utf8mb4 COLLATE=${collation}${remark}`;
+  return `CREATE TABLE ${quotedName(name)} (\n${lines.join(",\n")}\n) ${options};\n`;
+}

@@ -1,0 +1,189 @@
+/**
+ * A SQLite database as SQL that plain MySQL (5.7, 8 and later) and MariaDB (10.3 and later) import: each table is looked
+ * through once for what is in it, then written. Nothing of it is held in memory but a megabyte of rows, or one value that
+ * is larger.
+ */
+import { closeSync, openSync, writeSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as breathe } from "node:timers/promises";
+import { quotedName } from "./columnType.ts";
+import { createTable } from "./createTable.ts";
+import { findIn, readRows } from "./findings.ts";
+import { literal } from "./literal.ts";
+import { readSchema, sameName, type TableSchema } from "./schema.ts";
+import { type SettledTable, settle } from "./settle.ts";
+
+export interface Dumped {
+  readonly tables: number;
+  /** Sentences about what is not as it was. */
+  readonly notes: readonly string[];
+}
+
+const statementBytes = 1_000_000;
+/** What servers take as one statement unless they are told otherwise. */
+const usualPacket = 16_000_000;
+const longestName = 64;
+
+const header = `-- A database of WordPress, or of another program, for MySQL or MariaDB.
+-- It was SQLite's, and was written as SQL by Sitewright. Tables of these names are replaced.
+
+SET NAMES utf8mb4;
+SET @old_sql_mode = @@sql_mode, sql_mode = 'NO_AUTO_VALUE_ON_ZERO';
+SET @old_time_zone = @@time_zone, time_zone = '+00:00';
+SET @old_foreign_key_checks = @@foreign_key_checks, foreign_key_checks = 0;
+SET @old_unique_checks = @@unique_checks, unique_checks = 0;
+SET @old_autocommit = @@autocommit, autocommit = 0;
+`;
+const footer = `
+COMMIT;
+SET autocommit = @old_autocommit;
+SET unique_checks = @old_unique_checks;
+SET foreign_key_checks = @old_foreign_key_checks;
+SET time_zone = @old_time_zone;
+SET sql_mode = @old_sql_mode;
+`;
+
+/** MySQL's names have no letters of four bytes, and no space at the end. */
+function canBeName(name: string): boolean {
+  return name !== "" && name.length <= longestName && !/[\0\ud800-\udfff\ufffd]| $/.test(name);
+}
+
+function canBeTable({ name, columns, keys }: TableSchema): boolean {
+  const named = [name, ...columns.map((column) => column.name), ...keys.map((key) => key.name)];
+  return columns.length > 0 && named.every(canBeName);
+}
+
+/** A reference between columns that are not of one type would be refused. */
+function isReferencePossible(table: SettledTable, all: ReadonlyMap<string, SettledTable>) {
+  return ({ columns, table: other, references, onDelete, onUpdate, name }: SettledTable["foreignKeys"][number]) => {
+    const target = all.get(sameName(other));
+    const typeOf = (of: SettledTable | undefined, column: string | undefined) =>
+      of?.columns.find((each) => sameName(each.name) === sameName(column ?? ""));
+    const isNulled = [onDelete, onUpdate].includes("SET NULL");
+    return (
+      canBeName(name) &&
+      columns.length > 0 &&
+      columns.every((column, at) => {
+        const [from, to] = [typeOf(table, column), typeOf(target, references[at])];
+        const isSame = from?.type.base === to?.type.base && from?.type.isUnsigned === to?.type.isUnsigned;
+        return from?.type.family === "integer" && isSame && (from.isNullable || !isNulled);
+      })
+    );
+  };
+}
+
+/** Writes pieces into a new file of the owner's. */
+function openSink(file: string) {
+  const handle = openSync(file, "wx", 0o600);
+  const write = (piece: string | Buffer): void => {
+    let rest = typeof piece === "string" ? Buffer.from(piece) : piece;
+    while (rest.length > 0) rest = rest.subarray(writeSync(handle, rest));
+  };
+  return { write, close: () => closeSync(handle) };
+}
+
+type Sink = ReturnType<typeof openSink>;
+
+/** Gives how long the longest statement is. */
+async function writeRows(
+  database: DatabaseSync,
+  schema: TableSchema,
+  { name, columns }: SettledTable,
+  sink: Sink,
+): Promise<number> {
+  const start = `INSERT INTO ${quotedName(name)} (${columns.map((column) => quotedName(column.name)).join(",")}) VALUES\n`;
+  let pieces: (string | Buffer)[] = [];
+  let bytes = 0;
+  let longest = 0;
+  const flush = async (): Promise<void> => {
+    if (pieces.length === 0) return;
+    sink.write(start);
+    for (const piece of joined(pieces)) sink.write(piece);
+    sink.write(";\n");
+    longest = Math.max(longest, bytes);
+    [pieces, bytes] = [[], 0];
+    // Whoever wanted the dump may be gone: this process notices that in between.
+    await breathe();
+  };
+  for (const row of readRows(database, schema)) {
+    const values = columns.map(({ type }, at) => literal(row[at] ?? null, type));
+    const size = values.reduce((sum, value) => sum + Buffer.byteLength(value) + 1, 4);
+    if (bytes + size > statementBytes) await flush();
+    pieces.push(
+      pieces.length === 0 ? "(" : ",\n(",
+      ...values.flatMap((value, at) => (at === 0 ? [value] : [",", value])),
+      ")",
+    );
+    bytes += size;
+  }
+  await flush();
+  return longest;
+}
+
+/** Texts that stand beside each other as one. */
+function* joined(pieces: readonly (string | Buffer)[]): Iterable<string | Buffer> {
+  let text: string[] = [];
+  for (const piece of pieces) {
+    if (typeof piece === "string") {
+      text.push(piece);
+      continue;
+    }
+    yield text.join("");
+    yield piece;
+    text = [];
+  }
+  yield text.join("");
+}
+
+function viewNotes(database: DatabaseSync): string[] {
+  const left = database.prepare(
+    "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('view', 'virtual') ORDER BY name",
+  );
+  return left
+    .all()
+    .map(
+      ({ name, type }) => `\`${name}\` is left out: it is a ${type === "view" ? "view" : "virtual table"} of SQLite's.`,
+    );
+}
+
+/** `source` is a database that nobody writes; `target` a new file. */
+export async function dump(source: string, target: string): Promise<Dumped> {
+  const database = new DatabaseSync(source, { readOnly: true });
+  const sink = openSink(target);
+  try {
+    const all = readSchema(database);
+    const schemas = all.filter(canBeTable);
+    const settled = new Map<string, SettledTable>();
+    for (const schema of schemas) {
+      settled.set(sameName(schema.name), settle(schema, findIn(database, schema)));
+      await breathe();
+    }
+    const notes = [
+      ...all
+        .filter((schema) => !canBeTable(schema))
+        .map(({ name }) => `\`${name}\` is left out: MySQL can't have a table or column of that name.`),
+      ...viewNotes(database),
+    ];
+    sink.write(header);
+    for (const schema of schemas) {
+      const table = settled.get(sameName(schema.name));
+      if (table === undefined) continue;
+      const foreignKeys = table.foreignKeys.filter(isReferencePossible(table, settled));
+      sink.write(`\nDROP TABLE IF EXISTS ${quotedName(table.name)};\n${createTable({ ...table, foreignKeys })}`);
+      const longest = await writeRows(database, schema, table, sink);
+      sink.write("COMMIT;\n");
+      notes.push(...table.notes);
+      const dropped = table.foreignKeys.length - foreignKeys.length;
+      if (dropped > 0) notes.push(`Of \`${table.name}\`, ${dropped} of its references to other tables are left out.`);
+      if (longest > usualPacket)
+        notes.push(
+          `\`${table.name}\` has a row of ${Math.ceil(longest / 1e6)} MB: the server's max_allowed_packet must be larger.`,
+        );
+    }
+    sink.write(footer);
+    return { tables: schemas.length, notes };
+  } finally {
+    sink.close();
+    database.close();
+  }
+}

@@ -1,0 +1,55 @@
+/** A value as it stands in an `INSERT`: always on one line, whatever is in it. */
+import { isUtf8 } from "node:buffer";
+import { type ColumnType, quotedText } from "./columnType.ts";
+import type { Value } from "./takes.ts";
+
+/** A string of JavaScript can't have more than some 500 million characters; a value of SQLite can. */
+const inOneString = 1 << 20;
+
+const escapes = new Map([
+  [0x00, 0x30],
+  [0x0a, 0x6e],
+  [0x0d, 0x72],
+  [0x1a, 0x5a],
+  [0x27, 0x27],
+  [0x5c, 0x5c],
+]);
+const quote = 0x27;
+const backslash = 0x5c;
+
+/** What `quotedText` gives, of bytes. */
+function quotedBytes(bytes: Uint8Array): Buffer {
+  let escaped = 0;
+  for (const byte of bytes) if (escapes.has(byte)) escaped += 1;
+  const quoted = Buffer.allocUnsafe(bytes.byteLength + escaped + 2);
+  let at = quoted.writeUInt8(quote);
+  for (const byte of bytes) {
+    const letter = escapes.get(byte);
+    if (letter !== undefined) at = quoted.writeUInt8(backslash, at);
+    at = quoted.writeUInt8(letter ?? byte, at);
+  }
+  quoted.writeUInt8(quote, at);
+  return quoted;
+}
+
+function hexadecimal(bytes: Uint8Array): string | Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.byteLength <= inOneString) return `0x${buffer.toString("hex")}`;
+  const pieces = [Buffer.from("0x")];
+  for (let start = 0; start < buffer.length; start += inOneString) {
+    pieces.push(Buffer.from(buffer.subarray(start, start + inOneString).toString("hex"), "latin1"));
+  }
+  return Buffer.concat(pieces);
+}
+
+/** `type` is one that keeps the value (`settle.ts`). */
+export function literal(value: Value, { family }: ColumnType): string | Buffer {
+  if (value === null) return "NULL";
+  if (typeof value === "bigint") return String(value);
+  // The largest number there is stands for what MySQL has none for.
+  if (typeof value === "number") return String(Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value)));
+  if (value.byteLength === 0) return "''";
+  if (family === "binary" || !isUtf8(value)) return hexadecimal(value);
+  if (value.byteLength > inOneString) return quotedBytes(value);
+  return quotedText(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8"));
+}

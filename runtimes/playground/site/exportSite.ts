@@ -1,0 +1,72 @@
+/** A snapshot of a site as it runs elsewhere: all of WordPress with MySQL, and nothing that only this installation has. */
+import { access, chmod, lstat, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { buildWhole, removeTree } from "../../folders.ts";
+import { partOf, releaseIn } from "../../releases.ts";
+import { RuntimeFailure, type SiteExport, type SnapshotFolder } from "../../runtime.ts";
+import { sharedFolders } from "../php/site.ts";
+import { linkLive } from "./copy.ts";
+import { dumpDatabase } from "./databases.ts";
+import { exportConfig } from "./exportConfig.ts";
+import { mainDatabase, type ReleaseFacts, recordOf, tellFullDisk } from "./release.ts";
+
+/** What makes a WordPress one on SQLite; each template has it (`templates/template.ts`). */
+const driver = { folder: "wp-content/mu-plugins/sqlite-database-integration", dropIn: "wp-content/db.php" };
+const driverMark = "sqlite-database-integration";
+const maxDropInBytes = 1_000_000;
+
+/** A drop-in of somebody else's stays. */
+async function removeDriver(webRoot: string): Promise<void> {
+  await removeTree(path.join(webRoot, driver.folder));
+  const dropIn = path.join(webRoot, driver.dropIn);
+  const facts = await lstat(dropIn).catch(() => null);
+  if (!facts?.isFile() || facts.size > maxDropInBytes) return;
+  if ((await readFile(dropIn, "latin1")).includes(driverMark)) await rm(dropIn);
+}
+
+async function addSharedCode(webRoot: string, core: string, version: string | null): Promise<void> {
+  await access(core).catch((cause: unknown) => {
+    throw new RuntimeFailure(`WordPress ${version}, which this was, is not kept here any more.`, { cause });
+  });
+  for (const name of sharedFolders) {
+    // An environment has an empty folder there, and PHP sees nothing of what somebody puts into it.
+    await removeTree(path.join(webRoot, name));
+    await linkLive(path.join(core, name), path.join(webRoot, name));
+  }
+}
+
+async function layOutWordPress(
+  webRoot: string,
+  { core, wordpressVersion }: ReleaseFacts,
+  assets: string,
+): Promise<void> {
+  if (core === null) return;
+  await addSharedCode(webRoot, path.join(assets, core), wordpressVersion);
+  await removeDriver(webRoot);
+  await exportConfig(webRoot);
+}
+
+/** Whole or not at all; a folder that is there already is not looked at. `assets` is the folder of what all environments share. */
+export async function exportSite(
+  { folder: source }: SnapshotFolder,
+  folder: string,
+  assets: string,
+): Promise<SiteExport> {
+  const release = await releaseIn(source);
+  const facts = recordOf(release);
+  const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
+  let dumped: Pick<SiteExport, "tables" | "notes"> = { tables: 0, notes: [] };
+  const build = async (place: string) => {
+    await chmod(place, 0o700);
+    const webRoot = path.join(place, "public");
+    await linkLive(files, webRoot);
+    await layOutWordPress(webRoot, facts, assets);
+    // Whoever does without WordPress may well go on with SQLite.
+    if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
+    const sql = path.join(place, "database.sql");
+    dumped = await dumpDatabase({ file: path.join(databases, mainDatabase(facts)), sql });
+    if (dumped.tables === 0) await rm(sql);
+  };
+  await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));
+  return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };
+}

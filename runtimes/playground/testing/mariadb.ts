@@ -1,0 +1,95 @@
+/** A MariaDB of a test's own: in its own folder, on a socket only, and gone with the test. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface MariaDb extends AsyncDisposable {
+  /** Makes a new database of what is in the file, with the client that everybody uses. Rejects with what it complained of. */
+  import(file: string, database: string): Promise<void>;
+  /** Rows of texts; null where the server says NULL. */
+  query(database: string, sql: string): Promise<readonly (readonly (string | null)[])[]>;
+}
+
+/** Root may run a server only when told so. */
+const user = `--user=${userInfo().username}`;
+/** Where Debian has servers, which not everybody's own list of places names. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+
+export async function startMariaDb(): Promise<MariaDb> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), "maria-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const [data, socket] = [path.join(folder, "data"), path.join(folder, "sock")];
+  const common = ["--no-defaults", `--datadir=${data}`, user];
+  await run("mariadb-install-db", [...common, "--auth-root-authentication-method=normal", "--skip-test-db"], { env });
+  const server = spawn(
+    "mariadbd",
+    [
+      ...common,
+      `--socket=${socket}`,
+      "--skip-networking",
+      "--innodb-flush-log-at-trx-commit=0",
+      "--skip-log-bin",
+      "--default-time-zone=+00:00",
+    ],
+    { stdio: ["ignore", "ignore", "pipe"], env },
+  );
+  const ended = once(server, "exit");
+  stack.defer(async () => {
+    server.kill("SIGTERM");
+    await ended;
+  });
+  await untilReady(createInterface(server.stderr));
+  // Whatever else it says must not fill the pipe.
+  server.stderr.resume();
+
+  async function client(input: Readable | string, parameters: readonly string[]): Promise<string> {
+    const all = [
+      "--no-defaults",
+      `--socket=${socket}`,
+      "--user=root",
+      "--default-character-set=utf8mb4",
+      ...parameters,
+    ];
+    const child = spawn("mariadb", all, { stdio: "pipe" });
+    const said = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    // Where the client gives up in the middle, what it says is the reason.
+    await pipeline(Readable.from(input), child.stdin).catch(() => undefined);
+    const [output, complaint, [code]] = await said;
+    if (code !== 0) throw new Error(complaint);
+    return output;
+  }
+
+  const owned = stack.move();
+  return {
+    import: async (file, database) => {
+      await client(`CREATE DATABASE ${database}`, []);
+      await client(createReadStream(file), [database]);
+    },
+    query: async (database, sql) => {
+      const output = await client(sql, ["--batch", "--skip-column-names", database]);
+      const lines = output.split("\n").filter((line) => line !== "");
+      return lines.map((line) => line.split("\t").map((value) => (value === "NULL" ? null : value)));
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function untilReady(lines: AsyncIterable<string>): Promise<void> {
+  const said: string[] = [];
+  for await (const line of lines) {
+    if (line.includes("ready for connections")) return;
+    said.push(line);
+  }
+  throw new Error(`MariaDB did not start: ${said.join("\n")}`);
+}

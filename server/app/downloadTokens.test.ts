@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { makeDownloadTokens } from "./downloadTokens.ts";
+
+const tokens = makeDownloadTokens(Buffer.alloc(32, 1));
+const id = randomUUID();
+
+test("a token leads back to its id, is the same each time, and fits into a path", () => {
+  expect(tokens.idOf(tokens.tokenOf(id))).toBe(id);
+  expect(tokens.tokenOf(id)).toBe(tokens.tokenOf(id));
+  expect(tokens.tokenOf(id)).toMatch(/^[A-Za-z0-9_-]{64}$/);
+});
+
+test("whoever knows the id, another token, or another installation's key, knows nothing of it", () => {
+  const other = makeDownloadTokens(Buffer.alloc(32, 2));
+  expect(tokens.idOf(other.tokenOf(id))).toBeNull();
+  const [mine, theirs] = [tokens.tokenOf(id), tokens.tokenOf(randomUUID())].map((token) =>
+    Buffer.from(token, "base64url"),
+  );
+  const mixed = Buffer.concat([mine?.subarray(0, 16) ?? Buffer.alloc(0), theirs?.subarray(16) ?? Buffer.alloc(0)]);
+  expect(tokens.idOf(mixed.toString("base64url"))).toBeNull();
+});
+
+test("nothing else is a token: no change of one letter, none shorter or longer, no other spelling", () => {
+  const token = tokens.tokenOf(id);
+  const changed = Array.from(
+    token,
+    (letter, at) => token.slice(0, at) + (letter === "A" ? "B" : "A") + token.slice(at + 1),
+  );
+  for (const wrong of [
+    ...changed,
+    "",
+    "x",
+    token.slice(1),
+    `${token}A`,
+    `${token}=`,
+    token.replace(/.$/, " "),
+    "é".repeat(64),
+  ]) {
+    expect(tokens.idOf(wrong)).toBeNull();
+  }
+});

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nobody } from "../store/activity.ts";
+import { findNewestBackup } from "../store/backups.ts";
+import { findDownloadableBackup } from "../store/downloadableBackups.ts";
+import { downloadRequest, makingDownload, unzipped, zipOf } from "../testing/downloads.ts";
+import { liveSite } from "../testing/sites.ts";
+import { withEngine } from "../testing/withEngine.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import type { OperationRequest } from "./accept.ts";
+import { addDownloadableBackup } from "./addDownloadableBackup.ts";
+import { backUp } from "./backup.ts";
+
+const worlds: World[] = [];
+beforeAll(async () => {
+  worlds.push(await makeWorld());
+});
+afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())));
+
+function theWorld(): World {
+  const [world] = worlds;
+  if (!world) throw new Error("There is no world");
+  return world;
+}
+
+const { signal } = new AbortController();
+
+type Site = Awaited<ReturnType<typeof liveSite>>;
+
+const run = (request: OperationRequest) => withEngine(theWorld(), (table) => table.submit(request));
+const scriptOf = ({ facts }: World) => createFakeRuntime({ folder: join(facts.dataFolder, "fake") }).script;
+
+async function write({ services }: World, { environment }: Site, text: string): Promise<void> {
+  const layout = await services.runtime.layout(environment);
+  await writeFile(join(layout?.documentRoot ?? "", "own.txt"), text);
+}
+
+function deletionOf({ companyId, siteId, environment }: Site): OperationRequest {
+  const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
+  const input = { siteId, environments: [environment] };
+  return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: nobody, activityParameters: {} };
+}
+
+test("the environment as it is now is in the zip, with a note on how to run it elsewhere", async () => {
+  const world = theWorld();
+  const site = await liveSite(world);
+  await write(world, site, "now");
+  const request = await downloadRequest(world, site);
+  const row = await run(request);
+  expect(row.public_error).toBeNull();
+  const { id } = request.input;
+  const found = await findDownloadableBackup(world.own.database, id);
+  const hoursLeft = ((found?.expiresAt.getTime() ?? 0) - Date.now()) / 3_600_000;
+  expect(Math.round(hoursLeft)).toBe(72);
+  expect(row.result).toEqual({ id, file_name: found?.fileName, expires_at: found?.expiresAt.getTime() });
+  const files = await unzipped(zipOf(world, id));
+  expect([...files.keys()]).toEqual(
+    expect.arrayContaining(["README.txt", "database.sql", "public/index.php", "public/wp-includes/index.php"]),
+  );
+  expect(files.get("public/own.txt")?.toString()).toBe("now");
+  const readme = files.get("README.txt")?.toString();
+  expect(readme).toContain(`${site.name}, Live, as it was when this was made`);
+  for (const part of ["WordPress 7.1.1.", "PHP 8.3", site.address, "< database.sql", "DB", "search-replace"]) {
+    expect(readme).toContain(part === "DB" ? "database_name_here" : part);
+  }
+});
+
+test("a backup's state is in the zip, of another environment too", async () => {
+  const world = theWorld();
+  const [site, other] = [await liveSite(world), await liveSite(world)];
+  await write(world, site, "then");
+  const { environment, address } = site;
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
+  await backUp(world.services, wish, signal);
+  await write(world, site, "now");
+  const backup = await findNewestBackup(world.own.database, environment.id);
+  const request = await downloadRequest(world, other, { id: backup?.id ?? 0, name: "Then" });
+  expect((await run(request)).state).toBe("succeeded");
+  const files = await unzipped(zipOf(world, request.input.id));
+  expect(files.get("public/own.txt")?.toString()).toBe("then");
+  expect(files.get("README.txt")?.toString()).toContain('as it was in the backup "Then"');
+  expect(files.get("README.txt")?.toString()).toContain(site.address);
+});
+
+test("a backup that has been removed meanwhile is said to be gone", async () => {
+  const world = theWorld();
+  const request = await downloadRequest(world, await liveSite(world), { id: 2_147_483_647, name: "Gone" });
+  expect(await run(request)).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+  expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
+});
+
+test("two of one environment are made at once, and another operation on it needn't wait", async () => {
+  const world = theWorld();
+  const site = await liveSite(world);
+  const requests = [await downloadRequest(world, site), await downloadRequest(world, site)];
+  const slow = { method: "exportSite", when: "middle", what: "slow", milliseconds: 300 } as const;
+  await scriptOf(world).setFaults([slow]);
+  const input = { environment: site.environment, address: site.address, note: null };
+  const ids = { companyId: site.companyId, siteId: site.siteId, environmentId: site.environment.id };
+  const other: OperationRequest = {
+    kind: "addManualBackup",
+    ...ids,
+    locks: [site.environment.id],
+    input,
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: {},
+  };
+  const rows = await withEngine(world, (table) => Promise.all([...requests, other].map((one) => table.submit(one))));
+  await scriptOf(world).setFaults([]);
+  expect(rows.map(({ state }) => state)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  for (const request of requests) expect(await makingDownload.finished(world, request)).toEqual([]);
+});
+
+test("where the site is deleted meanwhile, nothing of it stays to be downloaded", async () => {
+  const world = theWorld();
+  const { services, own } = world;
+  const site = await liveSite(world);
+  const [made, making] = [await downloadRequest(world, site), await downloadRequest(world, site)];
+  expect((await run(made)).state).toBe("succeeded");
+  const write: typeof services.downloads.write = async (...parameters) => {
+    const bytes = await services.downloads.write(...parameters);
+    expect((await run(deletionOf(site))).state).toBe("succeeded");
+    return bytes;
+  };
+  const definition = addDownloadableBackup({ ...services, downloads: { ...services.downloads, write } });
+  const context = {
+    ...{ ...making, operationId: `backups:add-downloadable-${randomUUID()}`, signal },
+    secret: () => "",
+  };
+  await expect(definition.steps.at(-1)?.run(context)).rejects.toThrow("The environment is not there any more.");
+  for (const { input } of [making, made]) {
+    expect(await findDownloadableBackup(own.database, input.id)).toBeNull();
+    await expect(unzipped(zipOf(world, input.id))).rejects.toThrow("ENOENT");
+  }
+  expect(await readdir(join(world.facts.dataFolder, "work"))).toEqual([]);
+});
+
+test("an environment that is replaced at that very moment is read again", async () => {
+  const world = theWorld();
+  const { services } = world;
+  const request = await downloadRequest(world, await liveSite(world));
+  const replaced = { ...services.runtime, layout: replacedOnce(services.runtime) };
+  const definition = addDownloadableBackup({ ...services, runtime: replaced });
+  const context = { ...request, operationId: `backups:add-downloadable-${randomUUID()}`, signal, secret: () => "" };
+  const pack = () => definition.steps.at(-1)?.run(context);
+  await expect(pack()).rejects.toMatchObject({ name: "StepFailure", isTransient: true });
+  await pack();
+  expect(await makingDownload.finished(world, request)).toEqual([]);
+});
+
+/** Another release when it is asked for the second time than when it was the first. */
+function replacedOnce(runtime: World["services"]["runtime"]): typeof runtime.layout {
+  let asked = 0;
+  return async (environment) => {
+    const layout = await runtime.layout(environment);
+    asked += 1;
+    return layout && { ...layout, release: asked === 1 ? 0 : layout.release };
+  };
+}
+
+test("what can't be put together leaves nothing, and says why", async () => {
+  const world = theWorld();
+  const message = "A database is damaged, so that it can't be copied.";
+  await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", what: "fail", message }]);
+  const request = await downloadRequest(world, await liveSite(world));
+  expect(await run(request)).toMatchObject({ state: "failed", public_error: message });
+  await scriptOf(world).setFaults([]);
+  expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
+});

@@ -1,0 +1,18 @@
+/** Removes downloadable backups whose time is over, and zips that nobody knows of any more: their environment is gone. */
+import type { Downloads } from "../archives/downloads.ts";
+import type { Database } from "../store/database.ts";
+import { knownDownloadableBackups, removeExpiredDownloadableBackups } from "../store/downloadableBackups.ts";
+
+export interface ExpireDownloadsOptions {
+  readonly database: Database;
+  readonly downloads: Pick<Downloads, "list" | "remove">;
+  readonly now?: () => number;
+}
+
+export async function expireDownloads({ database, downloads, now = Date.now }: ExpireDownloadsOptions): Promise<void> {
+  await removeExpiredDownloadableBackups(database, new Date(now()));
+  // A row is there before its zip: what is listed first and has none then never gets one.
+  const there = await downloads.list();
+  const known = await knownDownloadableBackups(database, there);
+  for (const id of there) if (!known.has(id)) await downloads.remove(id);
+}
