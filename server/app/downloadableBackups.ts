@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import type { DownloadableBackupWish } from "@sitewright/contract/downloadableBackups.ts";
 import type { AddDownloadableBackupInput } from "@sitewright/server/operations/addDownloadableBackup.ts";
 import {
-  countInProgress,
   findDownloadableBackup,
   insertDownloadableBackup,
   listDownloadableBackups,
@@ -14,11 +13,9 @@ import { mayWrite } from "./access.ts";
 import { addressOf } from "./addresses.ts";
 import { requireBackup } from "./backups.ts";
 import type { App, Context, OpenDownload } from "./context.ts";
-import { NotFound, Refused } from "./failures.ts";
+import { NotFound } from "./failures.ts";
 
 const hour = 3_600_000;
-/** Of one environment: each takes a processor, and room on the disk, for a while. */
-const mostAtOnce = 3;
 
 export async function list(context: Context, environmentId: string) {
   const found = await listDownloadableBackups(context.pool, environmentId);
@@ -55,12 +52,6 @@ export function add(
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
     const backup = wish.backup_id === undefined ? null : await requireBackup(context, transaction, wish.backup_id);
-    if ((await countInProgress(transaction, environmentId)) >= mostAtOnce) {
-      throw new Refused(
-        "too_many_downloads",
-        `${mostAtOnce} downloadable backups of this environment are being made already. Ask again when one of them is there.`,
-      );
-    }
     const { id: envId, number, company_id: companyId, site_id: siteId } = environment;
     const row = { id: randomUUID(), companyId, siteId, environmentId: envId };
     const day = new Date().toISOString().slice(0, 10);

@@ -106,41 +106,60 @@ function entriesOf({ root, readme }: Zip, { files }: Tree, names: ReadonlyMap<st
   return [first, ...others];
 }
 
-/** One after the other: each is opened when the one before has been read. */
-async function feed(zip: ZipFile, entries: readonly Entry[], stop: AbortController): Promise<void> {
+/** One after the other: each is opened when the one before has been read. `opened` is told of each. */
+async function feed(
+  zip: ZipFile,
+  entries: readonly Entry[],
+  stop: AbortSignal,
+  opened: (content: Readable) => void,
+): Promise<void> {
   for (const { name, bytes, mtime, mode, open } of entries) {
-    stop.signal.throwIfAborted();
+    stop.throwIfAborted();
     const options = { mtime, mode, compress: !compressed.test(name), forceZip64Format: bytes > largeBytes };
-    const opened = Promise.withResolvers<Readable>();
+    const asked = Promise.withResolvers<Readable>();
     zip.addReadStreamLazy(name, options, (give) => {
       const content = open();
-      content.once("error", (error) => stop.abort(error));
-      stop.signal.addEventListener("abort", () => content.destroy(), { once: true });
-      opened.resolve(content);
+      opened(content);
+      asked.resolve(content);
       give(null, content);
     });
-    const content = await opened.promise;
+    const content = await asked.promise;
+    // Rejects where it can't be read.
     if (!content.closed) await once(content, "close");
   }
   zip.end();
 }
 
-async function writeEntries(entries: readonly Entry[], folders: readonly string[], file: string, signal: AbortSignal) {
-  const stop = new AbortController();
+async function writeEntries(
+  entries: readonly Entry[],
+  folders: readonly string[],
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
   const zip = new ZipFile();
-  zip.on("error", (error) => stop.abort(error));
+  zip.on("error", (error) => failed.abort(error));
   const target = createWriteStream(file, { mode: 0o600, flush: true });
-  const written = pipeline(zip.outputStream, target, { signal: AbortSignal.any([signal, stop.signal]) });
+  let current: Readable | null = null;
   try {
     // First, while nothing is being read: then each is written at once.
     for (const name of folders) zip.addEmptyDirectory(name, { mode: folderMode });
-    await Promise.all([written, feed(zip, entries, stop)]);
+    const written = pipeline(zip.outputStream, target, { signal: stop });
+    const fed = feed(zip, entries, stop, (content) => {
+      current = content;
+    });
+    await Promise.all([written, fed]);
   } catch (error) {
-    signal.throwIfAborted();
-    throw stop.signal.aborted ? stop.signal.reason : error;
+    throw stop.aborted ? stop.reason : error;
   } finally {
-    stop.abort();
+    failed.abort();
+    destroy(current);
   }
+}
+
+function destroy(stream: Readable | null): void {
+  stream?.destroy();
 }
 
 /** Throws where the list at the zip's end can't be read, or isn't that of `entries` files and folders. */

@@ -138,17 +138,6 @@ describe("asking for one", () => {
     }
     expect(await listed()).toEqual([]);
   });
-
-  it("is possible three times at once, of each environment", async () => {
-    const { database } = test.current;
-    const answers = await Promise.all(Array.from({ length: 6 }, () => add()));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 202, 202, 400, 400, 400]);
-    const refused = answers.find(({ status }) => status === 400);
-    expect(refused?.body.data).toEqual({ code: "too_many_downloads" });
-    expect(refused?.body.message).toContain("3 downloadable backups of this environment are being made already");
-    expect((await add({}, environment.liveId)).status).toBe(202);
-    await database.deleteFrom("downloadable_backups").execute();
-  });
 });
 
 describe("a link", () => {

@@ -115,6 +115,18 @@ test("two of one environment are made at once, and another operation on it needn
   for (const request of requests) expect(await makingDownload.finished(world, request)).toEqual([]);
 });
 
+test("a fourth of one environment is not made while three are, and says so", async () => {
+  const world = theWorld();
+  const [site, other] = [await liveSite(world), await liveSite(world)];
+  for (let count = 0; count < 3; count += 1) await downloadRequest(world, site);
+  const [fourth, elsewhere] = [await downloadRequest(world, site), await downloadRequest(world, other)];
+  const message =
+    "3 downloadable backups of this environment are being made already. Ask again when one of them is there.";
+  expect(await run(fourth)).toMatchObject({ state: "failed", public_error: message });
+  expect(await makingDownload.cleanSlate(world, fourth)).toEqual([]);
+  expect((await run(elsewhere)).state).toBe("succeeded");
+});
+
 test("where the site is deleted meanwhile, nothing of it stays to be downloaded", async () => {
   const world = theWorld();
   const { services, own } = world;

@@ -5,6 +5,7 @@
 import type { SnapshotFolder } from "@sitewright/runtimes/runtime.ts";
 import { findBackup } from "../store/backups.ts";
 import {
+  countBefore,
   findDownloadableBackup,
   finishDownloadableBackup,
   removeDownloadableBackup,
@@ -30,6 +31,8 @@ export type AddDownloadableBackupInput = {
 };
 
 const hour = 3_600_000;
+/** Of one environment: each takes a processor, and room on the disk, for a while. */
+const mostAtOnce = 3;
 /** What WordPress's own code takes in a zip. */
 const coreBytes = 60_000_000;
 /** A database as it is, as SQL, and what of it is in the zip. */
@@ -46,8 +49,12 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
   }
 
   async function estimate(input: AddDownloadableBackupInput): Promise<void> {
+    const { id, environment } = input;
+    if ((await countBefore(database, id)) >= mostAtOnce) {
+      const already = `${mostAtOnce} downloadable backups of this environment are being made already.`;
+      throw new StepFailure(`${already} Ask again when one of them is there.`);
+    }
     const backup = await backupOf(input);
-    const { environment } = input;
     const times = backup === null ? { files: 1, database: databaseTimes } : { files: 0, database: 0 };
     const moreBytes = coreBytes + (backup === null ? 0 : databaseTimes * backup.bytes);
     await requireRoom(runtime, { copies: [{ environment, ...times }], moreBytes }, "The downloadable backup");

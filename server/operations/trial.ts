@@ -82,7 +82,12 @@ function noAnswer(reason: string, page: string): string {
 /** The first error in PHP's log, without the date that stands before each line. */
 function firstError(log: string): string | null {
   const line = log.split("\n").find((text) => /PHP (?:Fatal|Parse|Recoverable|Core|Compile)/i.test(text));
-  return line?.replace(/^\[[^\]]*\]\s*/, "").trim() ?? null;
+  return (
+    line
+      ?.replace(/^\[[^\]]*\]\s*/, "")
+      .replaceAll("\0", "")
+      .trim() ?? null
+  );
 }
 
 /** What is wrong with the page, as a part of a sentence; null where nothing is. */

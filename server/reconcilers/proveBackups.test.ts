@@ -237,6 +237,7 @@ describe("next is", () => {
   });
 
   test("nobody whose backup was made a moment ago, who is being changed, or who is not served", async () => {
+    // Five minutes ago, when the hour has passed.
     await addBackup(await environment(), -55);
     const busy = await environment();
     await addBackup(busy);

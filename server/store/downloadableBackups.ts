@@ -23,16 +23,15 @@ export async function insertDownloadableBackup(
     .execute();
 }
 
-/** How many of the environment are being made. Nobody adds one to them before this transaction has ended. */
-export async function countInProgress(transaction: DatabaseTransaction, environmentId: string): Promise<number> {
-  await transaction.selectFrom("environments").select("id").where("id", "=", environmentId).forNoKeyUpdate().execute();
-  const { count } = await transaction
-    .selectFrom("downloadable_backups")
-    .select(({ fn }) => fn.countAll().as("count"))
-    .where("environment_id", "=", environmentId)
-    .where("bytes", "is", null)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+/** How many of the same environment are being made that were asked for before this one. */
+export async function countBefore(database: Database, id: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count
+    from downloadable_backups own join downloadable_backups other using (environment_id)
+    where own.id = ${id} and other.bytes is null and (other.created_at, other.id) < (own.created_at, own.id)`.execute(
+    database,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** From now on it can be downloaded. False where it is not there any more: its environment was removed. */
@@ -76,7 +75,7 @@ export async function findDownloadableBackup(
   return row ?? null;
 }
 
-/** Ids of those of these environments, or of all, that can't be downloaded any more. */
+/** Removes finished ones whose time is over, and gives their ids. */
 export async function removeExpiredDownloadableBackups(database: Database, now: Date): Promise<readonly string[]> {
   const rows = await database
     .deleteFrom("downloadable_backups")
