@@ -9,7 +9,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { finishDownloadableBackup, insertDownloadableBackup } from "@sitewright/server/store/downloadableBackups.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Reply, useTestServer } from "./testing/server.ts";
+import { type Reply, startTestServer, useTestServer } from "./testing/server.ts";
 
 const zips = new Map<string, string>();
 const logged: string[] = [];
@@ -265,5 +265,36 @@ describe("a link", () => {
     await breathe();
     expect(logged.join("")).not.toContain(token);
     zips.delete(id);
+  });
+
+  it("does not keep the server from stopping", async () => {
+    const file = join(folder, "large");
+    await writeFile(file, "x".repeat(50_000_000));
+    const openDownload = async () => ({ handle: await open(file, "r"), bytes: 50_000_000 });
+    const other = await startTestServer({ openDownload });
+    const siteId = await other.addSite();
+    const { liveId } = await other.addEnvironment(siteId);
+    const id = randomUUID();
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const row = {
+      id,
+      companyId: other.company.company_id,
+      siteId,
+      environmentId: liveId,
+      fileName: "a.zip",
+      expiresAt,
+    };
+    await other.database.transaction().execute((transaction) => insertDownloadableBackup(transaction, row));
+    await finishDownloadableBackup(other.database, id, { bytes: 50_000_000, expiresAt });
+    const list = await other.call("GET", pathOf(liveId));
+    const { download_link: link } = list.body.environment.downloadable_backups[0];
+    const request = get(`http://127.0.0.1:${await other.listen()}${new URL(link).pathname}`, { agent: false });
+    const [response] = await once(request, "response");
+    await once(response, "data");
+    response.pause();
+    const broken = once(response, "error");
+    await other[Symbol.asyncDispose]();
+    response.resume();
+    expect(String(await broken)).toContain("aborted");
   });
 });

@@ -334,6 +334,34 @@ describe("tables that WordPress's driver describes", () => {
     expect((await definition("t")).match(/mediumtext/g)).toHaveLength(3);
   });
 
+  test("keep references between numbers, and say which others are left out", async () => {
+    const { query, definition, notes } = await imported((database) => {
+      const other = { name: "other", type: "bigint(20) unsigned", own: "INTEGER", nullable: true };
+      const word = { name: "word", type: "varchar(20)", own: "TEXT", default: "" };
+      describedTable(database, "a_child", [id, other, word], [primary]);
+      describedTable(database, "b_parent", [id, word], [primary]);
+      database.exec(`
+        CREATE TABLE ${information}referential_constraints (TABLE_NAME, CONSTRAINT_NAME, REFERENCED_TABLE_NAME, DELETE_RULE, UPDATE_RULE);
+        CREATE TABLE ${information}key_column_usage (TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_COLUMN_NAME);
+        CREATE TABLE ${information}table_constraints (TABLE_NAME, CONSTRAINT_NAME, CONSTRAINT_TYPE);
+        INSERT INTO ${information}referential_constraints VALUES
+          ('a_child', 'by_id', 'b_parent', 'CASCADE', 'NO ACTION'), ('a_child', 'by_word', 'b_parent', 'CASCADE', 'CASCADE'),
+          ('a_child', 'by_hand', 'b_parent', 'CASCADE); DROP TABLE b_parent', '');
+        INSERT INTO ${information}key_column_usage VALUES
+          ('a_child', 'by_id', 'other', 'id'), ('a_child', 'by_word', 'word', 'word'), ('a_child', 'PRIMARY', 'id', NULL);
+        INSERT INTO ${information}table_constraints VALUES ('a_child', 'positive', 'CHECK'), ('a_child', 'PRIMARY', 'PRIMARY KEY');
+        INSERT INTO b_parent VALUES (7, 'x'); INSERT INTO a_child VALUES (1, 7, 'x'), (2, 8, 'y')`);
+    });
+    const child = await definition("a_child");
+    expect(child).toContain("CONSTRAINT `by_id` FOREIGN KEY (`other`) REFERENCES `b_parent` (`id`) ON DELETE CASCADE");
+    expect(child).not.toMatch(/by_word|by_hand|positive/);
+    expect(await query("SELECT COUNT(*) FROM a_child")).toEqual([["2"]]);
+    expect(notes).toEqual([
+      "The rule `positive` on values of `a_child` is left out.",
+      "Of `a_child`, 2 of its references to other tables are left out.",
+    ]);
+  });
+
   test("nothing that a description says gets into the SQL unchecked", async () => {
     const { query, definition } = await imported((database) => {
       describedTable(database, "t", [

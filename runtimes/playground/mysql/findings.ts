@@ -37,11 +37,11 @@ export const nothingFound: Findings = {
 /** Rows of a table, in no order, one at a time: a text as its bytes. */
 export function readRows(database: DatabaseSync, { name, columns }: TableSchema): Iterable<readonly Value[]> {
   // In a database of another encoding the bytes of a text would not be UTF-8.
-  const isPlain = database.prepare("PRAGMA encoding").get()?.encoding === "UTF-8";
+  const hasBytes = database.prepare("PRAGMA encoding").get()?.encoding === "UTF-8";
   const values = columns
     .map((column) => quoted(column.name))
     .map((column) =>
-      isPlain ? `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END` : column,
+      hasBytes ? `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END` : column,
     );
   const read = database.prepare(`SELECT ${values.join(", ")} FROM ${quoted(name)} NOT INDEXED`);
   read.setReadBigInts(true);
