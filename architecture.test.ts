@@ -20,6 +20,17 @@ const mayImport: Record<string, readonly string[]> = {
   "server/operations": ["contract", "server/store", "server/archives", "server/reconcilers", "server", "runtimes"],
   "server/reconcilers": ["contract", "server/store", "server/archives", "server", "runtimes", "edge"],
   "server/app": ["contract", "server/store", "server/operations", "server", "runtimes"],
+  "server/moving": ["contract", "server/store", "server"],
+  "server/operator": [
+    "contract",
+    "server/app",
+    "server/archives",
+    "server/moving",
+    "server/store",
+    "server",
+    "runtimes",
+    "supervisor",
+  ],
   "server/http": ["contract", "server/app", "server"],
   // Files that stand in the server's own folder: settings, sealing.
   server: ["runtimes"],

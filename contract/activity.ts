@@ -30,6 +30,7 @@ export const activityTypes = [
   "restoreDeletedSite",
   "restoreDeletedEnvironment",
   "proveBackup",
+  "rebuildEnvironment",
   "createApiKey",
   "revokeApiKey",
 ] as const;

@@ -45,6 +45,7 @@ export const refusalReasons = {
     "The version of PHP has come to its end; whoever opts out of automatic updates in the same request may have it.",
   unknown_backup: "The company has no such backup, or it is not finished.",
   being_brought_back: "What was deleted is being brought back already.",
+  environment_away: "The environment is not there yet: it can only be brought back as a whole, without `only`.",
   unknown_user: "The company has no such user.",
   expiry_in_the_past: "An API key can't expire before it is made.",
   unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",

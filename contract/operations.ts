@@ -95,11 +95,19 @@ export const operationKinds = {
     category: "siteActions",
   },
   proveBackup: { prefix: "backups:prove-", message: "Proving a backup in progress", category: "siteActions" },
+  rebuildEnvironment: {
+    prefix: "environments:rebuild-",
+    message: "Rebuilding environment in progress",
+    category: "siteActions",
+  },
 } as const satisfies Record<string, OperationKindFacts>;
 
 export type OperationKind = keyof typeof operationKinds;
 
 export const environmentBusyMessage = "The environment is blocked by another process. Please try again a bit later.";
+
+export const environmentAwayMessage =
+  "The environment is still being brought back from its backup. Please try again a bit later.";
 
 export const operationMessages = {
   running: "Operation in progress",

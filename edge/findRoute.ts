@@ -11,15 +11,19 @@ export interface FoundRoute {
   readonly host: string;
 }
 
+/** The page to answer with. */
+type NoRoute = "badRequest" | "unknownHost" | "unavailable";
+
 /** Gives the name of the page to answer with where the request is for no site. */
-export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute | "badRequest" | "unknownHost" {
+export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute | NoRoute {
   const target = splitTarget(request.url ?? "");
   const host = target.host ?? (hasOneHost(request) ? request.headers.host : undefined);
   const name = readHost(host);
   const path = readPath(target.url);
   if (host === undefined || name === null || path === null) return "badRequest";
   const route = routes.find(name);
-  return route === null ? "unknownHost" : { route, path, host };
+  if (route !== null) return { route, path, host };
+  return routes.isAway(name) ? "unavailable" : "unknownHost";
 }
 
 /** Node keeps the first of two Host headers; a proxy before us may have believed the second. */

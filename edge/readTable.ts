@@ -17,7 +17,9 @@ export function readTable(value: unknown): EdgeTable {
     if (!ids.has(host.environmentId))
       throw new BadTable(`hosts: ${host.name} has an environment that isn't in the table`);
   }
-  return { generation: count(table.generation, "generation"), environments, hosts };
+  // Tables that were written before this was known are still read.
+  const away = list(table.away ?? [], "away").map((name, index) => text(name, `away[${index}]`));
+  return { generation: count(table.generation, "generation"), environments, hosts, away };
 }
 
 /** `at` is what errors call it. Throws `BadTable`. */

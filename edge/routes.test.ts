@@ -170,6 +170,22 @@ test("a table from before freezes and fresh processes were known freezes nobody"
   expect([isFrozen, phpRun]).toEqual([false, 0]);
 });
 
+test("the names of what is not there yet are answered with a page that says so, until it is", async () => {
+  const { edge, folder } = await startEmptyEdge();
+  const away = ["moved.localhost", "*.moved.localhost"];
+  await putTable(edge, JSON.stringify({ ...tableOf(1, [at(folder, "a")], { "a.localhost": "a" }), away }));
+  for (const host of ["moved.localhost", "Moved.localhost:8081", "blog.moved.localhost"]) {
+    const page = await ask(edge, "/", { host });
+    expect(page.status).toBe(503);
+    expect(page.body).toContain("This site is not available at the moment");
+  }
+  expect((await ask(edge, "/", { host: "other.localhost" })).status).toBe(404);
+  expect((await ask(edge, "/", { host: "a.localhost" })).status).toBe(200);
+  await putTable(edge, tableOf(2, [at(folder, "moved")], { "moved.localhost": "moved" }));
+  expect((await ask(edge, "/", { host: "moved.localhost" })).status).toBe(200);
+  expect((await ask(edge, "/", { host: "blog.moved.localhost" })).status).toBe(404);
+});
+
 test("the admin socket knows nothing else", async () => {
   const { edge } = await startEmptyEdge();
   expect((await ask(edge, "/table", { socketPath: edge.adminSocket })).status).toBe(404);

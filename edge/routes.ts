@@ -14,6 +14,8 @@ export interface Route {
 export interface Routes {
   /** Null where no site has this name (as `readHost` gives it). */
   find(host: string): Route | null;
+  /** Whether the name, which nothing is served under, is that of a site which will be there again. */
+  isAway(host: string): boolean;
   /**
    * Resolves with the generation in force: the given one, or a newer one that was already there. No write to an
    * environment that is frozen in it begins then; those that have begun are another matter (`Writes.settled`).
@@ -31,6 +33,7 @@ interface Served {
 export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes: Pick<Writes, "freeze">): Routes {
   let table = emptyTable;
   let served = serve([], []);
+  let away = indexHosts([]);
   let turn: Promise<unknown> = Promise.resolve();
 
   async function replace(next: EdgeTable): Promise<number> {
@@ -42,6 +45,7 @@ export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes
     await upstream.setEnvironments(next.environments);
     table = next;
     served = serve(next.environments, next.hosts);
+    away = indexHosts((next.away ?? []).map((name) => ({ name, environmentId: name })));
     writes.freeze(frozenIn(next));
     return next.generation;
   }
@@ -51,6 +55,7 @@ export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes
       const id = findHost(served.hosts, host);
       return id === null ? null : (served.environments.get(id) ?? null);
     },
+    isAway: (host) => findHost(away, host) !== null,
     set(next) {
       const result = turn.then(() => replace(next));
       turn = result.catch(() => undefined);

@@ -31,4 +31,6 @@ export interface EdgeTable {
   readonly generation: number;
   readonly environments: readonly EdgeEnvironment[];
   readonly hosts: readonly EdgeHost[];
+  /** Names, like those of `hosts`, of environments that are not there yet. Absent: none. */
+  readonly away?: readonly string[];
 }

@@ -11,6 +11,7 @@ import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { makeProof } from "./app/automaticProofs.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { makeDownloadTokens } from "./app/downloadTokens.ts";
+import { makeRebuild } from "./app/rebuild.ts";
 import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import { openArchives } from "./archives/archives.ts";
 import { ArchiveUrlError, openBlobs, parseArchiveUrl } from "./archives/archiveUrl.ts";
@@ -31,6 +32,7 @@ import { expireBackups } from "./reconcilers/expireBackups.ts";
 import { expireDownloads } from "./reconcilers/expireDownloads.ts";
 import { proveBackups } from "./reconcilers/proveBackups.ts";
 import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
+import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
 import { updatePhp } from "./reconcilers/updatePhp.ts";
@@ -125,6 +127,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     begin: makeScheduledBackup({ database, settings: config, acceptOperation }),
   };
   const prove = makeProof({ database, settings: config, acceptOperation });
+  const rebuild = makeRebuild({ database, settings: config, acceptOperation });
+  const moved = { database, startedAt: new Date(), rebuild };
   const reconcilers = startReconcilers(
     [
       ...listReconcilers(opened, publisher),
@@ -142,6 +146,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
         retrySeconds: 60,
         run: () => expireDownloads({ database, downloads }),
       },
+      { name: "rebuildEnvironments", everySeconds: 3, retrySeconds: 10, run: () => rebuildEnvironments(moved) },
       { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
     ],
     log,

@@ -8,15 +8,19 @@ export interface DurableFileOptions {
   readonly mode?: number;
 }
 
-/** Replaces `file` by one that holds `text`. A reader sees the old content or the new, whatever happens. */
-export async function writeDurableFile(file: string, text: string, options: DurableFileOptions = {}): Promise<void> {
+/** Replaces `file` by one that holds `content`. A reader sees the old content or the new, whatever happens. */
+export async function writeDurableFile(
+  file: string,
+  content: string | Uint8Array,
+  options: DurableFileOptions = {},
+): Promise<void> {
   const folder = dirname(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const beside = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
     const handle = await open(beside, "wx", options.mode ?? 0o600);
     try {
-      await handle.writeFile(text);
+      await handle.writeFile(content);
       await handle.sync();
     } finally {
       await handle.close();

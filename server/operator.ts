@@ -1,135 +1,112 @@
 /**
- * `npm run --silent operator -- company create "<name>" [--json]`: what only the one who runs the installation may
- * do. It works on the database of the running installation, and standard output holds nothing but the result.
+ * `npm run --silent operator -- <command>`: what only the one who runs the installation may do. Standard output holds
+ * nothing but the result.
  *
  * Exit codes: 0 done, 1 it could not be done, 2 it was not understood.
  */
 import { parseArgs } from "node:util";
-import { readRun } from "@sitewright/supervisor/records.ts";
-import { createCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
-import { type Config, ConfigError, loadConfig } from "./config.ts";
-import type { Database } from "./store/database.ts";
-import { openDatabase } from "./store/open.ts";
+import { explainStart } from "@sitewright/supervisor/dataFolder.ts";
+import { ConfigError, loadConfig } from "./config.ts";
+import { UnusableFile } from "./moving/envelope.ts";
+import { backup } from "./operator/backup.ts";
+import { companyForPeople, makeCompany } from "./operator/company.ts";
+import { Failure, failed, notUnderstood } from "./operator/failure.ts";
+import { restore } from "./operator/restore.ts";
+import { withSettingsFile } from "./settingsFile.ts";
 
 const usage = `Usage: npm run --silent operator -- company create "<name>" [--json]
+       npm run --silent operator -- backup <file> [--force] [--with-backups]
+       npm run --silent operator -- restore <file>
 
   company create "<name>"   makes a company with an owner and an API key, and prints them
   --json                    as {"company_id", "api_key", "admin_email", "admin_password"}
+
+  backup <file>             writes database, keys and settings of the installation into one encrypted file
+  --force                   replaces the file where it is there
+  --with-backups            makes a fresh backup of every environment first, while the installation runs
+  restore <file>            makes the installation of such a file anew, in a data folder that has none
+
+The passphrase of the file is asked for, or taken from SITEWRIGHT_BACKUP_PASSPHRASE.
 `;
 
-const failed = 1;
-const notUnderstood = 2;
-
-/** What went wrong, in a sentence for the person. */
-class Failure extends Error {
-  readonly exitCode: number;
-  constructor(message: string, exitCode: number, options?: ErrorOptions) {
-    super(message, options);
-    this.exitCode = exitCode;
-  }
-}
-
-interface Command {
-  readonly name: string;
+interface Flags {
   readonly json: boolean;
+  readonly force: boolean;
+  readonly "with-backups": boolean;
 }
+
+type Command = () => Promise<string>;
 
 /** Null where help was asked for. */
 function readCommand(given: readonly string[]): Command | null {
   try {
     const { values, positionals } = parseArgs({
       args: [...given],
-      options: { json: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+      options: {
+        json: { type: "boolean", default: false },
+        force: { type: "boolean", default: false },
+        "with-backups": { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
       allowPositionals: true,
     });
-    if (values.help) {
-      return null;
-    }
-    const [noun, verb, name, ...more] = positionals;
-    if (noun === "company" && verb === "create" && name !== undefined && more.length === 0) {
-      return { name, json: values.json };
-    }
+    if (values.help) return null;
+    const command = commandOf(positionals, values);
+    if (command !== null) return command;
   } catch (cause) {
     throw new Failure(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`, notUnderstood, { cause });
   }
   throw new Failure(`That was not understood: ${given.join(" ") || "nothing"}.\n\n${usage}`, notUnderstood);
 }
 
-function databaseOf(config: Config): string {
-  const url = config.databaseUrl ?? readRun(config.data)?.database_url;
-  if (url === undefined) {
-    throw new Failure(notRunning(config), failed);
+/** Null where there is none of that form. */
+function commandOf(words: readonly string[], flags: Flags): Command | null {
+  const [verb, name = "", ...more] = words;
+  const [company] = more;
+  const { json, force: isForced, "with-backups": isFresh } = flags;
+  if (verb === "backup" && name !== "" && more.length === 0 && !json) {
+    return async () => backup({ file: name, isForced, isFresh }, surroundings());
   }
-  return url;
+  if (isForced || isFresh) return null;
+  if (verb === "restore" && name !== "" && more.length === 0 && !json) return async () => restore(name, surroundings());
+  if (verb !== "company" || name !== "create" || company === undefined || more.length > 1) return null;
+  return async () => {
+    const made = await makeCompany(surroundings().config, company);
+    return json ? JSON.stringify(made) : companyForPeople(made, company);
+  };
 }
 
-function notRunning(config: Config): string {
-  return (
-    `Sitewright is not running on ${config.data}. Start it with: npm start\n` +
-    "If its data is elsewhere, set SITEWRIGHT_DATA as at its start. Then repeat the command."
-  );
-}
-
-async function makeCompany(config: Config, name: string): Promise<NewCompany> {
-  const opened = openDatabase(databaseOf(config), { connections: 1 });
-  try {
-    await checkReachable(opened.database, config);
-    return await createCompany(opened.database, { name });
-  } catch (error) {
-    if (error instanceof UnusableCompany) {
-      throw new Failure(error.message, failed, { cause: error });
-    }
-    throw error;
-  } finally {
-    await opened.close();
-  }
-}
-
-/** The record of a supervisor that was killed may still lie there, and a new one may not be ready yet. */
-async function checkReachable(database: Database, config: Config): Promise<void> {
-  try {
-    await database.selectFrom("companies").select("id").limit(1).execute();
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "42P01") {
-      throw new Failure("Sitewright is still starting. Wait until it says that it is ready, then repeat.", failed, {
-        cause,
-      });
-    }
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure(
-      config.databaseUrl === null ? notRunning(config) : `The database at DATABASE_URL does not answer: ${why}`,
-      failed,
-      { cause },
-    );
-  }
-}
-
-function forPeople({ company_id, api_key, admin_email, admin_password }: NewCompany, name: string): string {
-  return [
-    `The company "${name}" is made. The key and the password are shown only now.`,
-    `  Company   ${company_id}`,
-    `  API key   ${api_key}`,
-    `  Owner     ${admin_email}`,
-    `  Password  ${admin_password}`,
-  ].join("\n");
+function surroundings() {
+  const env = withSettingsFile(process.env);
+  return { config: loadConfig(env), env, typist: { input: process.stdin, output: process.stderr } };
 }
 
 async function main(given: readonly string[]): Promise<string> {
   const command = readCommand(given);
-  if (command === null) {
-    return usage;
+  return command === null ? usage : command();
+}
+
+/** A sentence for the person, whatever it was. */
+function explain(error: unknown): string {
+  const isSentence = error instanceof Failure || error instanceof ConfigError || error instanceof UnusableFile;
+  if (isSentence) return error.message;
+  const config = loadConfig(withSettingsFile(process.env));
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (config.databaseUrl !== null && /^(E[A-Z]+|28\w{3}|3D000)$/.test(code)) {
+    const why = error instanceof Error && error.message !== "" ? error.message : code;
+    return `The database at DATABASE_URL does not answer: ${why}`;
   }
-  const company = await makeCompany(loadConfig(process.env), command.name);
-  return command.json ? JSON.stringify(company) : forPeople(company, command.name);
+  return explainStart(error, config);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof Failure) return error.exitCode;
+  return error instanceof ConfigError ? notUnderstood : failed;
 }
 
 try {
   process.stdout.write(`${await main(process.argv.slice(2))}\n`);
 } catch (error) {
-  if (!(error instanceof Failure || error instanceof ConfigError)) {
-    throw error;
-  }
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = error instanceof Failure ? error.exitCode : notUnderstood;
+  process.stderr.write(`${explain(error)}\n`);
+  process.exitCode = exitCodeOf(error);
 }

@@ -10,7 +10,12 @@ export interface DataLock {
   release(): void;
 }
 
-/** Takes the lock of the folder, which must be there. Throws with who holds it where somebody does. */
+/** Somebody holds the lock; the message says who. */
+export class AlreadyRunning extends Error {
+  override readonly name = "AlreadyRunning";
+}
+
+/** Takes the lock of the folder, which must be there. Throws `AlreadyRunning` where somebody has it. */
 export function lockData(data: string): DataLock {
   const path = join(data, "supervisor.lock");
   const descriptor = openSync(path, "a+", 0o600);
@@ -19,7 +24,7 @@ export function lockData(data: string): DataLock {
   } catch (cause) {
     const holder = readFileSync(path, "utf8").trim();
     closeSync(descriptor);
-    throw new Error(alreadyRunning(data, holder), { cause });
+    throw new AlreadyRunning(alreadyRunning(data, holder), { cause });
   }
   ftruncateSync(descriptor);
   writeSync(descriptor, `${process.pid}\n`);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -300,5 +300,32 @@ describe("a child", () => {
     const supervisor = await startedSupervisor(data);
     await ask(chosenPorts(data).controlPort, "/warn");
     await until("it is heard", () => supervisor.output().includes("control: something is odd\n"));
+  });
+});
+
+describe("a data folder that a backup of the installation is made of, or restored into", () => {
+  test("says with which settings it was last started", async () => {
+    const data = dataIn(testFolder());
+    await startedSupervisor(data, { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives" });
+    const { controlPort, edgePort } = chosenPorts(data);
+    const file = join(data, "last-start.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      SITEWRIGHT_BACKUP_DAYS: "30",
+      SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives",
+      SITEWRIGHT_CONTROL_PORT: String(controlPort),
+      SITEWRIGHT_EDGE_PORT: String(edgePort),
+      SITEWRIGHT_SITE_SUFFIX: "localhost",
+    });
+  });
+
+  test("is not started where a restore into it was broken off", async () => {
+    const data = dataIn(testFolder());
+    mkdirSync(data);
+    writeFileSync(join(data, "restore.json"), JSON.stringify({ id: "a" }));
+    const supervisor = startSupervisor(data);
+    expect(await supervisor.exit).toEqual({ code: 1, signal: null });
+    expect(supervisor.output()).toContain(`A restore into ${data} was broken off. Repeat it`);
+    expect(existsSync(join(data, "postgres"))).toBe(false);
   });
 });

@@ -5,9 +5,9 @@
  * Only this process owns PostgreSQL. A second one that used a server that the first started would lose it
  * for good when the first is killed.
  */
-import { rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/config.ts";
+import { movableSettings } from "@sitewright/server/settingsFile.ts";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
 import { childPart } from "./childPart.ts";
@@ -20,7 +20,17 @@ import type { Part } from "./part.ts";
 import { findPorts } from "./ports.ts";
 import { postgresPart } from "./postgresPart.ts";
 import { prepareInProcess } from "./preparation.ts";
-import { readChosen, readFirstRun, readRun, removeRun, writeChosen, writeRun } from "./records.ts";
+import {
+  brokenOffRestore,
+  readChosen,
+  readFirstRun,
+  readRun,
+  removeRun,
+  writeChosen,
+  writeLastStart,
+  writeRun,
+} from "./records.ts";
+import { removeRunFolder } from "./runFolder.ts";
 import type { Terminal } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
 
@@ -62,10 +72,13 @@ export function makeInstallation(options: InstallationOptions): Installation {
 
   async function start(): Promise<void> {
     lock = openDataFolder(config.data);
+    const brokenOff = brokenOffRestore(config.data);
+    if (brokenOff !== null) throw new Error(brokenOff);
     ownFolder(config.run);
     const isFirstRun = readFirstRun(config.data) === null;
     const ports = await choosePorts(config, report);
     const env = childEnvironment(options, ports);
+    writeLastStart(config.data, lastStartOf(options, ports));
     const prepared = options.isPrepared() ? Promise.resolve() : prepare(env);
     const database = startDatabase().then((url) => {
       writeRun(config.data, { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) });
@@ -181,20 +194,15 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   return { controlPort, edgePort };
 }
 
-/** Only what is known to be ours: the person may have named a folder that holds more. */
-function removeRunFolder(run: string): void {
-  rmSync(join(run, "postgres"), { recursive: true, force: true });
-  rmSync(join(run, "edge.sock"), { force: true });
-  try {
-    rmdirSync(run);
-  } catch {
-    // It holds more.
-  }
-}
-
 /** Both children are told the same, concretely. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
-  const { DATABASE_URL: _, SITEWRIGHT_FIRST_API_KEY: __, SITEWRIGHT_ARCHIVE_URL: ___, ...rest } = env;
+  const secrets = [
+    "DATABASE_URL",
+    "SITEWRIGHT_FIRST_API_KEY",
+    "SITEWRIGHT_ARCHIVE_URL",
+    "SITEWRIGHT_BACKUP_PASSPHRASE",
+  ];
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
   return {
     ...rest,
     SITEWRIGHT_DATA: config.data,
@@ -202,6 +210,16 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     SITEWRIGHT_RUN: config.run,
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
     SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
+  };
+}
+
+/** For a backup of the installation, which is made by whoever need not know how it was started. */
+function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record<string, string> {
+  return {
+    ...movableSettings(env),
+    SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
+    SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
+    SITEWRIGHT_SITE_SUFFIX: config.siteSuffix,
   };
 }
 

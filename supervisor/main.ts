@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { regions } from "@sitewright/contract/regions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/config.ts";
+import { withSettingsFile } from "@sitewright/server/settingsFile.ts";
 import { makeInstallation } from "./installation.ts";
 import { runUntilStopped } from "./run.ts";
 import { makeTerminal } from "./terminal.ts";
@@ -15,10 +16,11 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = file("../server/main.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 try {
-  const config = loadConfig(process.env);
+  const env = withSettingsFile(process.env);
+  const config = loadConfig(env);
   const installation = makeInstallation({
     config,
-    env: process.env,
+    env,
     programs: { prepare: [file("prepare.ts")], control: [server, "control"], edge: [server, "edge"] },
     isPrepared: () => isPrepared(config.assets),
     terminal,

@@ -23,8 +23,18 @@ export interface FirstRun {
   readonly admin_email: string;
 }
 
+/** There while a restore from a backup of the installation is under way, or was broken off. */
+export interface RestoreRecord {
+  readonly id: string;
+}
+
+/** Settings that held at the last start, as they would be given. */
+export type SettingsRecord = Readonly<Record<string, string>>;
+
 const chosenPath = (data: string) => join(data, "installation.json");
 const runPath = (data: string) => join(data, "run.json");
+const restorePath = (data: string) => join(data, "restore.json");
+const settingsRecordPath = (data: string) => join(data, "last-start.json");
 export const firstRunPath = (data: string): string => join(data, "first-run.json");
 
 export const readChosen = (data: string): Chosen | null => read<Chosen>(chosenPath(data));
@@ -33,6 +43,17 @@ export const readFirstRun = (data: string): FirstRun | null => read<FirstRun>(fi
 export const writeRun = (data: string, run: RunRecord): void => write(runPath(data), run);
 export const readRun = (data: string): RunRecord | null => read<RunRecord>(runPath(data));
 export const removeRun = (data: string): void => rmSync(runPath(data), { force: true });
+export const readRestore = (data: string): RestoreRecord | null => read<RestoreRecord>(restorePath(data));
+export const writeRestore = (data: string, restore: RestoreRecord): void => write(restorePath(data), restore);
+export const removeRestore = (data: string): void => rmSync(restorePath(data), { force: true });
+export const readLastStart = (data: string): SettingsRecord | null => read<SettingsRecord>(settingsRecordPath(data));
+export const writeLastStart = (data: string, values: SettingsRecord): void => write(settingsRecordPath(data), values);
+
+/** What stands in the way of everything else where a restore was broken off. */
+export function brokenOffRestore(data: string): string | null {
+  if (readRestore(data) === null) return null;
+  return `A restore into ${data} was broken off. Repeat it, with the same settings: npm run --silent operator -- restore <file>`;
+}
 
 function read<T>(path: string): T | null {
   try {
@@ -44,7 +65,7 @@ function read<T>(path: string): T | null {
 }
 
 /** Whole or not at all, also when the power goes. */
-function write(path: string, value: Chosen | RunRecord): void {
+function write(path: string, value: Chosen | RunRecord | RestoreRecord | SettingsRecord): void {
   const fresh = `${path}.new`;
   writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   const descriptor = openSync(fresh, "r");

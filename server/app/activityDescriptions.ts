@@ -255,6 +255,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Comprovar o backup “{backupName}” de “{environmentName}” de “{siteName}” restaurando-o",
     sv: "Pröva säkerhetskopian ”{backupName}” av ”{environmentName}” på ”{siteName}” genom att återställa den",
   },
+  rebuildEnvironment: {
+    da: "Hent miljøet “{environmentName}” på “{siteName}” tilbage fra sin sikkerhedskopi",
+    de: "Umgebung „{environmentName}“ von „{siteName}“ aus ihrer Sicherung zurückholen",
+    en: "Bring the environment “{environmentName}” of “{siteName}” back from its backup",
+    es: "Recuperar el entorno «{environmentName}» de «{siteName}» a partir de su copia de seguridad",
+    fr: "Ramener l’environnement « {environmentName} » de « {siteName} » depuis sa sauvegarde",
+    it: "Riportare l’ambiente «{environmentName}» di «{siteName}» dal suo backup",
+    ja: "「{siteName}」の環境「{environmentName}」のバックアップからの復帰",
+    nl: "Omgeving ‘{environmentName}’ van ‘{siteName}’ terughalen uit de back-up",
+    pt: "Trazer de volta o ambiente “{environmentName}” de “{siteName}” a partir do seu backup",
+    sv: "Hämta tillbaka miljön ”{environmentName}” i ”{siteName}” från dess säkerhetskopia",
+  },
   createApiKey: {
     da: "Opret API-nøglen “{keyName}”",
     de: "API-Schlüssel „{keyName}“ erstellen",

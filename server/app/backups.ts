@@ -6,13 +6,14 @@ import type { RemoveBackupInput } from "@sitewright/server/operations/removeBack
 import type { RestoreBackupInput } from "@sitewright/server/operations/restoreBackup.ts";
 import { type BackupFacts, backupForOperation, listBackups } from "@sitewright/server/store/backups.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
+import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { isUserOf } from "@sitewright/server/store/users.ts";
 import type { Static } from "typebox";
 import { sitesInScope } from "./access.ts";
 import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
 import { NotFound, Refused } from "./failures.ts";
+import { rebuildRequest } from "./rebuild.ts";
 
 export async function list(context: Context, environmentId: string) {
   const found = await listBackups(context.pool, environmentId);
@@ -78,6 +79,7 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
     const target = await requireEnvironment(transaction, environmentId);
     const backup = await requireBackup(context, transaction, wish.backup_id);
     await checkUser(context, transaction, wish.notified_user_id);
+    if (target.awaits_rebuild) return bringBack(context, transaction, target, backup, wish.only);
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "restoreBackup",
       companyId: target.company_id,
@@ -103,6 +105,32 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
     });
     return operationId;
   });
+}
+
+/** Nothing of the environment is on this machine: there is no present one to go back from. */
+async function bringBack(
+  context: Context,
+  transaction: DatabaseTransaction,
+  target: EnvironmentFacts,
+  backup: BackupFacts,
+  only: string | undefined,
+): Promise<string> {
+  if (only !== undefined) {
+    throw new Refused(
+      "environment_away",
+      "The environment is not there yet: restore the backup as a whole, without only.",
+      {
+        fields: ["only"],
+      },
+    );
+  }
+  const { operationId } = await context.acceptOperation(transaction, {
+    ...rebuildRequest(context.settings, target, backup.id),
+    locks: [...new Set([target.id, backup.environment_id])],
+    whenBusy: context.whenBusy,
+    actor: context.actor,
+  });
+  return operationId;
 }
 
 async function requireEnvironment(transaction: DatabaseTransaction, id: string) {

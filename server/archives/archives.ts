@@ -35,6 +35,8 @@ export interface Archives {
   ): Promise<Omit<Saved, "manifest"> & { readonly manifest: Buffer }>;
   /** Puts it, or the wanted part of it, into `folder`, which must be new. Rejects with `BackupDamaged`. */
   restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
+  /** Whether everything that it needs is listed by the store, in the length that it had. Nothing is read. */
+  isWhole(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
   /** Tolerates that it is not there. */
   removePack(pack: { readonly id: string; readonly companyId: string }): Promise<void>;
   /** Path of a folder for what is about to be kept or restored, where none is yet. The same for the same name. */
@@ -120,6 +122,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
       const options = optionsFor(backup, signal);
       await load(await loadManifest(namesIn(backup.manifest), options), folder, isWanted, options);
     },
+    isWhole: async (backup, signal) => (await findLost(backup, signal)).length === 0,
     removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),
     workFolder: async (name) => {
       const place = workOf(name);

@@ -3,11 +3,17 @@
  * The commit of that transaction starts the operation; a rollback leaves nothing.
  */
 import { randomUUID } from "node:crypto";
-import { environmentBusyMessage, type OperationKind, operationKinds } from "@sitewright/contract/operations.ts";
+import {
+  environmentAwayMessage,
+  environmentBusyMessage,
+  type OperationKind,
+  operationKinds,
+} from "@sitewright/contract/operations.ts";
 import type { Sealer } from "../sealing.ts";
 import { type Actor, recordActivity } from "../store/activity.ts";
 import type { DatabaseTransaction, Json } from "../store/database.ts";
 import { takeLocks, wantLocks } from "../store/locks.ts";
+import { areAwaitingRebuild } from "../store/moved.ts";
 import { announceAccepted, endOperation, insertOperation, setOperationState } from "../store/operations.ts";
 
 export interface OperationRequest {
@@ -31,6 +37,7 @@ export interface OperationRequest {
 /**
  * Accepts an operation as part of `transaction` and gives its id. It begins when the transaction commits; where
  * an environment is busy it waits, or has failed already (`isRefused`): then no step and no ending of it will ever run.
+ * It has failed, too, where nothing of an environment is on this machine yet.
  * Rejects only when the database does.
  */
 export type AcceptOperation = (
@@ -43,6 +50,14 @@ export interface AcceptServices {
   /** Only the number of steps is read, for the progress that is shown. */
   readonly definitions: Readonly<Record<OperationKind, { readonly steps: readonly unknown[] }>>;
 }
+
+/** Nothing of the environment need be on this machine for these. */
+const worksOnWhatIsAway: ReadonlySet<OperationKind> = new Set<OperationKind>([
+  "rebuildEnvironment",
+  "deleteSite",
+  "deleteEnvironment",
+  "removeBackup",
+]);
 
 export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
   return async (transaction, request) => {
@@ -70,6 +85,10 @@ export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
       secret: request.secret === undefined ? null : services.sealer.seal(request.secret, operationId),
       referenceId: randomUUID(),
     });
+    if (!worksOnWhatIsAway.has(kind) && (await areAwaitingRebuild(transaction, request.locks))) {
+      await endOperation(transaction, operationId, { state: "failed", publicError: environmentAwayMessage });
+      return { operationId, isRefused: true };
+    }
     if (await takeLocks(transaction, operationId, request.locks)) {
       await announceAccepted(transaction, operationId);
       return { operationId, isRefused: false };

@@ -42,7 +42,10 @@ export function beforeDeletion<Input>(
 ): readonly [estimate: Step<Input>, backup: Step<Input>] {
   const { database, runtime } = services;
 
-  /** Whatever waited behind another deletion may find nothing left to be done. */
+  /**
+   * Whatever waited behind another deletion may find nothing left to be done; and what is not on this machine's disk yet
+   * has its backups.
+   */
   async function toBackUp(input: Input): Promise<readonly Doomed[]> {
     const { environments, withoutBackup } = deletionOf(input);
     if (withoutBackup) return [];

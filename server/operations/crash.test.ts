@@ -14,6 +14,7 @@ import {
   restartingPhp,
 } from "../testing/environments.ts";
 import { provingBackup } from "../testing/proofs.ts";
+import { rebuildingEnvironment } from "../testing/rebuilds.ts";
 import { resettingSite } from "../testing/resets.ts";
 import { creatingPlainSite, creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -42,6 +43,7 @@ const subjects = {
   "bringing a deleted site back": restoringDeletedSite,
   "bringing a deleted environment back": restoringDeletedEnvironment,
   "proving a backup": provingBackup,
+  "rebuilding an environment": rebuildingEnvironment,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

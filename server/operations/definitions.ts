@@ -12,6 +12,7 @@ import { modifyPhpVersion } from "./modifyPhpVersion.ts";
 import type { AnyDefinition } from "./operation.ts";
 import { proveBackup } from "./proveBackup.ts";
 import { pushEnvironment } from "./pushEnvironment.ts";
+import { rebuildEnvironment } from "./rebuildEnvironment.ts";
 import { removeBackup } from "./removeBackup.ts";
 import { resetSite } from "./resetSite.ts";
 import { restartPhp } from "./restartPhp.ts";
@@ -44,5 +45,6 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),
     restoreDeletedEnvironment: restoreDeleted(services, "restoreDeletedEnvironment"),
     proveBackup: proveBackup(services),
+    rebuildEnvironment: rebuildEnvironment(services),
   };
 }

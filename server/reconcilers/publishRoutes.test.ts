@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { EdgeTable } from "@sitewright/edge/table.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CreateSiteInput } from "../operations/createSite.ts";
+import { setAwaitsRebuild } from "../store/moved.ts";
 import { lastGeneration, nextGeneration, setEnvironmentState } from "../store/routes.ts";
 import { visit } from "../testing/edge.ts";
 import { silentLog } from "../testing/engine.ts";
@@ -64,6 +65,16 @@ describe("publishRoutes", () => {
     const id = await addServedSite();
     await world.services.publisher.publish();
     expect((await readTable()).environments.map((environment) => environment.id)).toEqual([id]);
+  });
+
+  test("of an environment that is made anew the edge learns the names alone", async () => {
+    const { environment, wordpress } = await addServed();
+    await setAwaitsRebuild(world.own.database, environment.id, true);
+    await world.own.database.updateTable("domains").set({ is_wildcard: true }).execute();
+    await world.services.publisher.publish();
+    const { hostname } = new URL(wordpress.address);
+    expect(await readTable()).toMatchObject({ environments: [], hosts: [], away: [hostname, `*.${hostname}`] });
+    expect((await visit(world.facts.edgePort, wordpress.address)).status).toBe(503);
   });
 
   test("who asks while it runs is served by what is read after that", async () => {

@@ -11,7 +11,14 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
-import { lastGeneration, listServed, nextGeneration, raiseGeneration, type ServedRow } from "../store/routes.ts";
+import {
+  lastGeneration,
+  listAway,
+  listServed,
+  nextGeneration,
+  raiseGeneration,
+  type ServedRow,
+} from "../store/routes.ts";
 import type { EdgeClient } from "./edgeClient.ts";
 
 export interface Publisher {
@@ -62,7 +69,8 @@ export function makePublisher(options: PublisherOptions): Publisher {
 
   async function publishOnce(): Promise<void> {
     const generation = await nextGeneration(database);
-    const table = await makeTable(generation, await listServed(database), options);
+    const rows = { served: await listServed(database), away: await listAway(database) };
+    const table = await makeTable(generation, rows, options);
     await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));
     await edge.putTable(table);
   }
@@ -82,7 +90,7 @@ export function makePublisher(options: PublisherOptions): Publisher {
 
 async function makeTable(
   generation: number,
-  rows: readonly ServedRow[],
+  { served: rows, away }: { readonly served: readonly ServedRow[]; readonly away: ServedRow["domains"] },
   { runtime, log }: Pick<PublisherOptions, "runtime" | "log">,
 ): Promise<EdgeTable> {
   const environments: EdgeEnvironment[] = [];
@@ -99,10 +107,11 @@ async function makeTable(
     }
     const { domains, ...served } = row;
     environments.push({ ...served, ...layout });
-    for (const { name, isWildcard } of domains) {
-      hosts.push({ name, environmentId: row.id });
-      if (isWildcard) hosts.push({ name: `*.${name}`, environmentId: row.id });
-    }
+    hosts.push(...namesOf(domains).map((name) => ({ name, environmentId: row.id })));
   }
-  return { generation, environments, hosts };
+  return { generation, environments, hosts, away: namesOf(away) };
+}
+
+function namesOf(domains: ServedRow["domains"]): string[] {
+  return domains.flatMap(({ name, isWildcard }) => (isWildcard ? [name, `*.${name}`] : [name]));
 }

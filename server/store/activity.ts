@@ -87,6 +87,20 @@ export async function endActivity(transaction: DatabaseTransaction, id: number, 
     .execute();
 }
 
+/** Completes the entry of an operation that is about to end well, with something that its reader should know. */
+export async function warnOfOperation(
+  transaction: DatabaseTransaction,
+  operationId: string,
+  warning: string,
+): Promise<void> {
+  const { activity_id } = await transaction
+    .selectFrom("operations")
+    .select("activity_id")
+    .where("id", "=", operationId)
+    .executeTakeFirstOrThrow();
+  await endActivity(transaction, activity_id, { hasFailed: false, hasWarning: true, publicError: warning });
+}
+
 /** Null = any. */
 export interface ActivityFilter {
   readonly companyId: string;

@@ -154,6 +154,11 @@ export async function lockApiKey(
   return key ?? null;
 }
 
+/** As if it had never been. What was done with it stays in the activity log. */
+export async function deleteApiKey(database: Database, keyId: string): Promise<void> {
+  await database.deleteFrom("api_keys").where("id", "=", keyId).execute();
+}
+
 export async function revokeApiKey(transaction: DatabaseTransaction, keyId: string, at: Date): Promise<void> {
   await transaction.updateTable("api_keys").set({ revoked_at: at }).where("id", "=", keyId).execute();
 }

@@ -43,6 +43,10 @@ export interface FinishedBackup extends BackupRef {
   readonly fullyReadAt: Date | null;
 }
 
+export interface DatedBackup extends FinishedBackup {
+  readonly createdAt: Date;
+}
+
 /**
  * Notes that the operation makes a backup of the environment; again for the same two it changes nothing. Null where the
  * environment is not there any more.
@@ -72,29 +76,37 @@ export async function finishBackup(database: Database, { id }: BackupRef, conten
 }
 
 /** The newest one of the environment. */
-export async function findNewestBackup(database: Database, environmentId: string): Promise<FinishedBackup | null> {
-  return findFinished(database, environmentId, null);
+export async function findNewestBackup(database: Database, environmentId: string): Promise<DatedBackup | null> {
+  const [newest] = await findFinished(database, environmentId, null, 1);
+  return newest ?? null;
 }
 
 /** Null also where it is not finished. */
-export async function findBackup(database: Database, id: number): Promise<FinishedBackup | null> {
-  return findFinished(database, null, id);
+export async function findBackup(database: Database, id: number): Promise<DatedBackup | null> {
+  const [found] = await findFinished(database, null, id, 1);
+  return found ?? null;
 }
 
 async function findFinished(
   database: Database,
   environmentId: string | null,
   id: number | null,
-): Promise<FinishedBackup | null> {
-  const { rows } = await sql<FinishedBackup>`
+  limit: number | null,
+): Promise<DatedBackup[]> {
+  const { rows } = await sql<DatedBackup>`
     select id, company_id as "companyId", environment_id as "environmentId", manifest, bytes, address,
-      fully_read_at as "fullyReadAt"
+      fully_read_at as "fullyReadAt", created_at as "createdAt"
     from backups
     where manifest is not null
       and (${environmentId}::uuid is null or environment_id = ${environmentId})
       and (${id}::integer is null or id = ${id})
-    order by id desc limit 1`.execute(database);
-  return rows[0] ?? null;
+    order by id desc limit ${limit}`.execute(database);
+  return rows;
+}
+
+/** All of the environment that can be restored, newest first. */
+export async function listFinishedBackups(database: Database, environmentId: string): Promise<DatedBackup[]> {
+  return findFinished(database, environmentId, null, null);
 }
 
 /** Every backup that the operation made. Tolerates that there is none. */
@@ -109,13 +121,15 @@ export async function removeBackupById(database: Database | DatabaseTransaction,
 
 /**
  * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
- * comes after it. The newest of an environment that is there stays. Gives how many went.
+ * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays. Gives
+ * how many went.
  */
 export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from backups b
     where b.expires_at < ${now} and b.manifest is not null
       and not exists (select from environment_locks l where l.environment_id = b.environment_id)
+      and not exists (select from environments e where e.id = b.environment_id and e.awaits_rebuild)
       and not exists (
         select from operations o where o.environment_id = b.environment_id and o.state in ('waiting', 'running'))
       and (

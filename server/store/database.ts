@@ -62,7 +62,7 @@ export interface Environments {
   php_version: string;
   wordpress_version: string | null;
   is_opt_out_from_automatic_php_update: Generated<boolean>;
-  state: "adding" | "serving" | "deleting";
+  state: "adding" | "serving" | "restoring" | "deleting";
   container_id: string;
   created_at: Defaulted;
   is_frozen: Generated<boolean>;
@@ -70,6 +70,8 @@ export interface Environments {
   backup_due_at: Moment;
   backup_failures: Generated<number>;
   last_proof_began: Moment;
+  /** It was restored on another machine, and nothing of it is on this one's disk yet. */
+  awaits_rebuild: Generated<boolean>;
 }
 
 export interface Backups {
@@ -243,6 +245,12 @@ export interface DownloadableBackups {
   expires_at: Date;
 }
 
+export interface Restores {
+  id: string;
+  made_at: Date;
+  restored_at: Defaulted;
+}
+
 export interface Tables {
   companies: Companies;
   users: Users;
@@ -262,6 +270,7 @@ export interface Tables {
   environment_locks: EnvironmentLocks;
   operation_wants: OperationWants;
   idempotency_keys: IdempotencyKeys;
+  restores: Restores;
 }
 
 export type Database = Kysely<Tables>;

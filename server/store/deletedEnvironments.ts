@@ -61,7 +61,10 @@ export interface Deletion {
   readonly wentWithSite: boolean;
 }
 
-/** Keeps what their rows are, of those that the operation has backed up. The rows are to be removed afterwards. */
+/**
+ * Keeps what their rows are, of those that have a backup: the operation's, or, where nothing was on this machine's disk yet,
+ * an earlier one. The rows are to be removed afterwards.
+ */
 export async function keepDeletedEnvironments(
   transaction: DatabaseTransaction,
   environmentIds: readonly string[],
@@ -76,7 +79,11 @@ export async function keepDeletedEnvironments(
       a.user_full_name, b.expires_at
     from environments e
       join domains d on d.environment_id = e.id and d.is_primary
-      join backups b on b.environment_id = e.id and b.operation_id = ${operationId} and b.manifest is not null
+      join lateral (
+        select expires_at from backups
+        where environment_id = e.id and manifest is not null
+        order by (operation_id = ${operationId}) desc, id desc limit 1
+      ) b on true
       join operations o on o.id = ${operationId}
       join activity a on a.id = o.activity_id
     where e.id = any(${environmentIds}::uuid[])`.execute(transaction);

@@ -19,6 +19,8 @@ export interface EnvironmentFacts {
   /** Its primary domain. */
   readonly host: string;
   readonly is_wildcard: boolean;
+  /** It was restored on another machine, and nothing of it is there yet. */
+  readonly awaits_rebuild: boolean;
 }
 
 /** Null where there is no such environment to be seen. */
@@ -41,7 +43,8 @@ export function environmentFacts(database: Database | DatabaseTransaction) {
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
     .select(["e.id", "e.number", "e.name", "e.display_name", "e.site_id", "e.company_id"])
     .select(["s.name as site_name", "s.display_name as site_display_name", "s.region", "e.php_version"])
-    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_wildcard"]);
+    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_wildcard"])
+    .select("e.awaits_rebuild");
 }
 
 /**
@@ -83,10 +86,15 @@ export async function listForPhpUpdate(
     .execute();
 }
 
-/** Those of the environments whose rows are there. */
+/** Those of the environments that are there, with what is in them. */
 export async function findPresent(database: Database, environmentIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (environmentIds.length === 0) return new Set();
-  const rows = await database.selectFrom("environments").select("id").where("id", "in", environmentIds).execute();
+  const rows = await database
+    .selectFrom("environments")
+    .select("id")
+    .where("id", "in", environmentIds)
+    .where("awaits_rebuild", "=", false)
+    .execute();
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -28,7 +28,7 @@ export interface DomainRecord {
 export const environmentsOfSite = `(
   select coalesce(json_agg(json_build_object(
     'id', e.id, 'number', e.number, 'name', e.name, 'display_name', e.display_name, 'is_premium', e.is_premium,
-    'is_blocked', exists (select from environment_locks l where l.environment_id = e.id),
+    'is_blocked', e.awaits_rebuild or exists (select from environment_locks l where l.environment_id = e.id),
     'is_opt_out_from_automatic_php_update', e.is_opt_out_from_automatic_php_update,
     'wordpress_version', e.wordpress_version, 'php_version', e.php_version, 'container_id', e.container_id,
     'domains', (

@@ -108,6 +108,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     backup_due_at: true,
     backup_failures: true,
     last_proof_began: true,
+    awaits_rebuild: true,
   },
   backups: {
     id: true,
@@ -242,6 +243,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     body: true,
     created_at: true,
   },
+  restores: { id: true, made_at: true, restored_at: true },
 };
 
 test("the tables that TypeScript knows are the tables there are", async () => {

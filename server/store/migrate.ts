@@ -50,11 +50,8 @@ export async function migrate(pool: pg.Pool, migrations?: readonly Migration[]):
 }
 
 async function runMissing(client: pg.PoolClient, wanted: readonly Migration[]): Promise<string[]> {
-  await client.query(
-    "create table if not exists schema_migrations (name text primary key, ran_at timestamptz not null default now())",
-  );
-  const { rows } = await client.query<{ name: string }>("select name from schema_migrations");
-  const done = new Set(rows.map((row) => row.name));
+  await ensureRecord(client);
+  const done = new Set(await listMigrations(client));
   const unknown = [...done].find((name) => !wanted.some((migration) => migration.name === name));
   if (unknown) throw new Error(`The database was migrated by a newer version: this one does not know ${unknown}`);
   const missing = wanted.filter((migration) => !done.has(migration.name));
@@ -65,10 +62,32 @@ async function runMissing(client: pg.PoolClient, wanted: readonly Migration[]): 
 async function runOne(client: pg.PoolClient, migration: Migration): Promise<void> {
   try {
     await client.query("begin");
-    await client.query(migration.sql);
-    await client.query("insert into schema_migrations (name) values ($1)", [migration.name]);
+    await runWithin(client, migration);
     await client.query("commit");
   } catch (cause) {
     throw new Error(`Migration ${migration.name} failed`, { cause });
   }
+}
+
+/** Runs these in the caller's transaction: together with what else it does, or not at all. */
+export async function migrateWithin(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
+  await ensureRecord(client);
+  for (const migration of migrations) await runWithin(client, migration);
+}
+
+/** Names of those that the database has had, in order. */
+export async function listMigrations(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>("select name from schema_migrations order by name");
+  return rows.map((row) => row.name);
+}
+
+async function ensureRecord(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    "create table if not exists schema_migrations (name text primary key, ran_at timestamptz not null default now())",
+  );
+}
+
+async function runWithin(client: pg.ClientBase, { name, sql }: Migration): Promise<void> {
+  await client.query(sql);
+  await client.query("insert into schema_migrations (name) values ($1)", [name]);
 }

@@ -46,8 +46,13 @@ function parseSafeInteger(text: string): number {
  */
 export function openDatabase(url: string, options: OpenOptions = {}): OpenDatabase {
   const pool = openPool(url, options);
-  const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const database = databaseOn(pool);
   return { database, pool, close: () => database.destroy() };
+}
+
+/** A pool as Kysely sees it. */
+export function databaseOn(pool: pg.Pool): Database {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /** A pool alone, for what brings its own SQL. The caller ends it. */

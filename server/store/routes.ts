@@ -55,12 +55,26 @@ export async function listServed(database: Database): Promise<ServedRow[]> {
   });
 }
 
-/** Moves environments to a state. Tolerates ids that are gone. */
+/** Names that lead to environments which are made anew and served then. */
+export async function listAway(database: Database): Promise<ServedRow["domains"]> {
+  return database
+    .selectFrom("environments as e")
+    .innerJoin("domains as d", "d.environment_id", "e.id")
+    .select(["d.name", "d.is_wildcard as isWildcard"])
+    .where("e.state", "=", "restoring")
+    .where("d.is_active", "=", true)
+    .orderBy("d.name")
+    .execute();
+}
+
+/** Moves environments to a state. Tolerates ids that are gone. One that awaits its rebuild is not served by that. */
 export async function setEnvironmentState(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[],
   state: Environments["state"],
 ): Promise<void> {
   if (environmentIds.length === 0) return;
-  await database.updateTable("environments").set({ state }).where("id", "in", environmentIds).execute();
+  const next = sql<Environments["state"]>`
+    case when ${state}::text = 'serving' and awaits_rebuild then 'restoring' else ${state}::text end`;
+  await database.updateTable("environments").set({ state: next }).where("id", "in", environmentIds).execute();
 }

@@ -69,6 +69,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     restoreDeletedSite: addSite,
     restoreDeletedEnvironment: addSite,
     proveBackup: addSite,
+    rebuildEnvironment: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

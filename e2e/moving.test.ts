@@ -1,0 +1,98 @@
+/** The whole installation moves to another machine: a file, the archives, and everything is there again. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cloneRepository, type Installation, start } from "./installation.ts";
+import { type CreatedSite, createSite, describeSite, followOperation, type SiteBody } from "./sites.ts";
+import { until } from "./until.ts";
+
+const run = promisify(execFile);
+const few = { SITEWRIGHT_SPARE_WORKERS: "1" };
+
+let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let old: Installation;
+let installation: Installation;
+let site: CreatedSite;
+
+beforeAll(async () => {
+  clone = await cloneRepository();
+  old = await start(clone.folder, few);
+  installation = old;
+  site = await createSite(old, { display_name: "Harbour", site_title: "Harbour" });
+}, 300_000);
+
+afterAll(async () => {
+  await installation?.stop();
+  await clone?.remove();
+});
+
+/** Runs the operator's command in the clone; gives what it prints. */
+async function operator(parameters: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const env = { ...process.env, SITEWRIGHT_BACKUP_PASSPHRASE: "correct horse battery", ...settings };
+  const { stdout } = await run("npm", ["run", "--silent", "operator", "--", ...parameters], { cwd: clone.folder, env });
+  return stdout;
+}
+
+async function carryOut(method: string, path: string, body?: object) {
+  const answer = await installation.api(method, path, body);
+  expect(answer.status, answer.text).toBe(202);
+  expect(await followOperation(installation, answer.json<{ operation_id: string }>().operation_id)).toMatchObject({
+    status: 200,
+  });
+}
+
+async function makePost(title: string): Promise<void> {
+  const root = join(old.data, "environments", site.environmentId, "current/public");
+  const post = `array( 'post_title' => '${title}', 'post_status' => 'publish' )`;
+  await writeFile(join(root, "post.php"), `<?php require 'wp-load.php'; echo wp_insert_post( ${post} );`, {
+    mode: 0o644,
+  });
+  expect((await old.visit(`${site.address}/post.php`)).text).toMatch(/^\d+$/);
+}
+
+const fileOf = () => join(clone.folder, "..", "installation.backup");
+const newData = () => join(clone.folder, "..", "other-machine");
+
+test("an installation that runs is backed up in one file", async () => {
+  await makePost("Soup of the day");
+  await carryOut("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
+  const told = await operator(["backup", fileOf()]);
+  expect(told).toContain(`The installation is backed up in ${fileOf()}`);
+  expect(told).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
+  expect((await stat(fileOf())).mode & 0o777).toBe(0o600);
+  await old.stop();
+});
+
+test("it is restored where nothing was, and the site is there again with its post, at the new address", async () => {
+  const data = newData();
+  await mkdir(data, { mode: 0o700 });
+  await cp(join(old.data, "archives"), join(data, "archives"), { recursive: true });
+  // Unpacking WordPress once is enough.
+  const settings = { ...few, SITEWRIGHT_DATA: data, SITEWRIGHT_ASSETS: join(old.data, "assets") };
+  const told = await operator(["restore", fileOf()], settings);
+  expect(told).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
+  installation = await start(clone.folder, settings);
+  expect(installation.firstRun.api_key).toBe(old.firstRun.api_key);
+  site = await describeSite(installation, site.id);
+  await until(
+    async () => {
+      const answer = await installation.api("GET", `/sites/${site.id}`);
+      expect(answer.json<SiteBody>().site.environments[0]?.is_blocked).toBe(false);
+    },
+    { deadlineSeconds: 120, intervalMilliseconds: 100 },
+  );
+  const page = await installation.visit(`${site.address}/`);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain("Soup of the day");
+  expect(page.text).not.toContain(`:${new URL(old.firstRun.sites_url).port}/`);
+});
+
+test("it goes on as an installation like any: a new site, a new backup, the next move", async () => {
+  const another = await createSite(installation, { display_name: "Lighthouse", site_title: "Lighthouse" });
+  expect((await installation.visit(`${another.address}/`)).text).toContain("Lighthouse");
+  await carryOut("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
+  const told = await operator(["backup", fileOf(), "--force", "--with-backups"], { SITEWRIGHT_DATA: newData() });
+  expect(told).toMatch(/Lighthouse \/ \w+ +less than a minute ago/);
+});

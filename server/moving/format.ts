@@ -1,0 +1,182 @@
+/**
+ * What is inside a backup of the installation: compressed lines, of which the first says what it is and the last how many
+ * there were.
+ *
+ *     {"sitewright":"installation","version":1, …}            what is kept besides the database
+ *     {"table":"activity","columns":["id", …]}                then its rows
+ *     ["1","7f…", …]                                          each value as PostgreSQL writes it, or null
+ *     {"sequences":{"activity_id_seq":"1"}}
+ *     {"end":{"activity":1}}                                  rows of each table
+ */
+import { type Duplex, pipeline, Readable } from "node:stream";
+import { createGunzip, createGzip } from "node:zlib";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import type { DumpedTable, Sequences } from "../store/dump.ts";
+import { type Sealed, UnusableFile } from "./envelope.ts";
+
+export const formatVersion = 1;
+
+const AnyHeader = Type.Object({ sitewright: Type.Literal("installation"), version: Type.Integer() });
+
+export const Header = Type.Object({
+  sitewright: Type.Literal("installation"),
+  version: Type.Literal(formatVersion),
+  madeAt: Type.String(),
+  /** Those that the database has had. */
+  migrations: Type.Array(Type.String()),
+  /** By path below the data folder, in base64. */
+  files: Type.Record(Type.String(), Type.String()),
+  /** By name, as they were given at the last start. */
+  settings: Type.Record(Type.String(), Type.String()),
+  /** Where the content of backups is, in words without secrets. */
+  archives: Type.String(),
+  /** Where that is a folder of the machine that the backup was made on, its path. */
+  archiveFolder: Type.Union([Type.String(), Type.Null()]),
+});
+
+export type Header = Static<typeof Header>;
+
+const Table = Type.Object({ table: Type.String(), columns: Type.Array(Type.String()) });
+const SequenceLine = Type.Object({ sequences: Type.Record(Type.String(), Type.String()) });
+const End = Type.Object({ end: Type.Record(Type.String(), Type.Integer()) });
+
+export type Entry =
+  | { readonly kind: "table"; readonly table: DumpedTable }
+  /** A row of the table before, as JSON. */
+  | { readonly kind: "row"; readonly line: string }
+  | { readonly kind: "sequences"; readonly sequences: Sequences };
+
+/** Rows by table. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** The bytes of a backup with this content; `count` sees its rows. */
+export async function* writeBackup(
+  header: Header,
+  entries: AsyncIterable<Entry>,
+  count: RowCount,
+): AsyncGenerator<Uint8Array> {
+  yield* through(linesOf(header, entries, count), createGzip());
+}
+
+async function* linesOf(header: Header, entries: AsyncIterable<Entry>, count: RowCount): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`;
+  for await (const entry of entries) {
+    count.see(entry);
+    yield `${textOf(entry)}\n`;
+  }
+  yield `${JSON.stringify({ end: count.counts() })}\n`;
+}
+
+/** What comes out; errors of both, and an end of whoever reads, reach the other. */
+async function* through(source: AsyncIterable<string | Uint8Array>, change: Duplex): AsyncGenerator<Buffer> {
+  pipeline(Readable.from(source, { objectMode: false }), change, () => undefined);
+  for await (const chunk of change) yield chunk;
+}
+
+function textOf(entry: Entry): string {
+  if (entry.kind === "row") return entry.line;
+  if (entry.kind === "sequences") return JSON.stringify({ sequences: entry.sequences });
+  return JSON.stringify({ table: entry.table.name, columns: entry.table.columns });
+}
+
+export interface RowCount {
+  see(entry: Entry): void;
+  counts(): Counts;
+}
+
+export function countRows(): RowCount {
+  const counts: Record<string, number> = {};
+  let table: string | null = null;
+  return {
+    see: (entry: Entry) => {
+      if (entry.kind === "table") {
+        table = entry.table.name;
+        counts[table] = 0;
+      }
+      if (entry.kind === "row") {
+        if (table === null) throw new Error("A row before its table");
+        counts[table] = (counts[table] ?? 0) + 1;
+      }
+    },
+    counts: () => counts,
+  };
+}
+
+/** Rejects with `UnusableFile` where it is not one that this version can read. */
+export async function readHeader(sealed: Sealed): Promise<Header> {
+  for await (const line of readLines(sealed)) return parseHeader(line);
+  throw unreadable();
+}
+
+/** What is in it, to the end: whoever took everything knows that it was everything. Rejects with `UnusableFile`. */
+export async function* readEntries(sealed: Sealed): AsyncGenerator<Entry> {
+  const count = countRows();
+  let isFirst = true;
+  let hasEnded = false;
+  for await (const line of readLines(sealed)) {
+    if (hasEnded) throw unreadable();
+    if (isFirst) {
+      isFirst = false;
+      continue;
+    }
+    const entry = parseEntry(line);
+    if ("end" in entry) {
+      if (!Value.Equal(entry.end, count.counts())) throw unreadable();
+      hasEnded = true;
+      continue;
+    }
+    count.see(entry);
+    yield entry;
+  }
+  if (!hasEnded) throw unreadable();
+}
+
+function parseHeader(line: string): Header {
+  const value = parse(line);
+  if (Value.Check(AnyHeader, value) && value.version > formatVersion) {
+    throw new UnusableFile(
+      "The backup was made by a newer version of Sitewright. Nothing was changed: update this one first, then repeat.",
+    );
+  }
+  if (!Value.Check(Header, value)) throw unreadable();
+  return value;
+}
+
+function parseEntry(line: string): Entry | Static<typeof End> {
+  if (line.startsWith("[")) return { kind: "row", line };
+  const value = parse(line);
+  if (Value.Check(Table, value)) return { kind: "table", table: { name: value.table, columns: value.columns } };
+  if (Value.Check(SequenceLine, value)) return { kind: "sequences", sequences: value.sequences };
+  if (Value.Check(End, value)) return value;
+  throw unreadable();
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw unreadable();
+  }
+}
+
+function unreadable(cause?: unknown): UnusableFile {
+  return new UnusableFile("The backup is not whole. Nothing was changed: take another copy of it, or another backup.", {
+    cause,
+  });
+}
+
+async function* readLines(sealed: Sealed): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let rest = "";
+  try {
+    for await (const chunk of through(sealed.content(), createGunzip())) {
+      const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } catch (cause) {
+    throw cause instanceof UnusableFile ? cause : unreadable(cause);
+  }
+  if (rest !== "") throw unreadable();
+}

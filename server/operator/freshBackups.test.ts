@@ -1,0 +1,105 @@
+/** Fresh backups of all environments by the real interface of a control process that runs. */
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createCompany } from "../app/companies.ts";
+import { loadConfig } from "../config.ts";
+import { type Control, startControl } from "../control.ts";
+import { openPool } from "../store/open.ts";
+import { silentLog } from "../testing/engine.ts";
+import { liveSite } from "../testing/sites.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import { backUpAll } from "./freshBackups.ts";
+
+let world: World;
+let control: Control;
+const sites: Awaited<ReturnType<typeof liveSite>>[] = [];
+
+beforeAll(async () => {
+  world = await makeWorld();
+  const { dataFolder, databaseUrl, edgePort, edgeSocket } = world.facts;
+  const config = loadConfig({
+    SITEWRIGHT_DATA: dataFolder,
+    SITEWRIGHT_RUN: join(edgeSocket, ".."),
+    SITEWRIGHT_CONTROL_PORT: "0",
+    SITEWRIGHT_EDGE_PORT: String(edgePort),
+    DATABASE_URL: databaseUrl,
+  });
+  for (let count = 0; count < 2; count += 1) sites.push(await siteOfCompany(`Company ${count}`));
+  control = await startControl({
+    config,
+    runtime: createFakeRuntime({ folder: join(dataFolder, "fake") }),
+    log: silentLog,
+  });
+  await writeRun(`${control.url}/v2`);
+});
+afterAll(async () => {
+  await control?.stop();
+  await world[Symbol.asyncDispose]();
+});
+
+async function writeRun(api_url: string): Promise<void> {
+  const { dataFolder, databaseUrl: database_url } = world.facts;
+  await writeFile(join(dataFolder, "run.json"), JSON.stringify({ pid: 1, database_url, api_url }));
+}
+
+/** A site whose company has an owner. */
+async function siteOfCompany(name: string) {
+  const { database } = world.own;
+  const site = await liveSite(world);
+  const { company_id } = await createCompany(database, { name });
+  for (const table of ["environments", "domains"] as const) {
+    await database.updateTable(table).set({ company_id }).where("site_id", "=", site.siteId).execute();
+  }
+  await database.updateTable("sites").set({ company_id }).where("id", "=", site.siteId).execute();
+  return { ...site, companyId: company_id };
+}
+
+async function run(): Promise<{ problems: string[]; said: string[] }> {
+  const pool = openPool(world.facts.databaseUrl, { connections: 1 });
+  const said: string[] = [];
+  try {
+    return { problems: await backUpAll(pool, world.facts.dataFolder, (line) => said.push(line)), said };
+  } finally {
+    await pool.end();
+  }
+}
+
+describe("fresh backups", () => {
+  test("are made of every environment of every company, and leave no key behind", async () => {
+    const { database } = world.own;
+    const keys = await database.selectFrom("api_keys").select("id").execute();
+    const { problems, said } = await run();
+    expect(problems).toEqual([]);
+    expect(said.sort()).toEqual(sites.map(({ name }) => `Backing up ${name} / Live …`).sort());
+    const backups = await database.selectFrom("backups").select(["environment_id", "note", "manifest"]).execute();
+    expect(backups.map(({ environment_id }) => environment_id).sort()).toEqual(
+      sites.map(({ environment }) => environment.id).sort(),
+    );
+    expect(backups.every(({ note, manifest }) => note === "With a backup of the installation" && manifest)).toBe(true);
+    expect(await database.selectFrom("api_keys").select("id").execute()).toEqual(keys);
+    const entry = await database
+      .selectFrom("activity")
+      .select(["api_key_name", "has_failed"])
+      .executeTakeFirstOrThrow();
+    expect(entry).toEqual({ api_key_name: "Backup of the installation", has_failed: false });
+  });
+
+  test("that can't be made are told with the reason, and the others are made", async () => {
+    const [site] = sites;
+    if (site === undefined) throw new Error("There is no site");
+    await world.services.runtime.retire(site.environment);
+    const { problems } = await run();
+    await world.services.runtime.reinstate(site.environment);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${site.name} / Live: `));
+  });
+
+  test("need an installation that runs", async () => {
+    await writeRun("http://127.0.0.1:1/v2");
+    await expect(run()).rejects.toThrow("--with-backups needs the installation to run.");
+    await rm(join(world.facts.dataFolder, "run.json"));
+    await expect(run()).rejects.toThrow("--with-backups needs the installation to run.");
+  });
+});

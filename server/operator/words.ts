@@ -1,0 +1,50 @@
+/** What the commands about backups of the installation tell, in words. */
+import type { ArchivePlace } from "../archives/archiveUrl.ts";
+import type { Counts } from "../moving/format.ts";
+import type { EnvironmentBackup } from "../store/moved.ts";
+
+const megabyte = 1e6;
+
+export function sizeOf(bytes: number): string {
+  return `${(bytes / megabyte).toFixed(bytes < 10 * megabyte ? 1 : 0)} MB`;
+}
+
+/** `1 site`, `3 sites`. */
+export function many(count: number, what: string): string {
+  return `${count} ${count === 1 ? what : `${what}s`.replace(/nys$/, "nies")}`;
+}
+
+export function contentOf(counts: Counts): string {
+  const of = (table: string, what: string) => many(counts[table] ?? 0, what);
+  return `${of("companies", "company")}, ${of("sites", "site")}, ${of("environments", "environment")}`;
+}
+
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** `2 hours ago`. */
+export function ago(moment: Date, now = Date.now()): string {
+  const age = now - moment.getTime();
+  const [unit, length] = units.find(([, milliseconds]) => age >= milliseconds) ?? ["minute", 60_000];
+  return age < length ? "less than a minute ago" : `${many(Math.floor(age / length), unit)} ago`;
+}
+
+/** One line for each, `Harbour / Live     2 hours ago`. */
+export function listOf<Listed extends EnvironmentBackup>(
+  environments: readonly Listed[],
+  say: (one: Listed) => string,
+): string[] {
+  const names = environments.map(({ site, environment }) => `${site} / ${environment}`);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  return environments.map((one, at) => `  ${(names[at] ?? "").padEnd(width)}  ${say(one)}`);
+}
+
+/** Without any secret. */
+export function nameOfPlace(place: ArchivePlace): string {
+  if (place.kind === "folder") return `the folder ${place.folder}`;
+  const folder = place.prefix === "" ? "" : `, folder ${place.prefix.replace(/\/$/, "")}`;
+  return `the bucket ${place.bucket} at ${place.endpoint}${folder}`;
+}

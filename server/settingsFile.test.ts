@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadConfig } from "./config.ts";
+import { formatSettings, movableSettings, settingsPath, withSettingsFile } from "./settingsFile.ts";
+
+let data = "";
+beforeAll(() => {
+  data = mkdtempSync(join(tmpdir(), "sw-settings-"));
+});
+afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+describe("settings in the data folder", () => {
+  test("hold where the environment says nothing else", () => {
+    const values = { SITEWRIGHT_SITE_SUFFIX: "sites.example.com", SITEWRIGHT_EDGE_PORT: "9001" };
+    writeFileSync(settingsPath(data), formatSettings(values, "Test"));
+    const env = withSettingsFile({ SITEWRIGHT_DATA: data, SITEWRIGHT_EDGE_PORT: "9002", SITEWRIGHT_SITE_SUFFIX: "" });
+    expect(loadConfig(env)).toMatchObject({ data, siteSuffix: "sites.example.com", edgePort: 9002 });
+  });
+
+  test("can't name another data folder", () => {
+    writeFileSync(settingsPath(data), "SITEWRIGHT_DATA=/elsewhere\n");
+    expect(withSettingsFile({ SITEWRIGHT_DATA: data }).SITEWRIGHT_DATA).toBe(data);
+  });
+
+  test("need not be there, and a mistake in them is told", () => {
+    rmSync(settingsPath(data));
+    expect(withSettingsFile({ SITEWRIGHT_DATA: data })).toEqual({ SITEWRIGHT_DATA: data });
+    writeFileSync(settingsPath(data), "SITEWRIGHT_EDGEPORT=1\n");
+    expect(() => loadConfig(withSettingsFile({ SITEWRIGHT_DATA: data }))).toThrow(
+      "SITEWRIGHT_EDGEPORT is not a setting",
+    );
+  });
+});
+
+test("settings that are about one machine, or its first start, are not taken along", () => {
+  const there = { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_HOST: "0.0.0.0", SITEWRIGHT_ARCHIVE_URL: "file:///a" };
+  const here = {
+    SITEWRIGHT_DATA: "/data",
+    SITEWRIGHT_ASSETS: "/assets",
+    SITEWRIGHT_RUN: "/run",
+    DATABASE_URL: "postgresql://x",
+    SITEWRIGHT_FIRST_API_KEY: "a key that is long",
+    SITEWRIGHT_BACKUP_PASSPHRASE: "secret",
+    PATH: "/bin",
+  };
+  expect(movableSettings({ ...here, ...there, SITEWRIGHT_EDGE_PORT: "" })).toEqual(there);
+});
+
+test.each(["s3://KEY:a%2F'b@host/bucket?region=x", "with \"both\" 'quotes'", "# no comment", "back\\nslash", " "])(
+  "%s is written so that the same is read",
+  (value) => {
+    expect(parseEnv(formatSettings({ SITEWRIGHT_ARCHIVE_URL: value }, "Test")).SITEWRIGHT_ARCHIVE_URL).toBe(value);
+  },
+);
+
+test.each([
+  ["0.0.0.0", "0.0.0.0"],
+  ["::", "::"],
+  ["127.0.0.1", "127.0.0.1"],
+  ["203.0.113.7", undefined],
+])("the address %s to listen on, of another machine, holds here: %s", (host, holds) => {
+  const text = formatSettings({ SITEWRIGHT_HOST: host }, "Test");
+  expect(text).toContain(host);
+  expect(parseEnv(text).SITEWRIGHT_HOST).toBe(holds);
+});

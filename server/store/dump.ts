@@ -1,0 +1,144 @@
+/**
+ * Every row of every table, as text, out of one database and into another.
+ *
+ * Each value is what PostgreSQL itself writes and reads for its type, so that nothing is lost whatever the type. Which tables
+ * and columns there are is asked of the database: a table that is added later comes along without anything being done here.
+ */
+import pg from "pg";
+
+export interface DumpedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** The last number that each sequence gave, as text; those that gave none are left out. */
+export type Sequences = Readonly<Record<string, string>>;
+
+const { escapeIdentifier } = pg;
+/** What the schema's own record says is told apart from the rows. */
+const schemaRecord = "schema_migrations";
+const fetchedTogether = 500;
+
+/** The same text for the same value, whatever the server's settings. */
+const plainText = [
+  "set local datestyle = 'ISO'",
+  "set local timezone = 'UTC'",
+  "set local intervalstyle = 'postgres'",
+  "set local bytea_output = 'hex'",
+  "set local extra_float_digits = 1",
+].join(";");
+
+/** Begins a transaction that sees one moment, whatever is written meanwhile. The caller ends it. */
+export async function beginSnapshot(client: pg.ClientBase): Promise<void> {
+  await client.query("begin isolation level repeatable read read only");
+  await client.query(plainText);
+}
+
+/** Begins a transaction for what `beginSnapshot` gave. The caller ends it. */
+export async function beginLoad(client: pg.ClientBase): Promise<void> {
+  await client.query("begin");
+  await client.query(plainText);
+}
+
+/** By name. Without what belongs to an extension, and without columns that are computed. */
+export async function listTables(client: pg.ClientBase): Promise<DumpedTable[]> {
+  const { rows } = await client.query<DumpedTable>(
+    `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns
+     from pg_class c
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> $1
+       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+     group by c.relname order by c.relname`,
+    [schemaRecord],
+  );
+  return rows;
+}
+
+/** Each row as a JSON array of texts and nulls, in the order of the columns. */
+export async function* dumpRows(client: pg.ClientBase, { name, columns }: DumpedTable): AsyncGenerator<string> {
+  const values = columns.map((column) => `${escapeIdentifier(column)}::text`).join(", ");
+  await client.query(
+    `declare dump no scroll cursor for select json_build_array(${values})::text as line from ${escapeIdentifier(name)}`,
+  );
+  for (;;) {
+    const { rows } = await client.query<{ line: string }>(`fetch ${fetchedTogether} from dump`);
+    for (const { line } of rows) yield line;
+    if (rows.length < fetchedTogether) break;
+  }
+  await client.query("close dump");
+}
+
+/** To be read after the rows: they are no transaction's, and must not be behind what the rows have. */
+export async function dumpSequences(client: pg.ClientBase): Promise<Sequences> {
+  const { rows } = await client.query<{ name: string; last: string }>(
+    `select sequencename::text as name, last_value::text as last from pg_sequences
+     where schemaname = current_schema() and last_value is not null order by 1`,
+  );
+  return Object.fromEntries(rows.map(({ name, last }) => [name, last]));
+}
+
+interface ForeignKey {
+  readonly table: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/**
+ * Takes all foreign keys away and gives what puts them back, each row held against them: tables can then be filled in
+ * any order. It takes no more than owning the tables.
+ */
+export async function suspendForeignKeys(client: pg.ClientBase): Promise<() => Promise<void>> {
+  const { rows } = await client.query<ForeignKey>(
+    `select c.relname::text as table, k.conname::text as name, pg_get_constraintdef(k.oid) as definition
+     from pg_constraint k join pg_class c on c.oid = k.conrelid
+     where k.contype = 'f' and c.relnamespace = current_schema()::regnamespace order by 1, 2`,
+  );
+  const alter = ({ table }: ForeignKey) => `alter table ${escapeIdentifier(table)}`;
+  for (const key of rows) await client.query(`${alter(key)} drop constraint ${escapeIdentifier(key.name)}`);
+  return async () => {
+    for (const key of rows) {
+      await client.query(`${alter(key)} add constraint ${escapeIdentifier(key.name)} ${key.definition}`);
+    }
+  };
+}
+
+/** Gives what inserts rows as `dumpRows` gave them; null where there is no such table. */
+export async function prepareLoad(
+  client: pg.ClientBase,
+  { name, columns }: DumpedTable,
+): Promise<((lines: readonly string[]) => Promise<void>) | null> {
+  const types = await readTypes(client, name);
+  if (types.size === 0) return null;
+  const values = columns.map((column, at) => {
+    const type = types.get(column);
+    if (type === undefined) throw new Error(`The table ${name} has no column ${column}`);
+    return `(line ->> ${at})::${type}`;
+  });
+  const statement = `insert into ${escapeIdentifier(name)} (${columns.map((column) => escapeIdentifier(column)).join(", ")})
+    overriding system value select ${values.join(", ")} from json_array_elements($1::json) as line`;
+  return async (lines) => {
+    await client.query(statement, [`[${lines.join(",")}]`]);
+  };
+}
+
+async function readTypes(client: pg.ClientBase, table: string): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; type: string }>(
+    `select a.attname::text as name, format_type(a.atttypid, a.atttypmod) as type
+     from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where c.relnamespace = current_schema()::regnamespace and c.relname = $1 and c.relkind = 'r'
+       and a.attnum > 0 and not a.attisdropped`,
+    [table],
+  );
+  return new Map(rows.map(({ name, type }) => [name, type]));
+}
+
+/** Sequences that are not there are left out. */
+export async function loadSequences(client: pg.ClientBase, sequences: Sequences): Promise<void> {
+  for (const [name, last] of Object.entries(sequences)) {
+    await client.query(
+      `select setval(oid::regclass, $2::bigint) from pg_class
+       where relname = $1 and relkind = 'S' and relnamespace = current_schema()::regnamespace`,
+      [name, last],
+    );
+  }
+}

@@ -1,0 +1,91 @@
+/** An installation with something in every corner, to be backed up and restored. */
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pool } from "pg";
+import { backUp } from "../operations/backup.ts";
+import { openKey } from "../sealing.ts";
+import { findNewestBackup } from "../store/backups.ts";
+import { beginSnapshot, dumpRows, listTables } from "../store/dump.ts";
+import { insertNewSite, liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+export type LiveSite = Awaited<ReturnType<typeof liveSite>>;
+
+/** Backs a live site up, with this text in a file of its own. Gives the backup's id. */
+export async function backUpWith({ services, own }: World, site: LiveSite, text: string): Promise<number> {
+  const { environment, address } = site;
+  const layout = await services.runtime.layout(environment);
+  await writeFile(join(layout?.documentRoot ?? "", "own.txt"), text);
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: text, note: null } as const;
+  await backUp(services, wish, new AbortController().signal);
+  const backup = await findNewestBackup(own.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  return backup.id;
+}
+
+/** Two live sites, of which one has a backup, and keys in the data folder. */
+export async function fillInstallation(world: World): Promise<{ readonly kept: LiveSite; readonly bare: LiveSite }> {
+  const { dataFolder } = world.facts;
+  for (const name of ["key", "archive-key"]) await openKey(join(dataFolder, "secrets", name));
+  await writeFile(join(dataFolder, "first-run.json"), `{"company_id":"c","api_key":"sk_kept"}\n`, { mode: 0o600 });
+  const kept = await liveSite(world);
+  await backUpWith(world, kept, "then");
+  return { kept, bare: await liveSite(world) };
+}
+
+/** One operation of each kind of state, with what it holds meanwhile. Gives what was being made. */
+export async function leaveUnfinished({ own, facts, services, runtime, ...rest }: World, site: LiveSite) {
+  const { database } = own;
+  const begun = await insertNewSite({ own, facts, services, runtime, ...rest });
+  const common = { company_id: site.companyId, parameters: "{}", category: "siteActions" };
+  for (const [state, kind] of [
+    ["running", "addManualBackup"],
+    ["waiting", "restartPhp"],
+  ] as const) {
+    const { id: activity_id } = await database
+      .insertInto("activity")
+      .values({ ...common, site_id: site.siteId, type: kind })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const id = `${kind}-${randomUUID()}`;
+    const row = { id, kind, company_id: site.companyId, site_id: site.siteId, environment_id: site.environment.id };
+    const more = { activity_id, state, steps_total: 2, input: "{}", secret: Buffer.from("sealed") };
+    await database
+      .insertInto("operations")
+      .values({ ...row, ...more, reference_id: randomUUID(), step: "backup" })
+      .execute();
+    const wish = { operation_id: id, environment_id: site.environment.id };
+    await database
+      .insertInto(state === "running" ? "environment_locks" : "operation_wants")
+      .values(wish)
+      .execute();
+  }
+  await database
+    .updateTable("environments")
+    .set({ is_frozen: true, state: "deleting" })
+    .where("id", "=", site.environment.id)
+    .execute();
+  await database.updateTable("sites").set({ state: "deleting" }).where("id", "=", site.siteId).execute();
+  const half = { environment_id: site.environment.id, site_id: site.siteId, company_id: site.companyId };
+  await database
+    .insertInto("backups")
+    .values({ ...half, name: "half", type: "manual", operation_id: "half", address: "", expires_at: new Date() })
+    .execute();
+  return begun;
+}
+
+/** Every row of every table, as text, by table. */
+export async function rowsOf(pool: Pool): Promise<Record<string, string[]>> {
+  const client = await pool.connect();
+  await beginSnapshot(client);
+  const rows: Record<string, string[]> = {};
+  for (const table of await listTables(client)) {
+    const lines: string[] = [];
+    for await (const line of dumpRows(client, table)) lines.push(line);
+    rows[table.name] = lines.sort();
+  }
+  await client.query("commit");
+  client.release();
+  return rows;
+}
