@@ -1,7 +1,7 @@
 /** A snapshot of a site as it runs elsewhere: all of WordPress with MySQL, and nothing that only this installation has. */
 import { access, chmod, lstat, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole, removeTree } from "../../folders.ts";
+import { buildWhole, exists, removeTree } from "../../folders.ts";
 import { partOf, releaseIn } from "../../releases.ts";
 import { RuntimeFailure, type SiteExport, type SnapshotFolder } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
@@ -46,6 +46,22 @@ async function layOutWordPress(
   await exportConfig(webRoot);
 }
 
+/** A program without WordPress may do without a database; without a table there is nothing to import. */
+async function writeSql(
+  facts: ReleaseFacts,
+  databases: string,
+  sql: string,
+): Promise<Pick<SiteExport, "tables" | "notes">> {
+  const file = path.join(databases, mainDatabase(facts));
+  if (!(await exists(file))) {
+    if (facts.wordpressVersion === null) return { tables: 0, notes: [] };
+    throw new RuntimeFailure("The site has no database, so that it can't run elsewhere either.");
+  }
+  const dumped = await dumpDatabase({ file, sql });
+  if (dumped.tables === 0) await rm(sql);
+  return dumped;
+}
+
 /** Whole or not at all; a folder that is there already is not looked at. `assets` is the folder of what all environments share. */
 export async function exportSite(
   { folder: source }: SnapshotFolder,
@@ -63,9 +79,7 @@ export async function exportSite(
     await layOutWordPress(webRoot, facts, assets);
     // Whoever does without WordPress may well go on with SQLite.
     if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
-    const sql = path.join(place, "database.sql");
-    dumped = await dumpDatabase({ file: path.join(databases, mainDatabase(facts)), sql });
-    if (dumped.tables === 0) await rm(sql);
+    dumped = await writeSql(facts, databases, path.join(place, "database.sql"));
   };
   await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));
   return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };
