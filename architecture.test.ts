@@ -45,6 +45,7 @@ const compositionRoots = new Set([
   "server/control.ts",
   "server/edgeProcess.ts",
   "server/operator.ts",
+  "server/periodicWork.ts",
   "supervisor/main.ts",
   "supervisor/prepare.ts",
   "tools/test.ts",

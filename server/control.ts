@@ -7,12 +7,8 @@ import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import { makePhpUpdate } from "./app/automaticPhp.ts";
-import { makeProof } from "./app/automaticProofs.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { makeDownloadTokens } from "./app/downloadTokens.ts";
-import { makeRebuild } from "./app/rebuild.ts";
-import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import { openArchives } from "./archives/archives.ts";
 import { ArchiveUrlError, openBlobs, parseArchiveUrl } from "./archives/archiveUrl.ts";
 import { openDownloads } from "./archives/downloads.ts";
@@ -21,26 +17,20 @@ import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./fi
 import { buildServer } from "./http/server.ts";
 import { makeAcceptOperation } from "./operations/accept.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
-import { deleteJournals, type Engine, startEngine } from "./operations/engine.ts";
+import { type Engine, startEngine } from "./operations/engine.ts";
 import { makeProbe } from "./operations/probe.ts";
 import { makeTryOut } from "./operations/trial.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
 import { CannotStart, runPart } from "./part.ts";
+import { periodicWork } from "./periodicWork.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
-import { expire } from "./reconcilers/expire.ts";
-import { expireBackups } from "./reconcilers/expireBackups.ts";
-import { expireDownloads } from "./reconcilers/expireDownloads.ts";
-import { proveBackups } from "./reconcilers/proveBackups.ts";
-import { makePublisher, type Publisher } from "./reconcilers/publishRoutes.ts";
-import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
+import { makePublisher } from "./reconcilers/publishRoutes.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
-import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
-import { updatePhp } from "./reconcilers/updatePhp.ts";
 import { openKey, openSealer } from "./sealing.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
-import { acceptedChannel, beginWaiting, endedChannel } from "./store/operations.ts";
+import { acceptedChannel, endedChannel } from "./store/operations.ts";
 import { piecesFor } from "./store/pieces.ts";
 
 export interface Control {
@@ -59,9 +49,6 @@ export interface ControlOptions {
   readonly runtime: Runtime;
   readonly log: Logger;
 }
-
-const reconcileSeconds = 30;
-const hour = 3_600;
 
 /** Resolves when the API answers and operations run. */
 export async function startControl({ config, runtime, log }: ControlOptions): Promise<Control> {
@@ -115,40 +102,16 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   started.defer(() => engine.stop());
   const capabilities = await runtime.capabilities();
   const acceptOperation = makeAcceptOperation({ sealer, definitions });
-  const phpUpdate = {
-    database,
-    ended: config.endedPhpVersions,
-    offered: capabilities.phpVersions,
-    change: makePhpUpdate({ database, settings: config, acceptOperation }),
-  };
-  const scheduledBackups = {
-    database,
-    hours: config.backupHours,
-    begin: makeScheduledBackup({ database, settings: config, acceptOperation }),
-  };
-  const prove = makeProof({ database, settings: config, acceptOperation });
-  const rebuild = makeRebuild({ database, settings: config, acceptOperation });
-  const moved = { database, startedAt: new Date(), rebuild };
   const reconcilers = startReconcilers(
-    [
-      ...listReconcilers(opened, publisher),
-      { name: "expireBackups", everySeconds: 600, retrySeconds: 60, run: () => expireBackups({ database, archives }) },
-      { name: "scheduleBackups", everySeconds: 5, retrySeconds: 30, run: () => scheduleBackups(scheduledBackups) },
-      {
-        name: "proveBackups",
-        everySeconds: reconcileSeconds,
-        retrySeconds: 60,
-        run: () => proveBackups({ database, perDay: config.proofsPerDay, prove }),
-      },
-      {
-        name: "expireDownloads",
-        everySeconds: 300,
-        retrySeconds: 60,
-        run: () => expireDownloads({ database, downloads }),
-      },
-      { name: "rebuildEnvironments", everySeconds: 3, retrySeconds: 10, run: () => rebuildEnvironments(moved) },
-      { name: "updatePhp", everySeconds: 300, retrySeconds: 60, run: () => updatePhp(phpUpdate) },
-    ],
+    periodicWork({
+      database,
+      publisher,
+      archives,
+      downloads,
+      acceptOperation,
+      config,
+      phpVersions: capabilities.phpVersions,
+    }),
     log,
   );
   started.defer(() => reconcilers.stop());
@@ -188,21 +151,6 @@ function keep(
   { url, firstRun, engine }: { readonly url: string; readonly firstRun: FirstRun | null; readonly engine: Engine },
 ): Control {
   return { url, firstRun, lost: engine.lost, stop: () => started.disposeAsync() };
-}
-
-function listReconcilers({ database }: OpenDatabase, publisher: Publisher) {
-  return [
-    { name: "publishRoutes", everySeconds: reconcileSeconds, retrySeconds: 1, run: publisher.reconcile },
-    {
-      name: "beginWaiting",
-      everySeconds: reconcileSeconds,
-      retrySeconds: reconcileSeconds,
-      run: async () => {
-        await database.transaction().execute(beginWaiting);
-      },
-    },
-    { name: "expire", everySeconds: hour, retrySeconds: 60, run: () => expire({ database, deleteJournals }) },
-  ];
 }
 
 async function listen(server: FastifyInstance, config: Config): Promise<string> {
