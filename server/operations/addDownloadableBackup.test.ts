@@ -38,9 +38,9 @@ async function write({ services }: World, { environment }: Site, text: string): 
   await writeFile(join(layout?.documentRoot ?? "", "own.txt"), text);
 }
 
-function deletionOf({ companyId, siteId, environment }: Site): OperationRequest {
+function deletionOf({ companyId, siteId, environment, address }: Site): OperationRequest {
   const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
-  const input = { siteId, environments: [environment] };
+  const input = { siteId, environments: [{ ...environment, address }], withoutBackup: false };
   return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: nobody, activityParameters: {} };
 }
 
