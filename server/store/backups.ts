@@ -140,7 +140,7 @@ export async function removeExpiredBackups(database: Database, now: Date): Promi
   return Number(numAffectedRows);
 }
 
-/** A backup as lists show it, made by the database. */
+/** A backup as lists show it. */
 export interface BackupRecord {
   readonly id: number;
   readonly name: string;
@@ -151,28 +151,33 @@ export interface BackupRecord {
   readonly verified_at: number;
   readonly expires_at: number;
   readonly last_proven_restore: number | null;
+  /** What was wrong when it was last restored for a proof. */
   readonly proof_error: string | null;
   readonly size_bytes: number;
 }
+
+/** Columns of the environment beside each of its backups; where there is none, beside nothing. */
+type ListedBackup = { readonly environment_name: string } & (BackupRecord | { readonly id: null });
 
 /** The environment's finished backups, newest first. Null where there is no such environment to be seen. */
 export async function listBackups(
   pool: Pool,
   environmentId: string,
 ): Promise<{ readonly display_name: string; readonly backups: readonly BackupRecord[] } | null> {
-  // Of a thousand rows, `json_build_object` and exact numbers take most of the time.
-  const milliseconds = (column: string) => `(date_part('epoch', b.${column}) * 1000)::bigint as ${column}`;
-  const { rows } = await pool.query<{ display_name: string; backups: BackupRecord[] }>({
+  // Of a thousand, JSON made by the database takes twice as long, and exact numbers for times a half more.
+  const milliseconds = (column: string) => `round(date_part('epoch', b.${column}) * 1000) as ${column}`;
+  const { rows } = await pool.query<ListedBackup>({
     name: "list-backups",
-    text: `select e.display_name, (
-        select coalesce(json_agg(listed order by id desc), '[]'::json) from (
-          select b.id, b.name, b.note, b.type, ${milliseconds("created_at")}, ${milliseconds("verified_at")},
-            ${milliseconds("expires_at")}, ${milliseconds("last_proven_restore")}, b.proof_error, b.bytes as size_bytes
-          from backups b where b.environment_id = e.id and b.manifest is not null) listed) as backups
-      from environments e where e.id = $1 and e.state <> 'adding'`,
+    text: `select e.display_name as environment_name, b.id, b.name, b.note, b.type, ${milliseconds("created_at")},
+        ${milliseconds("verified_at")}, ${milliseconds("expires_at")}, ${milliseconds("last_proven_restore")},
+        b.proof_error, b.bytes::float8 as size_bytes
+      from environments e left join backups b on b.environment_id = e.id and b.manifest is not null
+      where e.id = $1 and e.state <> 'adding' order by b.id desc`,
     values: [environmentId],
   });
-  return rows[0] ?? null;
+  const [first] = rows;
+  if (first === undefined) return null;
+  return { display_name: first.environment_name, backups: rows.filter((row) => row.id !== null) };
 }
 
 /** A backup as an operation on it needs it. What it is of may have been deleted. */
