@@ -153,26 +153,22 @@ test("where the site is deleted meanwhile, nothing of it stays to be downloaded"
 
 test("an environment that is replaced at that very moment is read again", async () => {
   const world = theWorld();
-  const { services } = world;
-  const request = await downloadRequest(world, await liveSite(world));
-  const replaced = { ...services.runtime, layout: replacedOnce(services.runtime) };
-  const definition = addDownloadableBackup({ ...services, runtime: replaced });
-  const context = { ...request, operationId: `backups:add-downloadable-${randomUUID()}`, signal, secret: () => "" };
-  const pack = () => definition.steps.at(-1)?.run(context);
-  await expect(pack()).rejects.toMatchObject({ name: "StepFailure", isTransient: true });
-  await pack();
+  const [{ runtime }, script] = [world.services, scriptOf(world)];
+  const site = await liveSite(world);
+  const { environment } = site;
+  const nothing = { files: "none", database: "none", addresses: [] } as const;
+  await runtime.stage({ environment, source: environment, token: "next", ...nothing });
+  const until = join(world.facts.dataFolder, `go-on-${randomUUID()}`);
+  await script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  const request = await downloadRequest(world, site);
+  const running = run(request);
+  const inTheMiddle = { method: "snapshot", environmentId: environment.id, when: "middle" };
+  await expect.poll(() => script.calls(), { timeout: 20_000 }).toContainEqual(inTheMiddle);
+  await runtime.switchTo(environment, "next");
+  await writeFile(until, "");
+  expect(await running).toMatchObject({ state: "succeeded", public_error: null });
   expect(await makingDownload.finished(world, request)).toEqual([]);
 });
-
-/** Another release when it is asked for the second time than when it was the first. */
-function replacedOnce(runtime: World["services"]["runtime"]): typeof runtime.layout {
-  let asked = 0;
-  return async (environment) => {
-    const layout = await runtime.layout(environment);
-    asked += 1;
-    return layout && { ...layout, release: asked === 1 ? 0 : layout.release };
-  };
-}
 
 test("what can't be put together leaves nothing, and says why", async () => {
   const world = theWorld();

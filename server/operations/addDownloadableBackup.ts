@@ -71,14 +71,17 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
     return { folder, address: input.address };
   }
 
-  /** Nothing holds the environment: what is deleted or replaced while it is read might be there by half. */
+  /** Nothing holds the environment. Where it is replaced while it is read, the runtime says no, and it is read again. */
   async function snapshotWhole({ environment }: AddDownloadableBackupInput, folder: string): Promise<void> {
-    const before = await runtime.layout(environment);
-    await runtime.snapshot(environment, folder);
-    const after = await runtime.layout(environment);
-    if (after === null) throw new StepFailure("The environment is not there any more.");
-    if (before?.release === after.release) return;
-    throw new StepFailure("The environment was replaced at that very moment.", { isTransient: true });
+    const release = async () => (await runtime.layout(environment))?.release;
+    const before = await release();
+    try {
+      await runtime.snapshot(environment, folder);
+    } catch (cause) {
+      const now = await release();
+      if (now === undefined || now === before) throw cause;
+      throw new StepFailure("The environment was replaced at that very moment.", { cause, isTransient: true });
+    }
   }
 
   async function writeZip(
