@@ -9,17 +9,16 @@ import {
 } from "@sitewright/server/store/deletedEnvironments.ts";
 import {
   insertPrimaryDomain,
-  isEnvironmentNameTaken,
   isEnvironmentThere,
   removeEnvironmentRows,
 } from "@sitewright/server/store/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites.ts";
-import { addressOf } from "./addresses.ts";
-import type { Context, Settings } from "./context.ts";
+import { addressOf, hostOf } from "./addresses.ts";
+import type { Context } from "./context.ts";
+import { environmentNames } from "./environmentName.ts";
 import { NotFound, Refused } from "./failures.ts";
-import { numberedNames, slugOf } from "./siteName.ts";
+import { refuseTakenEnvironmentName } from "./takenNames.ts";
 
-export const mostNames = 1_000;
 export const advice = "Bring it back under another display_name.";
 
 /** Those that were deleted by themselves, newest first. */
@@ -83,8 +82,8 @@ async function insert(
 ): Promise<Returning> {
   const displayName = wanted ?? environment.display_name;
   const ids = { siteId: site.id, companyId: context.caller.companyId };
-  await refuseTakenDisplayName(transaction, site.id, displayName);
-  for (const name of wanted === null ? [environment.name] : namesFor(wanted)) {
+  await refuseTakenEnvironmentName(transaction, site.id, displayName, advice);
+  for (const name of wanted === null ? [environment.name] : environmentNames(wanted)) {
     const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);
     const inserted = await insertAgain(context, transaction, environment, { ...ids, name, displayName, host });
     if (inserted) return inserted;
@@ -92,25 +91,6 @@ async function insert(
   }
   const message = `Another one has the name or the address of the environment ${environment.display_name} by now.`;
   throw new Refused("environment_name_taken", `${message} ${advice}`, { display_name: displayName });
-}
-
-function namesFor(displayName: string): string[] {
-  const slug = slugOf(displayName, "environment");
-  if (slug !== "live") return numberedNames(slug, 1, mostNames);
-  throw new Refused("environment_name_reserved", '"live" is the name of the environment that every site has.', {
-    display_name: displayName,
-  });
-}
-
-async function refuseTakenDisplayName(transaction: DatabaseTransaction, siteId: string, name: string): Promise<void> {
-  if (!(await isEnvironmentNameTaken(transaction, siteId, name))) return;
-  const message = `The site has an environment with the name "${name}" already. ${advice}`;
-  throw new Refused("environment_name_taken", message, { display_name: name });
-}
-
-/** Where an environment of a site is unless somebody decides otherwise. */
-export function hostOf({ siteSuffix }: Settings, environmentName: string, siteName: string): string {
-  return environmentName === "live" ? `${siteName}.${siteSuffix}` : `${environmentName}-${siteName}.${siteSuffix}`;
 }
 
 export interface PlaceAgain {

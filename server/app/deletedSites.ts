@@ -8,12 +8,15 @@ import {
   isSiteThere,
   listDeletedSites,
 } from "@sitewright/server/store/deletedSites.ts";
-import { isDisplayNameTaken, removeSite } from "@sitewright/server/store/sites.ts";
+import { removeSite } from "@sitewright/server/store/sites.ts";
 import { sitesInScope } from "./access.ts";
+import { hostOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
-import { advice, hostOf, insertAgain, mostNames } from "./deletedEnvironments.ts";
+import { advice, insertAgain } from "./deletedEnvironments.ts";
+import { mostNames } from "./environmentName.ts";
 import { NotFound, Refused } from "./failures.ts";
 import { numberedNames, slugOf } from "./siteName.ts";
+import { refuseTakenSiteName } from "./takenNames.ts";
 
 /** Those of the company that the key may see, newest first. */
 export async function list(context: Context) {
@@ -83,7 +86,7 @@ async function insertUnder(
 ): Promise<Returning[] | null> {
   const { id: siteId, company_id: companyId } = site;
   if (!(await insertSiteAgain(transaction, siteId, names))) {
-    await refuseTakenDisplayName(transaction, companyId, names.displayName);
+    await refuseTakenSiteName(transaction, companyId, names.displayName, advice);
     return null;
   }
   const returning: Returning[] = [];
@@ -99,14 +102,4 @@ async function insertUnder(
     returning.push(inserted);
   }
   return returning;
-}
-
-async function refuseTakenDisplayName(
-  transaction: DatabaseTransaction,
-  companyId: string,
-  name: string,
-): Promise<void> {
-  if (!(await isDisplayNameTaken(transaction, companyId, name))) return;
-  const message = `A site with the name "${name}" already exists. ${advice}`;
-  throw new Refused("site_name_taken", message, { display_name: name });
 }

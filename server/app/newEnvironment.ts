@@ -7,15 +7,15 @@ import { environmentForOperation } from "@sitewright/server/store/environmentSta
 import {
   insertEnvironment,
   insertPrimaryDomain,
-  isEnvironmentNameTaken,
   removeEnvironmentRows,
 } from "@sitewright/server/store/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites.ts";
 import type { Static } from "typebox";
-import { addressOf } from "./addresses.ts";
+import { addressOf, hostOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
+import { environmentNames } from "./environmentName.ts";
 import { NotFound, Refused } from "./failures.ts";
-import { numberedNames, slugOf } from "./siteName.ts";
+import { refuseTakenEnvironmentName } from "./takenNames.ts";
 import { planWordPress } from "./wordpress.ts";
 
 interface Named {
@@ -152,35 +152,18 @@ async function start(
   return operationId;
 }
 
-const mostNames = 1_000;
-
 /**
  * Inserts the environment under the first free name, with its domain: mostly the slug itself. Throws `Refused` where the
  * site has an environment of that display name.
  */
 async function insert(context: Context, transaction: DatabaseTransaction, facts: Facts): Promise<Inserted> {
-  await refuseTakenDisplayName(transaction, facts);
-  const slug = slugOf(facts.displayName, "environment");
-  if (slug === "live") {
-    throw new Refused("environment_name_reserved", '"live" is the name of the environment that every site has.', {
-      display_name: facts.displayName,
-    });
-  }
-  for (const name of numberedNames(slug, 1, mostNames)) {
+  const { siteId, displayName } = facts;
+  await refuseTakenEnvironmentName(transaction, siteId, displayName);
+  for (const name of environmentNames(displayName)) {
     const inserted = await insertUnder(name, context, transaction, facts);
     if (inserted) return inserted;
   }
-  throw new Error(`There are too many environments with names like ${slug}`);
-}
-
-async function refuseTakenDisplayName(
-  transaction: DatabaseTransaction,
-  { siteId, displayName }: Pick<Facts, "siteId" | "displayName">,
-): Promise<void> {
-  if (!(await isEnvironmentNameTaken(transaction, siteId, displayName))) return;
-  throw new Refused("environment_name_taken", `The site has an environment with the name "${displayName}" already.`, {
-    display_name: displayName,
-  });
+  throw new Error(`There are too many environments with names like ${displayName}`);
 }
 
 /** Null where the name, or the address that follows from it, is taken. */
@@ -197,10 +180,10 @@ async function insertUnder(
   const number = await insertEnvironment(transaction, row);
   if (number === null) {
     // Somebody else took one of the two since it was looked up.
-    await refuseTakenDisplayName(transaction, facts);
+    await refuseTakenEnvironmentName(transaction, siteId, displayName);
     return null;
   }
-  const host = `${name}-${siteName}.${context.settings.siteSuffix}`;
+  const host = hostOf(context.settings, name, siteName);
   const domain = { id: randomUUID(), environmentId: id, siteId, companyId, name: host, isWildcard };
   if (await insertPrimaryDomain(transaction, domain)) {
     return { ...facts, id, number, address: addressOf(context.settings, host) };

@@ -11,13 +11,14 @@ import type { CreateSiteInput } from "@sitewright/server/operations/createSite.t
 import type { DatabaseTransaction, Json } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { insertEnvironment, insertPrimaryDomain } from "@sitewright/server/store/environments.ts";
-import { insertSite, isDisplayNameTaken, removeSite, takenNames } from "@sitewright/server/store/sites.ts";
+import { insertSite, removeSite, takenNames } from "@sitewright/server/store/sites.ts";
 import type { Static } from "typebox";
-import { addressOf } from "./addresses.ts";
+import { addressOf, hostOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
 import { NotFound, Refused } from "./failures.ts";
 import { requireRegion } from "./regions.ts";
 import { numberedNames, slugOf } from "./siteName.ts";
+import { refuseTakenSiteName } from "./takenNames.ts";
 import { planWordPress } from "./wordpress.ts";
 
 /** What the rows of a new site say. */
@@ -163,7 +164,7 @@ async function insertUnder(
   const { siteId, environmentId, displayName, region, phpVersion, isWildcard } = site;
   const { companyId } = context.caller;
   if (!(await insertSite(transaction, { id: siteId, companyId, name, displayName, region }))) {
-    await refuseTakenDisplayName(transaction, companyId, displayName);
+    await refuseTakenSiteName(transaction, companyId, displayName);
     return null;
   }
   const number = await insertEnvironment(transaction, {
@@ -177,20 +178,11 @@ async function insertUnder(
     containerId: randomUUID(),
   });
   if (number === null) throw new Error("A new site has an environment already");
-  const host = `${name}.${context.settings.siteSuffix}`;
+  const host = hostOf(context.settings, "live", name);
   const domain = { id: randomUUID(), environmentId, siteId, companyId, name: host };
   if (await insertPrimaryDomain(transaction, { ...domain, isWildcard })) {
     return { ...site, number, address: addressOf(context.settings, host) };
   }
   await removeSite(transaction, siteId);
   return null;
-}
-
-async function refuseTakenDisplayName(
-  transaction: DatabaseTransaction,
-  companyId: string,
-  name: string,
-): Promise<void> {
-  if (!(await isDisplayNameTaken(transaction, companyId, name))) return;
-  throw new Refused("site_name_taken", `A site with the name "${name}" already exists.`, { display_name: name });
 }

@@ -6,7 +6,7 @@
  */
 import { BackupDamaged } from "../archives/load.ts";
 import { warnOfOperation } from "../store/activity.ts";
-import { type DatedBackup, findBackup, listFinishedBackups } from "../store/backups.ts";
+import { type FinishedBackup, findBackup, listFinishedBackups } from "../store/backups.ts";
 import type { Json } from "../store/database.ts";
 import { noteRelease } from "../store/environmentStates.ts";
 import { setAwaitsRebuild } from "../store/moved.ts";
@@ -39,7 +39,7 @@ const probeSeconds = 60;
 export function rebuildEnvironment(services: Services): OperationDefinition<RebuildEnvironmentInput> {
   const { database, runtime, archives, publisher, probe } = services;
 
-  async function candidatesFor({ environment, backupId }: RebuildEnvironmentInput): Promise<readonly DatedBackup[]> {
+  async function candidatesFor({ environment, backupId }: RebuildEnvironmentInput): Promise<readonly FinishedBackup[]> {
     if (backupId === null) return listFinishedBackups(database, environment.id);
     const backup = await findBackup(database, backupId);
     if (backup === null) throw new StepFailure("The backup is not there any more.");
@@ -48,7 +48,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
 
   /** False where it is missing or damaged. */
   async function isMade(
-    backup: DatedBackup,
+    backup: FinishedBackup,
     { input: { environment, address }, operationId, signal }: StepContext<RebuildEnvironmentInput>,
   ): Promise<boolean> {
     // What is missing is mostly found by a list: nothing need be fetched for that.

@@ -41,9 +41,6 @@ export interface FinishedBackup extends BackupRef {
   readonly address: string;
   /** When everything in it was last read, and not taken over from the backup before. Null: nobody knows. */
   readonly fullyReadAt: Date | null;
-}
-
-export interface DatedBackup extends FinishedBackup {
   readonly createdAt: Date;
 }
 
@@ -76,13 +73,13 @@ export async function finishBackup(database: Database, { id }: BackupRef, conten
 }
 
 /** The newest one of the environment. */
-export async function findNewestBackup(database: Database, environmentId: string): Promise<DatedBackup | null> {
+export async function findNewestBackup(database: Database, environmentId: string): Promise<FinishedBackup | null> {
   const [newest] = await findFinished(database, environmentId, null, 1);
   return newest ?? null;
 }
 
 /** Null also where it is not finished. */
-export async function findBackup(database: Database, id: number): Promise<DatedBackup | null> {
+export async function findBackup(database: Database, id: number): Promise<FinishedBackup | null> {
   const [found] = await findFinished(database, null, id, 1);
   return found ?? null;
 }
@@ -92,8 +89,8 @@ async function findFinished(
   environmentId: string | null,
   id: number | null,
   limit: number | null,
-): Promise<DatedBackup[]> {
-  const { rows } = await sql<DatedBackup>`
+): Promise<FinishedBackup[]> {
+  const { rows } = await sql<FinishedBackup>`
     select id, company_id as "companyId", environment_id as "environmentId", manifest, bytes, address,
       fully_read_at as "fullyReadAt", created_at as "createdAt"
     from backups
@@ -105,7 +102,7 @@ async function findFinished(
 }
 
 /** All of the environment that can be restored, newest first. */
-export async function listFinishedBackups(database: Database, environmentId: string): Promise<DatedBackup[]> {
+export async function listFinishedBackups(database: Database, environmentId: string): Promise<FinishedBackup[]> {
   return findFinished(database, environmentId, null, null);
 }
 
