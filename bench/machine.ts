@@ -1,6 +1,6 @@
 /** The machine's processors: whether they are at rest, and how much of their time other virtual machines got. */
-import { existsSync, readFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { constants, cpus, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Since the machine began, all processors together, in milliseconds. */
@@ -28,6 +28,17 @@ function processorTimes(): ProcessorTimes {
   const sum = (of: (time: { busy: number; idle: number }) => number) =>
     times.reduce((total, time) => total + of(time), 0);
   return { busy: sum(({ busy }) => busy), all: sum(({ busy, idle }) => busy + idle) + stolen, stolen };
+}
+
+const sessionPriority = "/proc/self/autogroup";
+
+/**
+ * This process gets what nobody else wants. It must lead a session of its own: Linux may share the processors among sessions
+ * first, and then the priority of a process counts only among those of its session.
+ */
+export function standBehindAll(): void {
+  setPriority(constants.priority.PRIORITY_LOW);
+  if (existsSync(sessionPriority)) writeFileSync(sessionPriority, String(constants.priority.PRIORITY_LOW));
 }
 
 const lookMilliseconds = 250;

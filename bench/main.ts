@@ -13,6 +13,7 @@ import { measureBackups } from "./backups.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
+import { measureNeighbours } from "./neighbours.ts";
 import { measurePage } from "./page.ts";
 import { untilVersionsAreCompiled } from "./ready.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
@@ -20,7 +21,7 @@ import { median, percentile, timed } from "./statistics.ts";
 
 const sites = 20;
 const laterStarts = 5;
-const parts = ["starts", "creation", "environments", "backups", "page"];
+const parts = ["starts", "creation", "environments", "backups", "neighbours", "page"];
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
@@ -142,6 +143,10 @@ try {
         .join(", ")}`,
     );
     figures.push(...(await measureBackups(installation, untilQuiet)));
+  }
+  if (isWanted("neighbours")) {
+    say("a quiet site beside a loud one …");
+    figures.push(...(await measureNeighbours(installation, untilQuiet, say)));
   }
   if (isWanted("page")) {
     say("the front page again …");

@@ -19,7 +19,9 @@ const Backup = Type.Object(
       description: "Somebody asked for it; it was time; or something else was about to change the environment.",
     }),
     created_at: moment("when it was made."),
-    verified_at: moment("when everything that it needs was last found in the archives, unharmed."),
+    verified_at: moment(
+      "when what it needs was last read in the archives, and found unharmed. Of its parts, the one that was read longest ago counts.",
+    ),
     expires_at: moment("when it is removed, unless the environment has no newer one."),
     last_proven_restore: nullable(
       moment(
@@ -32,6 +34,15 @@ const Backup = Type.Object(
         examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
       }),
     ),
+    damage: nullable(
+      Type.String({
+        description:
+          "What it needs and was found missing or damaged in the archives. Null: nothing, or it is there again. Restoring such a backup is still tried; what it can't give is then said, and nothing is changed.",
+        examples: [
+          "This backup can't be restored: what it needs for wp-content/uploads/2026/11/harbour.jpg is missing or damaged.",
+        ],
+      }),
+    ),
     size_bytes: Type.Integer({ description: "What it takes on a disk when it is restored.", examples: [104857600] }),
   },
   { title: "Backup" },
@@ -42,7 +53,8 @@ export const listBackups = endpoint({
   path: "/sites/environments/{env_id}/backups",
   tag: "Backups",
   summary: "List the backups of an environment",
-  description: "Every backup that can be restored, the newest first.",
+  description:
+    "Every backup that was finished, the newest first. damage and proof_error say of which of them it is known that they can't be restored, or not as they were.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: {
@@ -83,7 +95,7 @@ export const addManualBackup = endpoint({
   tag: "Backups",
   summary: "Back an environment up",
   description:
-    "Keeps the environment's files and database as they are now, while it goes on serving visitors. The backup is listed when everything that it needs was found in the archives.",
+    "Keeps the environment's files and database as they are now, while it goes on serving visitors. The database is that of one moment, also while it is written to; the files are those of a few moments, each whole or, where one is being written just then, as it was found. The backup is listed when everything that it needs was found in the archives, and verified_at says by when all of it was read.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: ManualBackup,
   responses: { 202: { description: "The environment is being backed up.", body: Accepted } },
@@ -115,7 +127,11 @@ export const removeBackup = endpoint({
 export const BackupRestore = Type.Object(
   {
     backup_id: backupId,
-    notified_user_id: Type.Optional(uuid("A user of the company.")),
+    notified_user_id: Type.Optional(
+      uuid(
+        "A user of the company. Nobody is notified yet, because the platform itself sends no mail: the activity log and the operation say how it ended.",
+      ),
+    ),
     only: Type.Optional(
       Type.Enum(["files", "database"], {
         description: "Restores the one and leaves the other as it is. Without it, both.",
@@ -131,7 +147,7 @@ export const restoreBackup = endpoint({
   tag: "Backups",
   summary: "Restore a backup",
   description:
-    "Puts a backup of any environment of the company in the place of what the environment is now. It is built beside it and tried out while the environment is backed up; then visitors are moved to it at once. If anything fails, the environment stays as it was. An environment that is still to be brought back after the installation was moved is made of this backup.",
+    "Puts a backup of any environment of the company in the place of what the environment is now. It is built beside it and tried out while the environment is backed up; then visitors are moved to it at once. If anything fails, the environment stays as it was. What answers with an error is not put there; a site that was closed for maintenance (503, without an error of PHP's) is. Only the target is blocked meanwhile; a backup that is removed while it is being restored ends the restore. An environment that is still to be brought back after the installation was moved is made of this backup.",
   params: Type.Object({ target_env_id: uuid("Id of the environment to restore to.") }),
   body: BackupRestore,
   responses: { 202: { description: "The backup is being restored.", body: Accepted } },

@@ -54,7 +54,7 @@ export const restoreDeletedEnvironment = endpoint({
   tag: "Environments",
   summary: "Bring a deleted environment back",
   description:
-    "The environment is there again under the same id, with the files, the database, the users and the version of PHP that it had when it was deleted; backups of it that are still kept are listed again. Where its name or its address has been taken meanwhile, this is refused, and may be asked for under another display name. If anything fails, it can be brought back as before.",
+    "The environment is there again under the same id, with the files, the database, the users and the version of PHP that it had when it was deleted. Where the last backup is damaged, the newest one that is whole is taken, and the activity log warns of it; `data.result.environments` says which. Backups of it that are still kept are listed again. Where its name or its address has been taken meanwhile, this is refused, and may be asked for under another display name. If anything fails, it can be brought back as before.",
   params: Type.Object({ site_id, env_id: uuid("Id of the deleted environment.") }),
   body: Type.Object(
     {

@@ -42,7 +42,7 @@ export const restoreDeletedSite = endpoint({
   tag: "Sites",
   summary: "Bring a deleted site back",
   description:
-    "The site is there again with the environments that went with it, all under the same ids, with the files, the databases, the users and the versions of PHP that they had when it was deleted; backups that are still kept are listed again. Where its name or an address has been taken meanwhile, this is refused, and may be asked for under another display name: its addresses are then changed everywhere in it. If anything fails, it can be brought back as before.",
+    "The site is there again with the environments that went with it, all under the same ids, with the files, the databases, the users and the versions of PHP that they had when it was deleted. Where the last backup is damaged, the newest one that is whole is taken, and the activity log warns of it; `data.result.environments` says which. Backups that are still kept are listed again. Where its name or an address has been taken meanwhile, this is refused, and may be asked for under another display name: its addresses are then changed everywhere in it. If anything fails, it can be brought back as before.",
   params: Type.Object({ id, site_id: uuid("Id of the deleted site.") }),
   body: Type.Object(
     {

@@ -15,7 +15,7 @@ const DownloadableBackup = Type.Object(
       Type.String({
         description:
           "Opens in a browser, without a key, until it expires. Null while the zip is being made, and for keys that may only read.",
-        examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22.zip"],
+        examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
     expires_at: moment("when the link ends and the zip is removed; later than that while it is being made."),

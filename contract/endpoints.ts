@@ -2,12 +2,17 @@
 import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
+import { listCronEvents } from "./cronEvents.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
+import { listDeniedIps, replaceDeniedIps } from "./deniedIps.ts";
 import { addDownloadableBackup, listDownloadableBackups } from "./downloadableBackups.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
 import { listFiles } from "./files.ts";
+import { changeEnvironmentPhpAllocation, changeLimits, changeSitePhpAllocation, getLimits } from "./limits.ts";
+import { readLogs } from "./logs.ts";
+import { deleteMail, deleteMails, deliverMail, getMail, listMails, modifyMailDelivery } from "./mails.ts";
 import { cloneEnvironment, createEnvironment, createPlainEnvironment, deleteEnvironment } from "./newEnvironments.ts";
 import { cloneSite, createPlainSite } from "./newSites.ts";
 import { getOperation } from "./operations.ts";
@@ -15,9 +20,13 @@ import { listPhpVersions } from "./phpVersions.ts";
 import { pushEnvironment } from "./push.ts";
 import { listRegions } from "./regions.ts";
 import { resetSite } from "./reset.ts";
+import { searchAndReplace } from "./searchAndReplace.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
 import { modifyPhpVersion, restartPhp } from "./tools.ts";
+import { getUsage } from "./usage.ts";
 import { validateKey } from "./validate.ts";
+import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./wordpressUsers.ts";
+import { runWpCli } from "./wpCli.ts";
 
 export const endpoints = {
   listSites,
@@ -29,13 +38,27 @@ export const endpoints = {
   resetSite,
   listEnvironments,
   listFiles,
+  listCronEvents,
   createEnvironment,
   createPlainEnvironment,
   cloneEnvironment,
   deleteEnvironment,
   pushEnvironment,
+  hasWpAdminUser,
+  createWpAdminUser,
+  createWpLoginLink,
   modifyPhpVersion,
   restartPhp,
+  searchAndReplace,
+  runWpCli,
+  changeEnvironmentPhpAllocation,
+  changeSitePhpAllocation,
+  getLimits,
+  changeLimits,
+  getUsage,
+  listDeniedIps,
+  replaceDeniedIps,
+  readLogs,
   listBackups,
   addManualBackup,
   removeBackup,
@@ -46,6 +69,12 @@ export const endpoints = {
   restoreDeletedEnvironment,
   listDownloadableBackups,
   addDownloadableBackup,
+  listMails,
+  getMail,
+  deliverMail,
+  deleteMail,
+  deleteMails,
+  modifyMailDelivery,
   getOperation,
   listApiKeys,
   createApiKey,

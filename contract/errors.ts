@@ -43,9 +43,32 @@ export const refusalReasons = {
   unknown_php_version: "The runtime does not offer that version of PHP; `offered` lists the ones that it does.",
   php_version_ended:
     "The version of PHP has come to its end; whoever opts out of automatic updates in the same request may have it.",
+  limit_out_of_bounds:
+    "The installation does not allow that much, or that little; `minimum` and `maximum` say what it does.",
+  nothing_to_change: "No limit was sent.",
+  period_backwards: "The period ends before it begins.",
+  not_an_address:
+    "An entry of `ip_list` is no address and no network, or one that nobody means; `errors` names each and says what to send.",
+  nothing_to_replace: "The text to search for and the one to put in its place are the same.",
+  wp_cli_command_unclear:
+    "The command is sent both ways or neither, has a quote that is not closed, or begins with `wp` twice.",
+  wp_cli_command_unsupported: "The runtime can't run that command of WP-CLI; the message says what to use instead.",
   unknown_backup: "The company has no such backup, or it is not finished.",
   being_brought_back: "What was deleted is being brought back already.",
-  environment_away: "The environment is not there yet: it can only be brought back as a whole, without `only`.",
+  environment_away:
+    "The environment is not there yet, but being brought back: until then nothing can be done with it but to bring it back as a whole, without `only`.",
+  environment_busy: "Something is done with the environment at the moment, or too much at once; try again soon.",
+  site_unavailable: "The environment is not being served at the moment; try again soon.",
+  no_wordpress: "There is no WordPress in the environment.",
+  wordpress_unreadable: "The environment's database is not as WordPress makes one.",
+  wordpress_user_exists:
+    "A user of that WordPress has the e-mail address; `is_administrator` says whether one of the right kind.",
+  wordpress_user_missing: "No user of that WordPress has the e-mail address.",
+  wordpress_user_no_administrator: "The user with the e-mail address is no administrator of that WordPress.",
+  wordpress_failed: "WordPress, or a plugin in it, refused or broke down; `log` has the beginning of what PHP logged.",
+  wordpress_unfinished: "WordPress was not done in time, and nobody knows how far it came.",
+  no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
+  mail_is_sent: "The mail has reached all its recipients, as far as the mail server says.",
   unknown_user: "The company has no such user.",
   expiry_in_the_past: "An API key can't expire before it is made.",
   unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",

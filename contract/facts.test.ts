@@ -14,6 +14,7 @@ describe("kinds of operation", () => {
     expect(shared).toEqual([
       ["addPlainEnvironment", "cloneEnvironment"],
       ["pushEnvironment", "comparePush"],
+      ["searchAndReplace", "previewSearchAndReplace"],
     ]);
     for (const prefix of byPrefix.keys()) expect(prefix).toMatch(/^[a-z-]+:[a-z-]+-$/);
   });

@@ -78,7 +78,7 @@ export const deleteEnvironment = endpoint({
   tag: "Environments",
   summary: "Delete an environment",
   description:
-    "Deletes the environment with its files and its database. When visitors can't reach it any more it is backed up, and it can be brought back for as long as such a backup is kept (`GET /sites/{site_id}/deleted-environments`); its name is free again at once. If the backup can't be made, the deletion fails and the environment is there as before. With `without_backup` it is deleted for good. The live environment goes only with its site: for it, the operation fails and says so.",
+    "Deletes the environment with its files and its database. It is backed up before, while visitors go on reading and nothing can be written, and it can be brought back until `restorable_until` (`GET /sites/{site_id}/deleted-environments`); then all of its backups go too, whatever their kind; its name is free again at once. If the backup can't be made, the deletion fails and the environment is there as before. With `without_backup` it is deleted for good. The live environment goes only with its site: for it, the operation fails and says so.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: WithoutBackup,
   body: Deletion,

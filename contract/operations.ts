@@ -58,6 +58,21 @@ export const operationKinds = {
     message: "Modifying PHP version in progress",
     category: "siteActions",
   },
+  changeEnvironmentPhpAllocation: {
+    prefix: "environments:change-environment-php-allocation-",
+    message: "Environment PHP allocation change in progress",
+    category: "siteActions",
+  },
+  changeSitePhpAllocation: {
+    prefix: "sites:change-site-php-allocation-",
+    message: "Site PHP allocation change in progress",
+    category: "siteActions",
+  },
+  changeEnvironmentLimits: {
+    prefix: "environments:change-limits-",
+    message: "Environment limits change in progress",
+    category: "siteActions",
+  },
   restartPhp: { prefix: "php:restart-", message: "Restarting PHP in progress", category: "siteActions" },
   addManualBackup: {
     prefix: "backups:add-manual-",
@@ -100,6 +115,21 @@ export const operationKinds = {
     message: "Rebuilding environment in progress",
     category: "siteActions",
   },
+  searchAndReplace: {
+    prefix: "sites:search-and-replace-",
+    message: "Search and replace in progress",
+    category: "siteActions",
+  },
+  previewSearchAndReplace: {
+    prefix: "sites:search-and-replace-",
+    message: "Search and replace in progress",
+    category: "siteActions",
+  },
+  runWpCli: {
+    prefix: "environment:run-wp-cli-command-",
+    message: "Running a WP CLI command in progress",
+    category: "siteActions",
+  },
 } as const satisfies Record<string, OperationKindFacts>;
 
 export type OperationKind = keyof typeof operationKinds;
@@ -108,6 +138,9 @@ export const environmentBusyMessage = "The environment is blocked by another pro
 
 export const environmentAwayMessage =
   "The environment is still being brought back from its backup. Please try again a bit later.";
+
+export const environmentLostMessage =
+  "The environment is not on this server, and has no backup that it could be brought back from. Restore a backup of another environment to it, or delete it.";
 
 export const operationMessages = {
   running: "Operation in progress",
@@ -161,7 +194,7 @@ export const getOperation = endpoint({
   tag: "Operations",
   summary: "Follow an operation",
   description:
-    "Answers 202 while the operation waits or runs, 200 when it has succeeded and 500 when it has failed. A failed operation has undone what it did; `data.message` says why it failed. Finished operations stay readable for at least 7 days. With `wait` the request is held open until the operation ends, so that no polling is needed.",
+    "Answers 202 while the operation waits or runs, 200 when it has succeeded and 500 when it has failed. A failed operation has undone what it did, except for a command of WP-CLI, of which `data.result` tells; `data.message` says why it failed. Finished operations stay readable for at least 7 days. With `wait` the request is held open until the operation ends, so that no polling is needed.",
   params: Type.Object({
     operation_id: Type.String({
       maxLength: 100,

@@ -119,7 +119,7 @@ export const deleteSite = endpoint({
   tag: "Sites",
   summary: "Delete a site",
   description:
-    "Deletes the site with all its environments, files and databases. When visitors can't reach it any more everything is backed up, and the site can be brought back for as long as such a backup is kept (`GET /company/{id}/deleted-sites`); its names are free again at once. If the backup can't be made, the deletion fails and the site is there as before. With `without_backup` the site is deleted for good.",
+    "Deletes the site with all its environments, files and databases. Everything is backed up before, while visitors go on reading and nothing can be written, and the site can be brought back until `restorable_until` (`GET /company/{id}/deleted-sites`); then all of its backups go too, whatever their kind; its names are free again at once. If the backup can't be made, the deletion fails and the site is there as before. With `without_backup` the site is deleted for good.",
   params: byId,
   query: WithoutBackup,
   body: Deletion,

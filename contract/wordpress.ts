@@ -22,18 +22,23 @@ const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
 /** What WordPress takes for an e-mail address: ASCII, and a domain of at least two labels. */
 const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
 
-const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
-const notYet = "Plugins can't be installed while a site is created yet: send false or leave it out.";
-
-export const wordpressFields = {
-  admin_email: Type.String({
+/** One that WordPress takes. */
+export function emailAddress(description: string) {
+  return Type.String({
     minLength: 6,
     maxLength: 100,
     format: "email",
     pattern: emailPattern,
-    description: "E-mail address of the WordPress administrator.",
+    description,
     examples: ["ada@example.com"],
-  }),
+  });
+}
+
+const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
+const notYet = "Plugins can't be installed while a site is created yet: send false or leave it out.";
+
+export const wordpressFields = {
+  admin_email: emailAddress("E-mail address of the WordPress administrator."),
   admin_password: line(
     255,
     "Password of the WordPress administrator. It is never stored, logged or returned.",

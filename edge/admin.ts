@@ -3,14 +3,18 @@
  *
  * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is
  * answered with the newer number. `POST /settle` answers when nothing is written to a frozen environment any more.
- * `GET /status` tells what is being served. `POST /try` asks an environment as it might be served, and tells how it
- * answered.
+ * `GET /status` tells what is being served, `GET /usage` what each environment took since this edge began. `POST /try` asks
+ * an environment as it might be served, and tells how it answered. `POST /login` lets somebody log in once by a link.
+ * `POST /task` has a served environment's PHP do something for the platform, and tells what came of it.
  */
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import { BadTable, readTable } from "./readTable.ts";
+import { BadTable, count, object, readTable, text } from "./readTable.ts";
+import { readTaskOrder, runTask } from "./task.ts";
 import { readTrialOrder, tryOut } from "./trial.ts";
 import type { UpstreamStatus } from "./upstream.ts";
+import { usageOf } from "./usage.ts";
 import type { EdgeParts } from "./visit.ts";
 
 export interface EdgeStatus extends UpstreamStatus {
@@ -22,7 +26,11 @@ export interface EdgeStatus extends UpstreamStatus {
 
 /** Not listening yet. `port` is asked at each status. */
 export function createAdminServer(parts: EdgeParts, port: () => number): Server {
+  const run = randomUUID();
   return createServer((request, response) => {
+    if (`${request.method} ${request.url}` === "GET /usage") {
+      return reply(response, 200, usageOf(run, parts.upstream, parts.traffic));
+    }
     answer(parts, port, request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof BadTable || error instanceof SyntaxError) return reply(response, 400, { message });
@@ -41,9 +49,13 @@ async function answer(
   const asked = `${request.method} ${request.url}`;
   if (asked === "PUT /table") return takeTable(parts, request, response);
   if (asked === "POST /try") return answerTrial(parts, request, response);
+  if (asked === "POST /task") return answerTask(parts, request, response);
+  if (asked === "POST /login") return offerLogin(parts, request, response);
   if (asked === "POST /settle") return settle(parts, request, response);
   if (asked === "GET /status") return reply(response, 200, status(parts, port()));
-  reply(response, 404, { message: "The edge knows PUT /table, GET /status, POST /settle and POST /try" });
+  reply(response, 404, {
+    message: "The edge knows PUT /table, GET /status, GET /usage, POST /login, POST /settle, POST /task and POST /try",
+  });
 }
 
 async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -72,6 +84,31 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
   const trial = await tryOut(order, parts.upstream, gone.signal);
   parts.log.info({ environment: order.environment.id, status: trial.status, reason: trial.reason }, "tried out");
   reply(response, 200, trial);
+}
+
+/** No longer: who asks for more has made a mistake. */
+const longestLoginSeconds = 3600;
+
+async function offerLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = object(await json(request), "login");
+  const hash = text(order.hash, "hash");
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new BadTable("hash: expected SHA-256 as 64 hexadecimal digits");
+  const environmentId = text(order.environmentId, "environmentId");
+  const login = { environmentId, userId: count(order.userId, "userId"), login: text(order.login, "login") };
+  const seconds = Math.min(count(order.seconds, "seconds"), longestLoginSeconds);
+  const isServed = parts.routes.of(environmentId) !== null;
+  if (isServed) parts.logins.offer(hash, login, seconds);
+  reply(response, 200, { isServed });
+}
+
+async function answerTask(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = readTaskOrder(await json(request));
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const result = await runTask(order, parts, gone.signal);
+  const what = "task" in order.work ? order.work.task : `/${order.work.path.segments.join("/")}`;
+  parts.log.info({ environment: order.environmentId, what, status: result.status, reason: result.reason }, "task run");
+  reply(response, 200, result);
 }
 
 function status({ routes, upstream }: EdgeParts, port: number): EdgeStatus {

@@ -42,6 +42,21 @@ test.each(["{", "", '{"generation":1}'])(
   },
 );
 
+test.each([
+  ["no table", null],
+  ["a broken one", "{"],
+])("an edge that has %s calls no name unknown, until it is told of the sites there are", async (_, content) => {
+  const tableFile = path.join(await makeFolder(), "table.json");
+  if (content !== null) await writeFile(tableFile, content);
+  const { edge } = await startEmptyEdge({ tableFile });
+  const early = await ask(edge, "/", { host: "any.localhost" });
+  expect(early).toMatchObject({ status: 503, headers: { "retry-after": "5", "cache-control": "no-store" } });
+  expect(early.body).toContain("This server is being started");
+  // One without sites is a table too.
+  await putTable(edge, tableOf(1, [], {}));
+  expect((await ask(edge, "/", { host: "any.localhost" })).status).toBe(404);
+});
+
 test("only its owner can tell the edge anything; PHP, whoever it runs as, can reach its visitors' side", async () => {
   const { edge } = await startEmptyEdge();
   const mode = async (file: string) => (await stat(file)).mode & 0o777;

@@ -6,9 +6,13 @@
 import type { Server } from "node:http";
 import { createAdminServer } from "./admin.ts";
 import { createCollapse } from "./collapse.ts";
+import { createLogins } from "./logins.ts";
+import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import { createRoutes } from "./routes.ts";
 import { listen, listenOnSocket } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
+import { createTraffic } from "./traffic.ts";
+import { createTurns } from "./turns.ts";
 import type { Upstream } from "./upstream.ts";
 import type { EdgeLog, EdgeParts, Limits } from "./visit.ts";
 import { createVisitorServer } from "./visitors.ts";
@@ -26,6 +30,8 @@ export interface EdgeOptions {
   readonly loopbackSocket: string;
   readonly tableFile: string;
   readonly limits: Limits;
+  /** The edge closes them when it is closed. */
+  readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
 }
 
@@ -37,10 +43,11 @@ export interface Edge {
 
 /** Rejects with the error of `listen` (`EADDRINUSE`, `EACCES`) where the visitors' port can't be had. */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
-  const { upstream, limits, log } = options;
+  const { upstream, limits, logs, log } = options;
   const writes = createWrites(limits.freezeSeconds);
   const routes = createRoutes(upstream, writes);
-  const parts: EdgeParts = { routes, upstream, writes, collapse: createCollapse(writes), limits, log };
+  const served = { collapse: createCollapse(writes), turns: createTurns(), traffic: createTraffic() };
+  const parts: EdgeParts = { routes, upstream, writes, ...served, logins: createLogins(), limits, logs, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const admin = createAdminServer(parts, () => portOf(visitors));
@@ -64,6 +71,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
+      await logs.close();
     },
   };
 }

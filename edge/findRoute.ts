@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { readHost } from "./hosts.ts";
 import { readPath, splitTarget, type VisitorPath } from "./path.ts";
 import type { Route, Routes } from "./routes.ts";
+import { isEmpty } from "./tableFile.ts";
 
 export interface FoundRoute {
   readonly route: Route;
@@ -12,7 +13,7 @@ export interface FoundRoute {
 }
 
 /** The page to answer with. */
-type NoRoute = "badRequest" | "unknownHost" | "unavailable";
+export type NoRoute = "badRequest" | "unknownHost" | "away" | "starting";
 
 /** Gives the name of the page to answer with where the request is for no site. */
 export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute | NoRoute {
@@ -23,7 +24,9 @@ export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute 
   if (host === undefined || name === null || path === null) return "badRequest";
   const route = routes.find(name);
   if (route !== null) return { route, path, host };
-  return routes.isAway(name) ? "unavailable" : "unknownHost";
+  // Before anybody has said which sites there are, no name is one that nobody has.
+  if (isEmpty(routes.table())) return "starting";
+  return routes.isAway(name) ? "away" : "unknownHost";
 }
 
 /** Node keeps the first of two Host headers; a proxy before us may have believed the second. */

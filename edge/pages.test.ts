@@ -9,6 +9,8 @@ const names: readonly PageName[] = [
   "tooLarge",
   "busy",
   "unavailable",
+  "starting",
+  "away",
   "frozen",
   "deadline",
   "crashed",

@@ -32,6 +32,12 @@ const pages = {
     title: "This address can't be understood",
     text: "Please check the address for characters that don't belong there, or start from the site's front page.",
   },
+  denied: {
+    status: 403,
+    code: "address_denied",
+    title: "This site can't be reached from here",
+    text: "The people who run the site don't allow visits from your address.",
+  },
   methodNotAllowed: {
     status: 405,
     code: "method_not_allowed",
@@ -44,6 +50,13 @@ const pages = {
     title: "This upload is too large",
     text: "Please make the file smaller, or send fewer files at once, and try again.",
     owner: "The limit is set by whoever runs this installation.",
+  },
+  diskFull: {
+    status: 507,
+    code: "disk_quota_reached",
+    title: "There is no room left for this upload",
+    text: "This site may not take more room on the disk. Nothing was saved. Remove something that is not needed any more, and try again in a minute.",
+    owner: "The site's quota can be raised by whoever looks after it.",
   },
   busy: {
     status: 503,
@@ -59,6 +72,22 @@ const pages = {
     title: "This site is not available at the moment",
     text: "It is probably being started or changed. Please try again in a few seconds.",
     owner: "If it stays like this, look at the site's activity log for an operation that is running or has failed.",
+    retryAfterSeconds: 5,
+  },
+  away: {
+    status: 503,
+    code: "site_away",
+    title: "This site is not available at the moment",
+    text: "It is not on this server yet. Please try again later.",
+    owner:
+      "It is brought back from its newest backup; the site's activity log says when that is done, or why it has failed. Where there is no backup, one of another environment can be restored to it.",
+    retryAfterSeconds: 60,
+  },
+  starting: {
+    status: 503,
+    code: "server_starting",
+    title: "This server is being started",
+    text: "It does not know its sites yet. Please try again in a few seconds.",
     retryAfterSeconds: 5,
   },
   frozen: {
@@ -81,6 +110,12 @@ const pages = {
     title: "Back in a moment",
     text: "This site is being changed. Please load the page again in a few seconds.",
     retryAfterSeconds: 3,
+  },
+  loginOver: {
+    status: 410,
+    code: "login_link_over",
+    title: "This login link does not work any more",
+    text: "A login link works once, for one minute, and only at the site that it was made for. Please ask for a new one.",
   },
   deadline: {
     status: 504,
@@ -121,15 +156,26 @@ export function makePage(request: Pick<IncomingMessage, "headers">, name: PageNa
   const page: Page = pages[name];
   const [type, body] = write(page, request.headers.accept);
   const headers = {
+    ...pageHeaders(type, body),
+    ...(page.retryAfterSeconds === undefined ? {} : { "retry-after": page.retryAfterSeconds }),
+  };
+  return { status: page.status, headers, body };
+}
+
+/** Of a page of ours: nobody keeps it, and nothing in it is run. */
+export function pageHeaders(type: string, body: string): Readonly<Record<string, string | number>> {
+  return {
     "content-type": type,
     "content-length": Buffer.byteLength(body),
     "cache-control": "no-store",
     "x-robots-tag": "noindex",
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
-    ...(page.retryAfterSeconds === undefined ? {} : { "retry-after": page.retryAfterSeconds }),
   };
-  return { status: page.status, headers, body };
+}
+
+export function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Answers with a page; `more` are further headers. */
@@ -160,13 +206,23 @@ function asJson(page: Page): string {
 function asHtml(page: Page): string {
   const owner =
     page.owner === undefined ? "" : `<p class="owner"><strong>Is this your site?</strong> ${page.owner}</p>\n`;
+  return frame(
+    page.title,
+    `<h1>${page.title}</h1>
+<p>${page.text}</p>
+${owner}<p class="code">${page.status} · ${page.code}</p>`,
+  );
+}
+
+/** A whole page of ours around what is in it. */
+export function frame(title: string, html: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${page.title}</title>
+<title>${title}</title>
 <style>
 :root { color-scheme: light dark; --ink: #1d2327; --soft: #50575e; --paper: #f6f7f7; --card: #fff; --line: #dcdcde; --mark: #3858e9; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f0f0f1; --soft: #c3c4c7; --paper: #101517; --card: #1d2327; --line: #3c434a; --mark: #8fa5ff; } }
@@ -178,13 +234,12 @@ p { margin: 0 0 1rem; }
 .owner, .code { color: var(--soft); font-size: .9rem; }
 .owner { padding-top: 1rem; border-top: 1px solid var(--line); }
 .code { margin: 0; }
+button { padding: .6rem 1.4rem; border: 0; border-radius: 4px; background: var(--mark); color: var(--card); font: inherit; cursor: pointer; }
 </style>
 </head>
 <body>
 <main>
-<h1>${page.title}</h1>
-<p>${page.text}</p>
-${owner}<p class="code">${page.status} · ${page.code}</p>
+${html}
 </main>
 </body>
 </html>

@@ -1,17 +1,27 @@
 /** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
+import { addressOf } from "./address.ts";
+import { noteNoAnswer } from "./answered.ts";
 import type { Making, SharedPage } from "./collapse.ts";
 import { toUpstream, toVisitor } from "./headers.ts";
 import { sendPage } from "./pages.ts";
 import { questionOf } from "./question.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "./uploads.ts";
-import { type NoAnswerReason, reasonOf, type UpstreamResponse } from "./upstream.ts";
-import type { EdgeParts, Visit } from "./visit.ts";
+import {
+  type NoAnswerReason,
+  reasonOf,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamTask,
+} from "./upstream.ts";
+import type { EdgeParts, Limits, Visit } from "./visit.ts";
 
 export interface Script {
   readonly script: string;
   readonly pathInfo: string;
+  /** Runs instead of the script, and is told nothing of what the visitor sent but who they are. */
+  readonly task?: UpstreamTask;
 }
 
 /**
@@ -34,6 +44,12 @@ export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts
     }
   };
   await havePageMade(visit, askPhp, parts, null);
+}
+
+/** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */
+export function breakOff(asked: Pick<IncomingMessage, "headers">, response: ServerResponse): void {
+  if (response.headersSent) response.destroy();
+  else sendPage(asked, response, "unfinished", { connection: "close" });
 }
 
 /** Answers a request that is meant to read only, if need be with the page that PHP is making for somebody else. */
@@ -85,11 +101,12 @@ async function havePageMade(
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
     discard(answer.body);
     making?.broken();
+    noteNoAnswer(visit, new Error(`PHP answered with the status ${answer.status}`), parts);
     sendPage(request, response, "crashed");
     return "answered";
   }
   making?.begun(answer);
-  await pass(answer, response, request.method === "HEAD", making);
+  await pass(answer, visit, parts, making);
   return "answered";
 }
 
@@ -98,14 +115,15 @@ function isOver(response: ServerResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-async function sayWhyNot({ request, response, route }: Visit, error: unknown, { log }: EdgeParts): Promise<Answered> {
+async function sayWhyNot(visit: Visit, error: unknown, parts: EdgeParts): Promise<Answered> {
+  const { request, response } = visit;
   const reason = reasonOf(error);
   if (reason === "wouldWrite") return "wouldWrite";
   if (error instanceof UploadTooLarge) {
     await refuseUpload(request, response);
     return "answered";
   }
-  log.warn({ environment: route.environment.id, reason, err: error }, "PHP gave no answer");
+  noteNoAnswer(visit, error, parts);
   sendPage(request, response, reason);
   return "answered";
 }
@@ -143,20 +161,33 @@ function ask(
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
   });
-  const body = readBody(request, limits.uploadBytes);
+  const { body, ...sent } = script.task === undefined ? sentBy(visit, limits) : who(visit);
   const answer = upstream.handle(route.environment.id, {
-    method: request.method ?? "GET",
-    url: visit.path.url,
-    ...script,
-    headers: toUpstream(request, visit.host),
+    ...sent,
     body,
-    remoteAddress: addressOf(visit),
+    ...script,
+    remoteAddress: addressOf({ socket: request.socket, fromPhp: visit.fromPhp }),
     https: false,
     fromPhp: visit.fromPhp,
     signal: gone.signal,
     isReadOnly,
   });
   return body === null || body === request ? answer : Promise.race([answer, failureOf(body, answer, gone)]);
+}
+
+type Sent = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
+
+function sentBy({ request, path, host }: Visit, { uploadBytes }: Limits): Sent {
+  const body = readBody(request, uploadBytes);
+  return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
+}
+
+const aboutVisitor = new Set(["accept", "accept-language", "cookie", "host", "user-agent"]);
+
+/** As if the visitor had asked for the front page. */
+function who({ request, host }: Visit): Sent {
+  const headers = Object.entries(toUpstream(request, host)).filter(([name]) => aboutVisitor.has(name));
+  return { method: "GET", url: "/", headers: Object.fromEntries(headers), body: null };
 }
 
 /** Rejects once the upload is over the limit; PHP's own answer is then of no use, whatever becomes of it. */
@@ -170,15 +201,11 @@ function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: Abor
   });
 }
 
-async function pass(
-  answer: UpstreamResponse,
-  response: ServerResponse,
-  isHead: boolean,
-  making: Making | null,
-): Promise<void> {
+async function pass(answer: UpstreamResponse, visit: Visit, parts: EdgeParts, making: Making | null): Promise<void> {
+  const { request, response } = visit;
   // PHP that has nothing to say at the moment must hear at once that nobody listens any more.
   response.once("close", () => answer.body.destroy());
-  const bodiless = isHead || answer.status === 204 || answer.status === 304;
+  const bodiless = request.method === "HEAD" || answer.status === 204 || answer.status === 304;
   try {
     // A length that PHP got wrong would let one answer run into the next on the same connection.
     response.strictContentLength = !bodiless;
@@ -191,8 +218,11 @@ async function pass(
     }
     response.end();
     making?.whole();
-  } catch {
-    if (!response.destroyed) making?.broken();
+  } catch (error) {
+    if (!response.destroyed) {
+      making?.broken();
+      noteNoAnswer(visit, error, parts);
+    }
     // The head is out: all that is left to say is that this isn't the whole answer.
     answer.body.destroy();
     response.destroy();
@@ -213,9 +243,4 @@ function drained(response: ServerResponse): Promise<void> {
     };
     response.on("drain", finish).on("close", finish);
   });
-}
-
-function addressOf(visit: Visit): string {
-  const address = visit.fromPhp ? "127.0.0.1" : (visit.request.socket.remoteAddress ?? "");
-  return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }

@@ -1,5 +1,6 @@
 /** Checks a table that came over a wire or out of a file before anything is served from it. */
-import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
+import { readNetwork } from "./denied.ts";
+import type { EdgeEnvironment, EdgeHost, EdgeLimits, EdgeTable } from "./table.ts";
 
 export class BadTable extends Error {
   override readonly name = "BadTable";
@@ -37,6 +38,29 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     isFrozen: flag(row.isFrozen ?? false, `${at}.isFrozen`),
     phpRun: count(row.phpRun ?? 0, `${at}.phpRun`),
     isOffline: flag(row.isOffline ?? false, `${at}.isOffline`),
+    maySendMail: flag(row.maySendMail ?? false, `${at}.maySendMail`),
+    ...(row.limits === undefined ? {} : { limits: readLimits(row.limits, `${at}.limits`) }),
+    deniedIps: list(row.deniedIps ?? [], `${at}.deniedIps`).map((entry, index) =>
+      network(entry, `${at}.deniedIps[${index}]`),
+    ),
+  };
+}
+
+function readLimits(value: unknown, at: string): EdgeLimits {
+  const row = object(value, at);
+  return {
+    threads: count(row.threads, `${at}.threads`),
+    memoryMb: count(row.memoryMb, `${at}.memoryMb`),
+    requestSeconds: row.requestSeconds === null ? null : count(row.requestSeconds, `${at}.requestSeconds`),
+    disk: row.disk === null ? null : readDisk(row.disk, `${at}.disk`),
+  };
+}
+
+function readDisk(value: unknown, at: string): EdgeLimits["disk"] {
+  const row = object(value, at);
+  return {
+    leftBytes: whole(row.leftBytes, `${at}.leftBytes`),
+    measuredAt: count(row.measuredAt, `${at}.measuredAt`),
   };
 }
 
@@ -83,8 +107,19 @@ function folder(value: unknown, at: string): string {
   return path;
 }
 
-function count(value: unknown, at: string): number {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
-    throw new BadTable(`${at}: expected a whole number`);
+function network(value: unknown, at: string): string {
+  const written = text(value, at);
+  if (readNetwork(written) === null) throw new BadTable(`${at}: expected an address or a network`);
+  return written;
+}
+
+function whole(value: unknown, at: string): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) throw new BadTable(`${at}: expected a whole number`);
   return value;
+}
+
+export function count(value: unknown, at: string): number {
+  const number = whole(value, at);
+  if (number < 0) throw new BadTable(`${at}: expected a whole number, not below 0`);
+  return number;
 }

@@ -13,7 +13,7 @@ const status = async (edge: Parameters<typeof putTable>[0]) =>
 
 test("an edge that was told nothing serves nobody", async () => {
   const { edge, upstream } = await startEmptyEdge();
-  expect((await ask(edge, "/")).status).toBe(404);
+  expect((await ask(edge, "/")).status).toBe(503);
   const idle = { generation: 0, environments: 0, workers: [], spares: 0, compiledPhpVersions: [], port: edge.port };
   expect(await status(edge)).toEqual(idle);
   expect(upstream.lists).toEqual([]);
@@ -189,5 +189,6 @@ test("the names of what is not there yet are answered with a page that says so, 
 test("the admin socket knows nothing else", async () => {
   const { edge } = await startEmptyEdge();
   expect((await ask(edge, "/table", { socketPath: edge.adminSocket })).status).toBe(404);
+  await putTable(edge, tableOf(1, [], {}));
   expect((await ask(edge, "/table")).body).toContain("There is no site");
 });

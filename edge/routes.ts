@@ -1,4 +1,5 @@
 /** The table that is being served: one value, replaced as a whole. Requests that began with the old one end with it. */
+import { createDenied, type IsDenied } from "./denied.ts";
 import { createLook, type Look } from "./disk.ts";
 import { findHost, indexHosts } from "./hosts.ts";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
@@ -9,11 +10,14 @@ import type { Writes } from "./writes.ts";
 export interface Route {
   readonly environment: EdgeEnvironment;
   readonly look: Look;
+  readonly isDenied: IsDenied;
 }
 
 export interface Routes {
   /** Null where no site has this name (as `readHost` gives it). */
   find(host: string): Route | null;
+  /** Null where this environment is not served. */
+  of(environmentId: string): Route | null;
   /** Whether the name, which nothing is served under, is that of a site which will be there again. */
   isAway(host: string): boolean;
   /**
@@ -55,6 +59,7 @@ export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes
       const id = findHost(served.hosts, host);
       return id === null ? null : (served.environments.get(id) ?? null);
     },
+    of: (environmentId) => served.environments.get(environmentId) ?? null,
     isAway: (host) => findHost(away, host) !== null,
     set(next) {
       const result = turn.then(() => replace(next));
@@ -72,10 +77,12 @@ function frozenIn({ environments }: EdgeTable): readonly string[] {
 function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): Served {
   return {
     hosts: indexHosts(hosts),
-    environments: new Map(
-      environments.map((environment) => [environment.id, { environment, look: createLook(environment) }]),
-    ),
+    environments: new Map(environments.map((environment) => [environment.id, routeOf(environment)])),
   };
+}
+
+function routeOf(environment: EdgeEnvironment): Route {
+  return { environment, look: createLook(environment), isDenied: createDenied(environment.deniedIps ?? []) };
 }
 
 function remaining(old: readonly EdgeHost[], next: readonly EdgeHost[]): readonly EdgeHost[] {

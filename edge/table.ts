@@ -3,6 +3,18 @@
  * generation it has seen, in memory and in a file, and needs nobody to serve from it.
  */
 
+/** What an environment may take. */
+export interface EdgeLimits {
+  /** Visitors' requests that PHP answers at once. */
+  readonly threads: number;
+  /** For PHP's own data, of each process. */
+  readonly memoryMb: number;
+  /** How long PHP may take for a request; null: as long as any. */
+  readonly requestSeconds: number | null;
+  /** By how much it could still grow, and when (ms since 1970) that was found out; null: no limit. */
+  readonly disk: { readonly leftBytes: number; readonly measuredAt: number } | null;
+}
+
 export interface EdgeEnvironment {
   readonly id: string;
   readonly number: number;
@@ -19,6 +31,12 @@ export interface EdgeEnvironment {
   readonly phpRun?: number;
   /** Whether PHP reaches nothing outside of the environment, this edge included; false where it is left out. */
   readonly isOffline?: boolean;
+  /** The usual ones where they are left out. */
+  readonly limits?: EdgeLimits;
+  /** Addresses and networks whose visitors get nothing. Absent: none. */
+  readonly deniedIps?: readonly string[];
+  /** Whether PHP reaches the ports of mail servers; false where it is left out. */
+  readonly maySendMail?: boolean;
 }
 
 export interface EdgeHost {

@@ -8,8 +8,13 @@ import type { EdgeTable } from "./table.ts";
 
 export const emptyTable: EdgeTable = { generation: 0, environments: [], hosts: [] };
 
+/** Whether it is the one from before the first: nothing is known of any site. */
+export function isEmpty(table: Pick<EdgeTable, "generation">): boolean {
+  return table.generation === emptyTable.generation;
+}
+
 /**
- * No file is an empty table: a new installation. A broken one is reported and then an empty table too, because an
+ * No file is an empty table: an installation that is new, or newly restored. A broken one is reported and then an empty table too, because an
  * edge that doesn't start can't be told a better one.
  */
 export async function loadTableFile(file: string, broken: (error: unknown) => void): Promise<EdgeTable> {

@@ -4,7 +4,7 @@ import { eventually } from "./testing/eventually.ts";
 import { FakeNoAnswer, textAnswer } from "./testing/fakeUpstream.ts";
 import { ask } from "./testing/http.ts";
 import { type EdgeWorld, makeEnvironment, startSite, writeFiles } from "./testing/withEdge.ts";
-import type { UpstreamTrial } from "./upstream.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 
 const quiet = { errors: "", reason: null, location: null };
 
@@ -28,7 +28,7 @@ async function tryOut(
   return JSON.parse(got.body);
 }
 
-const page = (body: Readable | string, errors = "", status = 200): Omit<UpstreamTrial, "finished"> => ({
+const page = (body: Readable | string, errors = "", status = 200): Omit<UpstreamResponse, "finished"> => ({
   status,
   headers: [["Content-Type", "text/html"]],
   body: typeof body === "string" ? Readable.from([Buffer.from(body)]) : body,

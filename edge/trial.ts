@@ -8,7 +8,13 @@ import type { Script } from "./php.ts";
 import { BadTable, flag, object, readEnvironment, text } from "./readTable.ts";
 import { resolve } from "./resolve.ts";
 import type { EdgeEnvironment } from "./table.ts";
-import { type NoAnswerReason, reasonOf, type Upstream, type UpstreamRequest, type UpstreamTrial } from "./upstream.ts";
+import {
+  type NoAnswerReason,
+  reasonOf,
+  type Upstream,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from "./upstream.ts";
 
 export interface TrialOrder {
   readonly environment: EdgeEnvironment;
@@ -86,7 +92,7 @@ function fileAnswer(file: string): Answer {
   return { status: 200, headers: [], body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-type Answer = Omit<UpstreamTrial, "finished">;
+type Answer = Omit<UpstreamResponse, "finished">;
 
 async function read(ask: () => Promise<Answer>): Promise<Trial> {
   let answer: Answer;

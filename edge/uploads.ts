@@ -1,7 +1,7 @@
 /** How much a visitor may send. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Readable, Transform } from "node:stream";
-import { makePage } from "./pages.ts";
+import { makePage, type PageName } from "./pages.ts";
 
 export class UploadTooLarge extends Error {
   override readonly name = "UploadTooLarge";
@@ -41,11 +41,16 @@ const lingerMilliseconds = 2_000;
 const lingerBytes = 64 * 1024 * 1024;
 
 /**
- * Answers 413 and closes. Closing at once would make the system reset the connection under a visitor who is still
+ * Answers with the page, `tooLarge` unless another one is named, and closes. Closing at once would make the system reset the connection under a visitor who is still
  * sending, and the page would be lost; so the rest is swallowed for a while.
  */
-export async function refuseUpload(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const page = makePage(request, "tooLarge");
+export async function refuseUpload(
+  request: IncomingMessage,
+  response: ServerResponse,
+  name: PageName = "tooLarge",
+  asked: Pick<IncomingMessage, "headers"> = request,
+): Promise<void> {
+  const page = makePage(asked, name);
   response.writeHead(page.status, { ...page.headers, connection: "close" });
   response.write(page.body);
   await swallow(request);
@@ -71,4 +76,10 @@ function swallow(request: IncomingMessage): Promise<void> {
     request.once("end", finish).once("close", finish).once("error", finish);
     request.resume();
   });
+}
+
+/** Whether it is a form with files, or a file by itself, as far as its head says. */
+export function isUpload({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  const type = headers["content-type"] ?? "";
+  return /^multipart\/form-data\b/i.test(type) || headers["content-disposition"] !== undefined;
 }

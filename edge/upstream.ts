@@ -5,6 +5,13 @@
 import type { Readable } from "node:stream";
 import type { EdgeEnvironment } from "./table.ts";
 
+/** Something that the platform asks of an environment, run by a script of its own in the environment's PHP. */
+export interface UpstreamTask {
+  readonly name: string;
+  /** JSON. */
+  readonly input: string;
+}
+
 export interface UpstreamRequest {
   readonly method: string;
   /** Path and query as the visitor sent them. */
@@ -24,6 +31,12 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
   /** PHP may change neither files nor database. Where it tries, there is no answer, but `wouldWrite`. */
   readonly isReadOnly: boolean;
+  /** Runs instead of the script, which PHP is told nevertheless; absent: none. */
+  readonly task?: UpstreamTask;
+  /** How long PHP may take; absent: as long as for a visitor. */
+  readonly deadlineSeconds?: number;
+  /** Nobody waits for it: no process that is kept for visitors is taken for it, and none is kept after it. Absent: false. */
+  readonly isBackground?: boolean;
 }
 
 export interface UpstreamResponse {
@@ -32,10 +45,7 @@ export interface UpstreamResponse {
   readonly body: Readable;
   /** Resolves when PHP is done, whether or not somebody still reads the body. Never rejects. */
   readonly finished: Promise<void>;
-}
-
-export interface UpstreamTrial extends UpstreamResponse {
-  /** What PHP wrote to its log; known when the body has ended. Never rejects. */
+  /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }
 
@@ -47,13 +57,27 @@ export interface UpstreamStatus {
   readonly compiledPhpVersions: readonly string[];
 }
 
+/** What an environment took since the upstream began, in numbers that only rise, but for the last. */
+export interface UpstreamUsage {
+  readonly environmentId: string;
+  readonly phpRequests: number;
+  readonly phpMilliseconds: number;
+  readonly cpuMilliseconds: number;
+  readonly killedForTime: number;
+  readonly killedForMemory: number;
+  readonly refusedBusy: number;
+  readonly writes: number;
+  readonly recentCores: number;
+}
+
 export interface Upstream {
   /** The whole list of environments that may run; whatever runs for any other is ended. */
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
   /** Rejects with an error that carries one of `noAnswerReasons`. */
   handle(environmentId: string, request: UpstreamRequest): Promise<UpstreamResponse>;
   /** Answers for an environment as it is given here, served or not; visitors notice nothing. Rejects like `handle`. */
-  tryOut(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamTrial>;
+  tryOut(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamResponse>;
+  usage(): readonly UpstreamUsage[];
   close(): Promise<void>;
   status?(): UpstreamStatus;
 }

@@ -1,8 +1,12 @@
 /** One request on its way through the edge, and what the edge itself needs to answer any. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Collapse } from "./collapse.ts";
+import type { Logins } from "./logins.ts";
+import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { VisitorPath } from "./path.ts";
 import type { Route, Routes } from "./routes.ts";
+import type { Traffic } from "./traffic.ts";
+import type { Turns } from "./turns.ts";
 import type { Upstream } from "./upstream.ts";
 import type { Writes } from "./writes.ts";
 
@@ -43,6 +47,11 @@ export interface EdgeParts {
   readonly upstream: Upstream;
   readonly writes: Writes;
   readonly collapse: Collapse;
+  readonly turns: Turns;
+  readonly traffic: Traffic;
+  readonly logins: Logins;
   readonly limits: Limits;
+  /** Of the environments, for those who look after them. */
+  readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
 }

@@ -1,18 +1,24 @@
 /** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { findRoute } from "./findRoute.ts";
+import { addressOf } from "./address.ts";
+import { noteAnswer } from "./answered.ts";
+import { type FoundRoute, findRoute, type NoRoute } from "./findRoute.ts";
+import { answerLogin, isLoginLink } from "./login.ts";
 import { isForRest, mayWrite } from "./mayWrite.ts";
 import { sendPage } from "./pages.ts";
-import { answerAlone, answerWithPhp, type Script } from "./php.ts";
+import { answerAlone, answerWithPhp, breakOff, type Script } from "./php.ts";
 import { resolve } from "./resolve.ts";
 import { sendFile } from "./static.ts";
-import { announcesTooMuch, refuseUpload } from "./uploads.ts";
+import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./uploads.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
 
 /** A WordPress with many plugins sets many cookies. */
 const headBytes = 32 * 1024;
 const keepAliveMilliseconds = 30_000;
+
+/** A form without files is smaller. */
+const formBytes = 100_000;
 
 const asksForJson = { headers: { accept: "application/json" } };
 
@@ -21,8 +27,17 @@ export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server 
   const { limits } = parts;
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const began = performance.now();
-    response.once("close", () => logAnswer(parts, request, response, performance.now() - began));
-    handle(parts, request, response, fromPhp).catch((error: unknown) => giveUp(parts, request, response, error));
+    const { socket } = request;
+    // A connection that is closed has none any more.
+    const address = addressOf({ socket, fromPhp });
+    const found = findRoute(request, parts.routes);
+    response.once("close", () => {
+      const milliseconds = performance.now() - began;
+      noteAnswer(parts, { request, response, socket, address, fromPhp, found, milliseconds });
+    });
+    handle(parts, { request, response, fromPhp }, found).catch((error: unknown) =>
+      giveUp(parts, request, response, error),
+    );
   };
   const server = createServer(
     {
@@ -37,27 +52,50 @@ export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server 
   );
   server.timeout = limits.silenceSeconds * 1000;
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    if (!announcesTooMuch(request, limits.uploadBytes)) response.writeContinue();
+    const isWelcome = !isDenied(findRoute(request, parts.routes), { request, fromPhp });
+    if (isWelcome && !announcesTooMuch(request, limits.uploadBytes)) response.writeContinue();
     answer(request, response);
   });
   return server;
 }
 
-async function handle(
-  parts: EdgeParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  fromPhp: boolean,
-): Promise<void> {
+type Asking = Pick<Visit, "request" | "response" | "fromPhp">;
+
+async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRoute): Promise<void> {
+  const { request, response } = asking;
+  if (isDenied(found, asking)) return sendPage(request, response, "denied", leaveIfSending(request));
   if (announcesTooMuch(request, parts.limits.uploadBytes)) return refuseUpload(request, response);
   // Answering TRACE would read a visitor's cookies out to a script in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
-  const found = findRoute(request, parts.routes);
   if (typeof found === "string") return sendPage(request, response, found);
-  await answerVisit({ request, response, fromPhp, ...found }, parts);
+  const visit = { ...asking, ...found };
+  // A request that PHP made is waited for by one that has had its turn.
+  if (!visit.fromPhp && !(await hasTurn(visit, parts))) return;
+  await answerVisit(visit, parts);
+}
+
+/** False where nothing is left to be done. */
+async function hasTurn({ request, response, route }: Visit, { turns, traffic }: EdgeParts): Promise<boolean> {
+  const { id } = route.environment;
+  traffic.follow(request, response, id);
+  if (await turns.take(id)) return !response.destroyed;
+  sendPage(request, response, "busy");
+  return false;
+}
+
+/** PHP may ask its own site whoever is denied. */
+function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Omit<Asking, "response">): boolean {
+  if (fromPhp || typeof found === "string") return false;
+  return found.route.isDenied(addressOf({ socket: request.socket, fromPhp }));
+}
+
+/** What whoever is denied sends is not read. */
+function leaveIfSending(request: IncomingMessage): Readonly<Record<string, string>> {
+  return hasBody(request) ? { connection: "close" } : {};
 }
 
 async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
+  if (isLoginLink(visit)) return answerLogin(visit, parts);
   const { request, response, route, path } = visit;
   const decision = await resolve(path, route.environment, route.look);
   switch (decision.kind) {
@@ -77,18 +115,20 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
 /** A write is refused while the environment is frozen, and counted otherwise: whoever freezes it waits for that. */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
-  if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
   const asked = isForRest(path) ? asksForJson : request;
+  if (exceedsQuota(visit)) return refuseUpload(request, response, "diskFull", asked);
+  if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
   const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
   if (ended === null) return sendPage(asked, response, "frozen");
   parts.collapse.separate(route.environment.id);
   await answerAlone(visit, script, parts, ended);
 }
 
-/** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */
-function breakOff(asked: Pick<IncomingMessage, "headers">, response: ServerResponse): void {
-  if (response.headersSent) response.destroy();
-  else sendPage(asked, response, "unfinished", { connection: "close" });
+/** WordPress could only say that a file could not be moved. Small things, as forms are, may need no room. */
+function exceedsQuota({ request, route }: Visit): boolean {
+  const disk = route.environment.limits?.disk ?? null;
+  if (disk === null || !isUpload(request)) return false;
+  return Number(request.headers["content-length"] ?? 0) > Math.max(0, disk.leftBytes) + formBytes;
 }
 
 /**
@@ -100,7 +140,7 @@ async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<voi
   if ((await answerWithPhp(visit, script, parts)) === "answered") return;
   const isThawed = !fromPhp && (await isSoonThawed(visit, parts));
   if (response.destroyed) return;
-  if (isThawed) return handle(parts, request, response, fromPhp);
+  if (isThawed) return handle(parts, { request, response, fromPhp }, findRoute(request, parts.routes));
   sendPage(request, response, "wouldWrite");
 }
 
@@ -124,19 +164,4 @@ function giveUp(parts: EdgeParts, request: IncomingMessage, response: ServerResp
   }
   parts.log.error({ err: error }, "The edge failed to answer");
   sendPage(request, response, "broken");
-}
-
-/** Without the query: passwords and keys travel there. */
-function logAnswer(parts: EdgeParts, request: IncomingMessage, response: ServerResponse, milliseconds: number): void {
-  parts.log.debug(
-    {
-      host: request.headers.host,
-      method: request.method,
-      path: request.url?.split("?", 1)[0],
-      status: response.statusCode,
-      complete: response.writableFinished,
-      milliseconds: Math.round(milliseconds),
-    },
-    "answered",
-  );
 }

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { actionsIn } from "./conformanceActions.ts";
 import { testCopies } from "./conformanceCopies.ts";
 import { testReleases } from "./conformanceReleases.ts";
+import { testTools } from "./conformanceTools.ts";
 import { passwordDigest } from "./password.ts";
 import {
   type EnvironmentLayout,
@@ -122,6 +123,20 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await Promise.all([world.runtime.prepare(() => undefined), world.runtime.prepare(() => undefined)]);
     });
 
+    test("what environments take is counted for each by itself, and only rises", async () => {
+      const [one, other] = [await provisioned(), await provisioned()];
+      await serve(one, other);
+      const requestsOf = ({ environment }: WordPressSpec) =>
+        world.serving.usage().find(({ environmentId }) => environmentId === environment.id)?.phpRequests ?? 0;
+      for (let count = 1; count <= 2; count += 1) {
+        const answer = await world.serving.handle(one.environment.id, exampleRequest(one.wordpress.address));
+        await text(answer.body);
+        expect([requestsOf(one), requestsOf(other)]).toEqual([count, 0]);
+      }
+      await serve(other);
+      expect(requestsOf(one)).toBe(2);
+    });
+
     test("an environment that was never made has no layout", async () => {
       expect(await world.runtime.layout(exampleSpec().environment)).toBeNull();
     });
@@ -232,8 +247,63 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await reasonOf(world.serving.handle(spec.environment.id, request))).toBe("unavailable");
     }, 60_000);
 
+    test("what is planned is known of each WordPress that is there, and of nothing else", async () => {
+      const signal = new AbortController().signal;
+      const [one, retired, absent, plain] = [await provisioned(), await provisioned(), exampleSpec(), exampleSpec()];
+      await world.runtime.retire(retired.environment);
+      await world.runtime.provision({ ...plain, wordpress: null });
+      const all = [one, retired, absent, plain].map(({ environment }) => environment);
+      const next = await world.runtime.nextEvents(all, signal);
+      expect([...next.keys()]).toEqual([one.environment.id]);
+      expect(await world.runtime.nextEvents(all, signal)).toEqual(next);
+      const plans = await Promise.all(all.map((each) => world.runtime.plannedEvents(each, signal)));
+      expect(plans.map((found) => found?.sites.map(({ place }) => place))).toEqual([
+        [null],
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    });
+
+    test("a user is found by address in whatever case, and nobody where there is no WordPress", async () => {
+      const { environment } = await provisioned({ adminUser: "ada", adminEmail: "ada@example.com" });
+      const find = (email: string) => world.runtime.findUser(environment, email);
+      expect(await find("ADA@example.com")).toEqual({ user: { id: 1, login: "ada", isAdministrator: true } });
+      expect(await find("else@example.com")).toEqual({ user: null });
+      const { environment: plain } = exampleSpec();
+      expect(await world.runtime.findUser(plain, "ada@example.com")).toBeNull();
+      await world.runtime.provision({ environment: plain, phpVersion: "8.3", wordpress: null });
+      expect(await world.runtime.findUser(plain, "ada@example.com")).toBeNull();
+    });
+
+    test("a task that the runtime doesn't know is not found, and the site goes on", async () => {
+      const spec = await provisioned();
+      await serve(spec);
+      const request = exampleRequest(spec.wordpress.address);
+      const task = { name: "nothingLikeIt", input: '{"mark":"m","input":{}}' };
+      const answer = await world.serving.handle(spec.environment.id, { ...request, task });
+      expect(answer.status).toBe(404);
+      expect(await text(answer.body)).not.toContain("m{");
+      expect(await answer.errors).toBe("");
+      const page = await world.serving.handle(spec.environment.id, request);
+      expect(await text(page.body)).toContain("</html>");
+    }, 60_000);
+
+    test("a task describes the WordPress that answers, and is in none of its files", async () => {
+      const spec = await provisioned();
+      await serve(spec);
+      const files = JSON.stringify(await world.runtime.listFiles(spec.environment));
+      const task = { name: "describe", input: '{"mark":"between","input":{}}' };
+      const request = { ...exampleRequest(spec.wordpress.address), task, deadlineSeconds: 50 };
+      const answer = await world.serving.handle(spec.environment.id, request);
+      const [, json = ""] = (await text(answer.body)).split("between");
+      expect(JSON.parse(json)).toMatchObject({ address: spec.wordpress.address, multisite: false });
+      expect(JSON.stringify(await world.runtime.listFiles(spec.environment))).toBe(files);
+    }, 60_000);
+
     const actions = actionsIn(() => world);
     testCopies(actions);
     testReleases(actions);
+    testTools(actions);
   });
 }

@@ -123,6 +123,18 @@ export interface FileEntry {
  */
 export type WordPressFacts = Omit<WordPressInstall, "address" | "adminPasswordDigest">;
 
+/** A user of a WordPress. An administrator is one of the environment: in a network, of its main site or of all of it. */
+export interface WordPressUser {
+  readonly id: number;
+  readonly login: string;
+  readonly isAdministrator: boolean;
+}
+
+export interface UserSearch {
+  /** Null where nobody has that address. */
+  readonly user: WordPressUser | null;
+}
+
 /** What was put together to run elsewhere. */
 export interface SiteExport {
   /** Null where there is no WordPress. */
@@ -132,6 +144,50 @@ export interface SiteExport {
   readonly tables: number;
   /** Sentences about what is not quite as it was. */
   readonly notes: readonly string[];
+}
+
+/** Something that a WordPress does by itself when it is time (WP-Cron). */
+export interface PlannedEvent {
+  readonly hook: string;
+  /** Milliseconds since 1970. */
+  readonly dueAt: number;
+  /** The name of its recurrence, `hourly`; null: once. */
+  readonly recurrence: string | null;
+  /** Null where it is done once, or WordPress did not say. */
+  readonly intervalSeconds: number | null;
+  /** What the hook is given, as far as JSON has it. */
+  readonly args: readonly unknown[];
+}
+
+/** Where one site of a network is: `Host` of a request to it, and the path that its own paths begin with (`/two/`). */
+export interface NetworkPlace {
+  readonly host: string;
+  readonly path: string;
+}
+
+/** What one site of a WordPress plans; `place` is null where there is no network, and so only one. */
+export interface PlannedEvents {
+  readonly place: NetworkPlace | null;
+  readonly events: readonly PlannedEvent[];
+}
+
+/** When the next event of one site is due. Milliseconds since 1970. */
+export interface NextEvent {
+  readonly place: NetworkPlace | null;
+  readonly dueAt: number;
+}
+
+/** `problem` says what of the plans can't be read, and is left out. */
+export interface NextEvents {
+  /** Of the sites that plan something, each one's next. */
+  readonly events: readonly NextEvent[];
+  readonly problem: string | null;
+}
+
+export interface EventPlans {
+  readonly sites: readonly PlannedEvents[];
+  /** What can't be read, and is left out; null: nothing. */
+  readonly problem: string | null;
 }
 
 /** What an environment takes of the disk, in bytes, and what is left of it. */
@@ -155,6 +211,77 @@ export interface EnvironmentLayout {
   readonly multisite: MultisiteKind | null;
   /** Null where it has no WordPress. */
   readonly wordpressVersion: string | null;
+}
+
+/** What replaces what in the texts of a database: literally, capitals and small letters told apart. `search` is not empty. */
+export interface TextChange {
+  readonly search: string;
+  readonly replace: string;
+}
+
+/** What was replaced, or would be. */
+export interface Replacements {
+  /** By table and column, where there is something; `rows` have one of the `occurrences` or more. */
+  readonly places: readonly {
+    readonly table: string;
+    readonly column: string;
+    readonly rows: number;
+    readonly occurrences: number;
+  }[];
+  /** What was found and stays, because replacing it would break what it is a part of. `listed` holds the first hundred. */
+  readonly skipped: {
+    readonly occurrences: number;
+    readonly listed: readonly {
+      readonly table: string;
+      readonly column: string;
+      /** What tells the row from others: its number, or its key. */
+      readonly row: string;
+      readonly occurrences: number;
+    }[];
+  };
+  /** The site's own addresses that become others, each with where it stands. */
+  readonly addresses: readonly { readonly place: string; readonly from: string; readonly to: string }[];
+}
+
+export interface StageReplacementSpec {
+  readonly environment: EnvironmentRef;
+  /** As in `StageSpec`. */
+  readonly token: string;
+  readonly change: TextChange;
+}
+
+/** A command of WP-CLI. */
+export interface WpCliCommand {
+  readonly phpVersion: string;
+  /** Without `wp` itself. */
+  readonly argv: readonly string[];
+  /** After so long it is killed, with whatever it does. */
+  readonly seconds: number;
+  /** For PHP's own data. Absent: as environments usually have it. */
+  readonly memoryMb?: number;
+  /** By how much the environment may grow; below zero: it is too large already. Null or absent: by anything. */
+  readonly diskLeftBytes?: number | null;
+  /** Whether it may connect to mail servers. Absent: it may not. */
+  readonly maySendMail?: boolean;
+}
+
+export interface WpCliText {
+  /** All of it, or its beginning and its end with a note between them. */
+  readonly text: string;
+  /** Of the whole. */
+  readonly bytes: number;
+  readonly isTruncated: boolean;
+}
+
+/** How a command came to its end: by itself, beyond one of its limits, or because PHP crashed. */
+export type WpCliEnd = "itself" | "time" | "output" | "memory" | "crash";
+
+export interface WpCliOutcome {
+  readonly stdout: WpCliText;
+  readonly stderr: WpCliText;
+  /** Null where the command did not end by itself. */
+  readonly exitCode: number | null;
+  readonly end: WpCliEnd;
 }
 
 /** Why a runtime could not do what was asked. `message` may be shown to the customer; `cause` is for the log. */
@@ -239,6 +366,27 @@ export interface Runtime {
    * databases besides, as they are (`database`). The files may be the snapshot's very own: nothing may be written to.
    */
   exportSite(source: SnapshotFolder, folder: string): Promise<SiteExport>;
+  /**
+   * Runs a command of WP-CLI with the environment's own files, database and rights, and nothing on its standard input. `begin`
+   * is called once, just before: what rejects before that, or there, has done nothing. Not idempotent. Rejects when `signal`
+   * is aborted; whenever this settles, the command runs no more. When this process ends, the command does.
+   */
+  runWpCli(
+    environment: EnvironmentRef,
+    command: WpCliCommand,
+    begin: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<WpCliOutcome>;
+  /**
+   * What replacing would come to now, without changing anything. `RuntimeFailure` where the environment is absent. Rejects
+   * when `signal` is aborted.
+   */
+  countReplacements(environment: EnvironmentRef, change: TextChange, signal: AbortSignal): Promise<Replacements>;
+  /**
+   * Builds the next release with a copy of the environment's own database in which the texts are replaced; the files are
+   * shared with the current one. Otherwise as `stage`; again for the same token it gives the same.
+   */
+  stageReplacement(spec: StageReplacementSpec): Promise<Replacements>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
   /**
@@ -246,8 +394,57 @@ export interface Runtime {
    * not as WordPress makes one.
    */
   wordpress(environment: EnvironmentRef): Promise<WordPressFacts | null>;
+  /**
+   * By the environment's id, when the events are due that WordPress plans; without those that are absent or have no
+   * WordPress, and without those that can't be read just now. PHP does not run for it, and what nobody has written since the
+   * call before is not read again. Rejects when `signal` is aborted.
+   */
+  nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
+  /** All that WordPress plans, read now. Null where the environment is absent or has no WordPress. */
+  plannedEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
+  /**
+   * Who has this e-mail address, in whatever case; of several, an administrator. Null where the environment is absent or has
+   * no WordPress. `RuntimeFailure` says what is missing where the database is not as WordPress makes one.
+   */
+  findUser(environment: EnvironmentRef, email: string): Promise<UserSearch | null>;
   /** Null where the environment is absent. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
+}
+
+/** What an environment may take. */
+export interface ServedLimits {
+  /** Visitors' requests that PHP answers at once. */
+  readonly threads: number;
+  /** For PHP's own data, of each process. */
+  readonly memoryMb: number;
+  /** How long PHP may take for a request; null: as long as any. */
+  readonly requestSeconds: number | null;
+  /** Null: no limit but the disk's own. */
+  readonly disk: DiskAllowance | null;
+}
+
+/** By how much the environment could still grow when it was measured. Below zero: by how much it is too large. */
+export interface DiskAllowance {
+  readonly leftBytes: number;
+  /** In milliseconds since 1970; what is written is counted anew where it is another one than before. */
+  readonly measuredAt: number;
+}
+
+/** What an environment took since the serving side began. */
+export interface EnvironmentUsage {
+  readonly environmentId: string;
+  readonly phpRequests: number;
+  readonly phpMilliseconds: number;
+  readonly cpuMilliseconds: number;
+  /** PHP processes that were ended in the middle of their work. */
+  readonly killedForTime: number;
+  readonly killedForMemory: number;
+  /** Requests for which no process became free. */
+  readonly refusedBusy: number;
+  /** Requests in which PHP changed files or database, or may have. */
+  readonly writes: number;
+  /** Processors that it kept busy in the last minutes, on average. */
+  readonly recentCores: number;
 }
 
 /** An environment as the serving side sees it: published as a whole list, replaced as a whole list. */
@@ -255,8 +452,20 @@ export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayou
   readonly phpVersion: string;
   /** Another number than before: whatever runs for it is replaced, when it is done with what it does. Absent: 0. */
   readonly phpRun?: number;
+  /** Absent: the usual ones. */
+  readonly limits?: ServedLimits;
   /** PHP reaches nothing outside of its own environment, not even its own address. Absent: false. */
   readonly isOffline?: boolean;
+  /** PHP reaches the ports of mail servers. Absent: false. */
+  readonly maySendMail?: boolean;
+}
+
+/** Something that the platform asks of an environment, run by a script of the platform's own in the environment's PHP. */
+export interface PlatformTask {
+  /** Letters only. One that the runtime doesn't know is answered with 404, like a script that isn't there. */
+  readonly name: string;
+  /** JSON; the task knows what is in it. */
+  readonly input: string;
 }
 
 export interface PhpRequest {
@@ -281,6 +490,12 @@ export interface PhpRequest {
    * has changed. Absent: false.
    */
   readonly isReadOnly?: boolean;
+  /** Runs instead of `script`, which PHP is told nevertheless. Absent: none. */
+  readonly task?: PlatformTask;
+  /** How long PHP may take for it. Absent: as long as for a visitor. */
+  readonly deadlineSeconds?: number;
+  /** Nobody waits for it: nothing that is kept ready for visitors is taken for it, and nothing kept after it. Absent: false. */
+  readonly isBackground?: boolean;
 }
 
 export interface PhpResponse {
@@ -290,9 +505,7 @@ export interface PhpResponse {
   readonly body: Readable;
   /** Resolves when PHP is done with the request, whether or not somebody still reads the body. Never rejects. */
   readonly finished: Promise<void>;
-}
-
-export interface TrialResponse extends PhpResponse {
+  /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }
 
@@ -308,6 +521,20 @@ export class NoAnswer extends Error {
   }
 }
 
+/** A message that PHP hands over to be sent. */
+export interface OutgoingMail {
+  /** Who gets what can't be delivered back, where PHP said so (`-f`). */
+  readonly sender: string | null;
+  /** Header and content as PHP wrote them, recipients in the header. */
+  readonly message: Buffer;
+}
+
+/**
+ * Resolves with null when the message is kept for good: only then PHP is told that it was sent. Otherwise with the reason,
+ * the middle of a sentence. Which environment it is from is the runtime's own knowledge, never the message's.
+ */
+export type TakeMail = (environmentId: string, mail: OutgoingMail) => Promise<string | null>;
+
 export interface Serving {
   /** The whole list of environments that may run. Workers of any other, or of an older release, are ended. */
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
@@ -315,10 +542,12 @@ export interface Serving {
   handle(environmentId: string, request: PhpRequest): Promise<PhpResponse>;
   /**
    * Answers for an environment that is not served as it is given here: another release, another version of PHP. Visitors
-   * notice nothing. What runs for it may be kept for a minute, for the case that it is served as it is next.
-   * `errors` resolves, when the body has ended, with what PHP wrote to its log. Rejects with `NoAnswer` only.
+   * notice nothing. What runs for it may be kept for a minute, for the case that it is served as it is next. Rejects with
+   * `NoAnswer` only.
    */
-  tryOut(environment: ServedEnvironment, request: PhpRequest): Promise<TrialResponse>;
+  tryOut(environment: ServedEnvironment, request: PhpRequest): Promise<PhpResponse>;
+  /** What each environment took for which there was anything to be done. */
+  usage(): readonly EnvironmentUsage[];
   /** Ends every worker. */
   close(): Promise<void>;
 }

@@ -26,6 +26,8 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
 describe("what nobody set", () => {
   test("has the documented defaults", () => {
     expect(loadConfig({})).toMatchObject({
+      smtpUrl: null,
+      mailPerHour: 200,
       data: resolve("data"),
       host: "127.0.0.1",
       controlPort: 8080,
@@ -38,7 +40,9 @@ describe("what nobody set", () => {
       rateLimitPerMinute: 6000,
       creationLimitPerMinute: 60,
       backupHours: 24,
+      undeleteDays: 14,
       fullBackupDays: 7,
+      archiveReadDays: 7,
       proofsPerDay: 24,
       logLevel: "info",
     });
@@ -91,6 +95,13 @@ describe("a setting", () => {
     expect(daysOf(others)).toEqual({ manual: 90, scheduled: 14, "system-generated": 1 });
   });
 
+  test("says for how long what was deleted can be brought back, however short backups of any kind are kept", () => {
+    const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).undeleteDays;
+    expect(daysOf({})).toBe(14);
+    expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_SYSTEM_BACKUP_DAYS: "3" })).toBe(7);
+    expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_UNDELETE_DAYS: "60" })).toBe(60);
+  });
+
   test("can't be changed afterwards", () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
@@ -102,6 +113,9 @@ describe("a setting", () => {
     ["SITEWRIGHT_CONTROL_PORT", "8080abc"],
     ["SITEWRIGHT_EDGE_PORT", "http"],
     ["SITEWRIGHT_EDGE_PORT", "1e3"],
+    ["SITEWRIGHT_MAX_PHP_MEMORY_MB", "63"],
+    ["SITEWRIGHT_DISK_QUOTA_MB", "0"],
+    ["SITEWRIGHT_DISK_QUOTA_MB", "10 GB"],
     ["SITEWRIGHT_HOST", "no host"],
     ["SITEWRIGHT_SITE_SUFFIX", "Upper.example"],
     ["SITEWRIGHT_SITE_SUFFIX", ".example"],
@@ -112,9 +126,12 @@ describe("a setting", () => {
     ["SITEWRIGHT_BACKUP_HOURS", "0.5"],
     ["SITEWRIGHT_FULL_BACKUP_DAYS", "0"],
     ["SITEWRIGHT_FULL_BACKUP_DAYS", "366"],
+    ["SITEWRIGHT_ARCHIVE_READ_DAYS", "0"],
+    ["SITEWRIGHT_ARCHIVE_READ_DAYS", "366"],
     ["SITEWRIGHT_MANUAL_BACKUP_DAYS", "0"],
     ["SITEWRIGHT_SCHEDULED_BACKUP_DAYS", "3651"],
     ["SITEWRIGHT_SYSTEM_BACKUP_DAYS", "two weeks"],
+    ["SITEWRIGHT_UNDELETE_DAYS", "0"],
     ["SITEWRIGHT_PROOFS_PER_DAY", "0"],
     ["SITEWRIGHT_PROOFS_PER_DAY", "1441"],
     ["SITEWRIGHT_LOG_LEVEL", "loud"],
@@ -135,6 +152,21 @@ describe("a setting", () => {
     expect(problem).not.toContain("hidden");
   });
 
+  test.each([
+    ["ftp://AKIA:hidden@host/bucket", "begins with neither s3:// nor file://"],
+    ["s3://AKIA:hidden@host", "names no bucket"],
+    ["s3://AKIA@host/bucket", "has no secret"],
+    ["s3://AKIA:hid/den@host/bucket", "can't be read as a URL"],
+    ["s3://AKIA:hidden@host/bucket?tls=on", "sets tls to something else than off"],
+    ["file://folder", "names a host before its folder"],
+  ])("SITEWRIGHT_ARCHIVE_URL is checked to its end: %s", (value, what) => {
+    const [problem, ...more] = problemsOf({ SITEWRIGHT_ARCHIVE_URL: value });
+    expect(more).toEqual([]);
+    expect(problem).toMatch(/^SITEWRIGHT_ARCHIVE_URL: The archive's address .* Accepted: s3:\/\/KEY:SECRET@host:port/);
+    expect(problem).toContain(what);
+    expect(problem).not.toMatch(/hid|den@/);
+  });
+
   test("has words that say what it accepts", () => {
     for (const [name, setting] of Object.entries(settings.entries)) {
       expect(getDescription(setting.type === "nullable" ? setting.wrapped : setting), name).toBeTruthy();
@@ -144,8 +176,8 @@ describe("a setting", () => {
 
 describe("errors", () => {
   test("are told all at once", () => {
-    const problems = problemsOf({ SITEWRIGHT_CONTROL_PORT: "x", SITEWRIGHT_EDGE_PORT: "y", SITEWRIGHT_DATTA: "z" });
-    expect(problems).toHaveLength(3);
+    const wrong = { SITEWRIGHT_CONTROL_PORT: "x", SITEWRIGHT_EDGE_PORT: "y", SITEWRIGHT_DATTA: "z" };
+    expect(problemsOf({ ...wrong, SITEWRIGHT_ARCHIVE_URL: "s3://a:b@host" })).toHaveLength(4);
     expect(() => loadConfig({ SITEWRIGHT_CONTROL_PORT: "x" })).toThrow(/^Some settings are wrong:\n {2}SITEWRIGHT_CON/);
   });
 
@@ -178,3 +210,18 @@ describe("the folder for sockets", () => {
     expect(run("other")).not.toBe(run("real"));
   });
 });
+
+test("a password for the mail server is not repeated where its setting is wrong", () => {
+  const problems = problemsOf({ SITEWRIGHT_SMTP_URL: "http://ada:geheim@mail.example.com" });
+  expect(problems).toEqual([
+    expect.stringMatching(/^SITEWRIGHT_SMTP_URL is not accepted\. Accepted: the mail server /),
+  ]);
+  expect(problems.join()).not.toContain("geheim");
+});
+
+test.each(["bounces", "a b@example.com", "Bounces <b@example.com>", "b@example.com\r\nX: y", "b@-example.com"])(
+  "what can't be delivered does not go back to %j",
+  (address) => {
+    expect(problemsOf({ SITEWRIGHT_MAIL_FROM: address })).toHaveLength(1);
+  },
+);

@@ -9,10 +9,11 @@
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { tmpdir, totalmem } from "node:os";
+import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
+import { ArchiveUrlError, archiveUrlForm, parseArchiveUrl } from "./archiveUrl.ts";
 
 const whole = (minimum: number, maximum: number, description: string) =>
   v.pipe(
@@ -53,6 +54,10 @@ export const settings = v.object({
   SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "how many warm PHP workers wait for a site"),
   SITEWRIGHT_MAX_WORKERS: whole(1, 512, "how many PHP workers may run at once"),
   SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "how long PHP may take for one request"),
+  SITEWRIGHT_MAX_PHP_MEMORY_MB: whole(64, 16_384, "how many MB one environment's PHP may be given for each request"),
+  SITEWRIGHT_DISK_QUOTA_MB: v.nullable(
+    whole(1, 1_000_000_000, "how many MB an environment may fill without a quota of its own"),
+  ),
   SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long a PHP worker is kept that nobody asks for anything"),
   SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "how much one request to a site may carry"),
   SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many API requests a key may make in a minute"),
@@ -61,18 +66,31 @@ export const settings = v.object({
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
     "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
   ),
-  SITEWRIGHT_ARCHIVE_URL: textOrNone(
-    "^(s3|file)://.+$",
-    "where backups are kept: s3://KEY:SECRET@host/bucket/folder, or file:///folder",
-  ),
+  SITEWRIGHT_ARCHIVE_URL: textOrNone("^.+$", `where backups are kept: ${archiveUrlForm}`),
   SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
   SITEWRIGHT_MANUAL_BACKUP_DAYS: keptDays("somebody asked for"),
   SITEWRIGHT_SCHEDULED_BACKUP_DAYS: keptDays("was made because it was time"),
   SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("was made before a change"),
+  SITEWRIGHT_UNDELETE_DAYS: v.nullable(
+    whole(1, 3_650, "for how many days a deleted site or environment can be brought back"),
+  ),
   SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "every how many hours each environment is backed up (0: never)"),
   SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "after how many days a scheduled backup reads every file again"),
+  SITEWRIGHT_ARCHIVE_READ_DAYS: whole(1, 365, "within how many days everything in the archives is read again"),
   SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "how many backups a day are restored for a proof"),
   SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "for how many hours a link to a downloadable backup is good"),
+  SITEWRIGHT_WP_CLI_SECONDS: whole(1, 3_600, "how long a command of WP-CLI may take"),
+  SITEWRIGHT_SMTP_URL: textOrNone(
+    "^smtps?://.+$",
+    "the mail server for what sites send: smtp://USER:PASSWORD@host:587, or smtps:// for TLS from the start",
+  ),
+  SITEWRIGHT_MAIL_FROM: textOrNone(
+    `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
+    "the address that mail which can't be delivered goes back to, such as bounces@example.com",
+  ),
+  SITEWRIGHT_MAIL_PER_HOUR: whole(1, 1_000_000, "how many recipients an environment may write to in an hour"),
+  SITEWRIGHT_MAIL_DAYS: whole(1, 3_650, "for how many days what sites sent is kept to be looked at"),
+  SITEWRIGHT_CRON_RUNS: whole(0, 32, "in how many sites at once WordPress's due events are run (0: in none)"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
     v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
@@ -112,6 +130,8 @@ function defaults(data: string): Settings {
     // Half of the memory is left to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
+    SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(totalmem() / 8 / megabyte))),
+    SITEWRIGHT_DISK_QUOTA_MB: null,
     SITEWRIGHT_IDLE_SECONDS: 300,
     SITEWRIGHT_UPLOAD_LIMIT_BYTES: 64 * megabyte,
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
@@ -122,10 +142,19 @@ function defaults(data: string): Settings {
     SITEWRIGHT_MANUAL_BACKUP_DAYS: null,
     SITEWRIGHT_SCHEDULED_BACKUP_DAYS: null,
     SITEWRIGHT_SYSTEM_BACKUP_DAYS: null,
+    SITEWRIGHT_UNDELETE_DAYS: null,
     SITEWRIGHT_BACKUP_HOURS: 24,
     SITEWRIGHT_FULL_BACKUP_DAYS: 7,
+    SITEWRIGHT_ARCHIVE_READ_DAYS: 7,
     SITEWRIGHT_PROOFS_PER_DAY: 24,
     SITEWRIGHT_DOWNLOAD_HOURS: 72,
+    SITEWRIGHT_WP_CLI_SECONDS: 300,
+    SITEWRIGHT_SMTP_URL: null,
+    SITEWRIGHT_MAIL_FROM: null,
+    SITEWRIGHT_MAIL_PER_HOUR: 200,
+    SITEWRIGHT_MAIL_DAYS: 14,
+    // Visitors need the processors too.
+    SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
@@ -151,6 +180,9 @@ export interface Config {
   readonly spareWorkers: number;
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
+  readonly maxPhpMemoryMb: number;
+  /** Of environments that have no quota of their own; null: none. */
+  readonly diskQuotaBytes: number | null;
   readonly idleSeconds: number;
   readonly uploadLimitBytes: number;
   readonly rateLimitPerMinute: number;
@@ -159,10 +191,14 @@ export interface Config {
   readonly endedPhpVersions: readonly string[];
   /** For which backups are kept, by their type. */
   readonly backupDays: Readonly<Record<"manual" | "scheduled" | "system-generated", number>>;
+  /** For which what was deleted can be brought back. */
+  readonly undeleteDays: number;
   /** Between two scheduled backups of an environment; 0: none are made. */
   readonly backupHours: number;
   /** After which a scheduled backup reads everything again. */
   readonly fullBackupDays: number;
+  /** Within which everything in the archives is read again. */
+  readonly archiveReadDays: number;
   /** How many backups a day are restored for a proof. */
   readonly proofsPerDay: number;
   /** Where backups are kept; null: in a folder of the data's. */
@@ -170,7 +206,22 @@ export interface Config {
   readonly archives: string;
   /** For which a link to a downloadable backup is good. */
   readonly downloadHours: number;
+  /** After so long a command of WP-CLI is ended. */
+  readonly wpCliSeconds: number;
   readonly downloads: string;
+  /** What visitors asked of environments, and what PHP complained of: a folder for each environment. */
+  readonly environmentLogs: string;
+  /** Where what sites send goes; null: nowhere, it is kept. */
+  readonly smtpUrl: string | null;
+  /** Where what can't be delivered goes back to; null: to whom it is from. */
+  readonly mailFrom: string | null;
+  /** Recipients of one environment. */
+  readonly mailPerHour: number;
+  readonly mailDays: number;
+  /** For what PHP has handed over and the database does not have yet. */
+  readonly mailSpool: string;
+  /** In how many environments the events that are due are run at the same time; 0: in none. */
+  readonly cronRuns: number;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
 
@@ -211,20 +262,36 @@ function withoutNone(setting: Setting) {
   return setting.type === "nullable" ? setting.wrapped : setting;
 }
 
-const secretSettings = new Set(["DATABASE_URL", "SITEWRIGHT_FIRST_API_KEY", "SITEWRIGHT_ARCHIVE_URL"]);
+const secretSettings = new Set([
+  "DATABASE_URL",
+  "SITEWRIGHT_FIRST_API_KEY",
+  "SITEWRIGHT_ARCHIVE_URL",
+  "SITEWRIGHT_SMTP_URL",
+]);
 
 function wrongValues(values: Record<string, unknown>): string[] {
   return Object.entries(settings.entries).flatMap(([name, setting]) => {
     const value = values[name];
-    if (v.is(setting, value)) {
-      return name === "DATABASE_URL" && typeof value === "string" && !URL.canParse(value)
-        ? [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`]
-        : [];
-    }
+    if (v.is(setting, value)) return typeof value === "string" ? wrongAddress(name, value, setting) : [];
     // A URL and a key carry secrets, and this text ends up in logs.
     const isSecret = secretSettings.has(name);
     return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(setting)}.`];
   });
+}
+
+/** What a pattern doesn't find. */
+function wrongAddress(name: string, value: string, setting: Setting): string[] {
+  if (name === "DATABASE_URL" && !URL.canParse(value)) {
+    return [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`];
+  }
+  if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];
+  try {
+    parseArchiveUrl(value, "");
+    return [];
+  } catch (error) {
+    if (!(error instanceof ArchiveUrlError)) throw error;
+    return [`${name}: ${error.message}`];
+  }
 }
 
 function accepted(setting: Setting): string {
@@ -261,6 +328,8 @@ function freeze(values: Settings): Config {
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
     maxWorkers: values.SITEWRIGHT_MAX_WORKERS,
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
+    maxPhpMemoryMb: values.SITEWRIGHT_MAX_PHP_MEMORY_MB,
+    diskQuotaBytes: values.SITEWRIGHT_DISK_QUOTA_MB === null ? null : values.SITEWRIGHT_DISK_QUOTA_MB * 1_000_000,
     idleSeconds: values.SITEWRIGHT_IDLE_SECONDS,
     uploadLimitBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES,
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
@@ -271,13 +340,23 @@ function freeze(values: Settings): Config {
       scheduled: values.SITEWRIGHT_SCHEDULED_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
       "system-generated": values.SITEWRIGHT_SYSTEM_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
     },
+    undeleteDays: values.SITEWRIGHT_UNDELETE_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
     backupHours: values.SITEWRIGHT_BACKUP_HOURS,
     fullBackupDays: values.SITEWRIGHT_FULL_BACKUP_DAYS,
+    archiveReadDays: values.SITEWRIGHT_ARCHIVE_READ_DAYS,
     proofsPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
     archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
     downloadHours: values.SITEWRIGHT_DOWNLOAD_HOURS,
     downloads: join(data, "downloads"),
+    environmentLogs: join(data, "environment-logs"),
+    wpCliSeconds: values.SITEWRIGHT_WP_CLI_SECONDS,
+    smtpUrl: values.SITEWRIGHT_SMTP_URL,
+    mailFrom: values.SITEWRIGHT_MAIL_FROM,
+    mailPerHour: values.SITEWRIGHT_MAIL_PER_HOUR,
+    mailDays: values.SITEWRIGHT_MAIL_DAYS,
+    mailSpool: join(data, "mail"),
+    cronRuns: values.SITEWRIGHT_CRON_RUNS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
 }

@@ -162,7 +162,7 @@ describe("the control process", () => {
     await rm(join(data, "edge"), { recursive: true });
     edge = await startTestEdge(data);
     const address = `http://demo.localhost:${edge.edge.port}`;
-    expect((await visit(edge.edge.port, address)).status).toBe(404);
+    expect((await visit(edge.edge.port, address)).status).toBe(503);
     control = await start();
     await expect.poll(async () => (await visit(edge.edge.port, address)).status).toBe(200);
   });

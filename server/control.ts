@@ -7,26 +7,37 @@ import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
+import { addressOf } from "./app/addresses.ts";
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/companies.ts";
 import { makeDownloadTokens } from "./app/downloadTokens.ts";
 import { openArchives } from "./archives/archives.ts";
-import { ArchiveUrlError, openBlobs, parseArchiveUrl } from "./archives/archiveUrl.ts";
 import { openDownloads } from "./archives/downloads.ts";
+import { guardBlobs } from "./archives/guardedBlobs.ts";
+import { openBlobs } from "./archives/openBlobs.ts";
+import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "./archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
+import { openLogs } from "./logs/logs.ts";
+import { type Deliver, makeDeliver } from "./mail/deliver.ts";
+import { openSpool } from "./mail/spool.ts";
 import { makeAcceptOperation } from "./operations/accept.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
 import { type Engine, startEngine } from "./operations/engine.ts";
 import { makeProbe } from "./operations/probe.ts";
+import { makeSiteTasks } from "./operations/siteTasks.ts";
 import { makeTryOut } from "./operations/trial.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { periodicWork } from "./periodicWork.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
+import { publishPatiently } from "./reconcilers/publishPatiently.ts";
 import { makePublisher } from "./reconcilers/publishRoutes.ts";
+import { makeCron } from "./reconcilers/runCron.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { openKey, openSealer } from "./sealing.ts";
+import { parseSmtpUrl, SmtpUrlError } from "./smtpUrl.ts";
+import { storeMemory } from "./store/archiveStore.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
@@ -66,16 +77,33 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const { database } = opened;
   const sealer = await openSealer(join(config.data, "secrets", "key"));
   const edge = makeEdgeClient(join(config.run, "edge.sock"));
-  const publisher = makePublisher({ database, runtime, edge, dataFolder: config.data, log });
+  const publisher = makePublisher({
+    database,
+    runtime,
+    edge,
+    dataFolder: config.data,
+    diskQuotaBytes: config.diskQuotaBytes,
+    log,
+  });
   const probe = makeProbe(config.edgePort);
+  const place = parseArchiveUrl(config.archiveUrl, config.archives);
+  const blobs = guardBlobs({
+    blobs: await openBlobs(place),
+    memory: storeMemory(database),
+    // The data folder may be moved, with what is in it.
+    place: config.archiveUrl === null ? "archives in the data folder" : nameOfPlace(place),
+    isThere: () => isPlaceThere(place),
+    onNewStore: (sentence) => log.warn(sentence),
+  });
   const archives = openArchives({
-    blobs: await openBlobs(archivePlace(config)),
+    blobs,
     key: await openKey(join(config.data, "secrets", "archive-key")),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
     removeFolder: removeTree,
   });
   const downloads = openDownloads(config.downloads);
+  const logs = openLogs(config.environmentLogs);
   const definitions = operationDefinitions({
     database,
     runtime,
@@ -85,9 +113,14 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     archives,
     backupDays: config.backupDays,
+    undeleteDays: config.undeleteDays,
     fullBackupDays: config.fullBackupDays,
+    archiveReadDays: config.archiveReadDays,
+    diskQuotaBytes: config.diskQuotaBytes,
     downloads,
     downloadHours: config.downloadHours,
+    sealer,
+    wpCliSeconds: config.wpCliSeconds,
   });
   const firstRun = await prepareFirstRun(opened, config);
 
@@ -102,32 +135,64 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   started.defer(() => engine.stop());
   const capabilities = await runtime.capabilities();
   const acceptOperation = makeAcceptOperation({ sealer, definitions });
+  const cron = makeCron({
+    database,
+    runtime,
+    edge,
+    hostOf: (name) => new URL(addressOf(config, name)).host,
+    atOnce: config.cronRuns,
+    log,
+  });
+  const stopping = new AbortController();
   const reconcilers = startReconcilers(
     periodicWork({
       database,
       publisher,
+      edge,
+      runtime,
+      cron,
       archives,
       downloads,
+      logs,
       acceptOperation,
       config,
       phpVersions: capabilities.phpVersions,
+      spool: openSpool(config.mailSpool),
+      deliver: makeMailDelivery(config),
+      onBrokenMail: ({ id, environmentId }) =>
+        log.error(
+          { mail: id, environment: environmentId },
+          "A message in the mail folder can't be read; it stays there",
+        ),
+      signal: stopping.signal,
+      checkArchive: blobs.check,
     }),
     log,
   );
   started.defer(() => reconcilers.stop());
+  started.defer(() => cron.stop());
+  started.defer(() => stopping.abort());
 
   const server = buildServer({
     app: {
       settings: config,
+      limits: config,
       capabilities,
       listFiles: (environment) => runtime.listFiles(environment),
+      readLog: logs.read,
+      publishRoutes: () => publishPatiently(publisher),
+      plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
+      findUser: (environment, email) => runtime.findUser(environment, email),
+      siteTasks: makeSiteTasks(edge),
       pool: opened.pool,
       database,
       acceptOperation,
       waitForOperation: makeWaitForOperation({ database, notifications }),
       downloadTokens: makeDownloadTokens(await openKey(join(config.data, "secrets", "key"))),
       downloadHours: config.downloadHours,
+      sealer,
       openDownload: (id) => downloads.open(id),
+      hasMailServer: config.smtpUrl !== null,
     },
     limits: config,
     log,
@@ -137,11 +202,12 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   return keep(started.move(), { url: address, firstRun, engine });
 }
 
-function archivePlace({ archiveUrl, archives }: Config) {
+/** Null where there is no mail server. */
+function makeMailDelivery({ smtpUrl, siteSuffix }: Config): Deliver | null {
   try {
-    return parseArchiveUrl(archiveUrl, archives);
+    return smtpUrl === null ? null : makeDeliver({ place: parseSmtpUrl(smtpUrl), name: siteSuffix });
   } catch (error) {
-    if (error instanceof ArchiveUrlError) throw new CannotStart(`SITEWRIGHT_ARCHIVE_URL: ${error.message}`);
+    if (error instanceof SmtpUrlError) throw new CannotStart(`SITEWRIGHT_SMTP_URL: ${error.message}`);
     throw error;
   }
 }
@@ -177,10 +243,10 @@ async function prepareFirstRun({ database }: OpenDatabase, config: Config): Prom
 }
 
 /** The process itself: reads the settings, runs until it is told to stop, ends. */
-export async function runControl(makeRuntime: (config: Config) => Runtime): Promise<void> {
+export async function runControl(makeRuntime: (config: Config, log: Logger) => Runtime): Promise<void> {
   await runPart(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
-    return startControl({ config, runtime: makeRuntime(config), log });
+    return startControl({ config, runtime: makeRuntime(config, log), log });
   });
 }

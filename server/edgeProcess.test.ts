@@ -7,7 +7,7 @@ import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { type Config, loadConfig } from "./config.ts";
-import { startEdgeProcess } from "./edgeProcess.ts";
+import { type ServingTools, startEdgeProcess } from "./edgeProcess.ts";
 
 async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
   const data = await mkdtemp(join(tmpdir(), "edge-process-"));
@@ -23,7 +23,7 @@ async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
 /** Starts the edge's parts in this process, with a runtime that answers by itself. */
 async function start(config: Config) {
   const seen = { closed: false, edgePort: () => 0 };
-  const makeServing = (edgePort: () => number) => {
+  const makeServing = ({ edgePort }: ServingTools) => {
     seen.edgePort = edgePort;
     const serving = createFakeServing();
     return {

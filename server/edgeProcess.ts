@@ -7,12 +7,16 @@
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
+import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import type { Serving } from "@sitewright/runtimes/runtime.ts";
 import { type Logger, pino } from "pino";
 import { type Config, loadConfig } from "./config.ts";
+import { openSpool } from "./mail/spool.ts";
+import { makeTakeMail } from "./mail/take.ts";
+import { phpFolder, phpNetwork } from "./phpNetwork.ts";
 
 /** Long enough for an upload over a slow line; longer than PHP may take for an answer. */
 const requestSeconds = 300;
@@ -26,7 +30,13 @@ const holdSeconds = 30;
 const graceMilliseconds = 3_000;
 
 /** Anything that a runtime offers for serving; the compiler holds it against what the edge asks for. */
-export type MakeServing = (edgePort: () => number) => Serving & Pick<Upstream, "status">;
+export type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
+
+export interface ServingTools {
+  readonly edgePort: () => number;
+  /** Takes a line of what PHP writes to its log. */
+  readonly onErrorLine: (environmentId: string, line: string) => void;
+}
 
 export interface EdgeProcessOptions {
   readonly config: Config;
@@ -38,7 +48,11 @@ export interface EdgeProcessOptions {
 export async function startEdgeProcess({ config, log, makeServing }: EdgeProcessOptions): Promise<Edge> {
   let edge: Edge | null = null;
   // With port 0 the port is known only after listening; a worker asks for it when it gets its environment.
-  const serving = makeServing(() => edge?.port ?? config.edgePort);
+  const logs = createEnvironmentLogs({ folder: config.environmentLogs });
+  const serving = makeServing({
+    edgePort: () => edge?.port ?? config.edgePort,
+    onErrorLine: (environmentId, line) => logs.error(environmentId, line),
+  });
   try {
     edge = await startEdge({
       upstream: serving,
@@ -55,6 +69,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         freezeSeconds,
         holdSeconds,
       },
+      logs,
       log,
     });
     return edge;
@@ -62,11 +77,6 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
     await serving.close();
     throw explain(error, config);
   }
-}
-
-/** PHP's processes are users of their own, and `config.run` is closed to everybody but its owner. */
-function phpFolder(config: Config): string {
-  return `${config.run}-php`;
 }
 
 function explain(error: unknown, config: Config): unknown {
@@ -101,7 +111,7 @@ export async function runEdge(): Promise<void> {
   try {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
-    const edge = await startEdgeProcess({ config, log, makeServing: (port) => playground(config, log, port) });
+    const edge = await startEdgeProcess({ config, log, makeServing: (tools) => playground(config, log, tools) });
     await tell({ type: "ready", port: edge.port });
     await asked.promise;
     await edge.close(graceMilliseconds);
@@ -116,30 +126,25 @@ export async function runEdge(): Promise<void> {
   }
 }
 
-function playground(config: Config, log: Logger, edgePort: () => number): ReturnType<typeof createPlaygroundServing> {
+function playground(config: Config, log: Logger, tools: ServingTools): ReturnType<typeof createPlaygroundServing> {
   return createPlaygroundServing({
     assets: config.assets,
     environments: config.environments,
-    run: phpFolder(config),
-    edgePort,
-    siteSuffix: config.siteSuffix,
+    ...phpNetwork(config),
+    ...tools,
     spareWorkers: config.spareWorkers,
     maxWorkers: config.maxWorkers,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
-    forbidden: databaseOf(config),
+    takeMail: makeTakeMail({
+      spool: openSpool(config.mailSpool),
+      onFailure: (err) => log.error({ err }, "A message that a site sent could not be kept; PHP was told so"),
+    }),
     // The newest first: that is what sites are mostly switched to.
     aheadPhpVersions: phpVersions.toReversed(),
     onSpareFailure: (err) =>
       log.error({ err }, "Spare PHP workers, or what they boot fast with, could not be made; new sites answer later"),
   });
-}
-
-/** A database on another machine is none of PHP's business; one on this machine it can't reach anyway. */
-function databaseOf(config: Config): readonly string[] {
-  if (config.databaseUrl === null || !URL.canParse(config.databaseUrl)) return [];
-  const { hostname, port } = new URL(config.databaseUrl);
-  return hostname === "" ? [] : [`${hostname}:${port === "" ? "5432" : port}`];
 }
 
 /** Resolves when the parent has it, so that the process may end; without a parent at once. */

@@ -1,13 +1,22 @@
 /** `node server/main.ts control` or `edge`: one of the processes that the supervisor keeps running. */
+import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   control: async () => {
     const { runControl } = await import("./control.ts");
     const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
-    await runControl(({ assets, environments, readyCopies }: Config) =>
-      createPlaygroundRuntime({ assets, environments, ready: readyCopies }),
-    );
+    const { phpNetwork } = await import("./phpNetwork.ts");
+    const { openSpool } = await import("./mail/spool.ts");
+    const { makeTakeMail } = await import("./mail/take.ts");
+    await runControl((config: Config, log: Logger) => {
+      const { assets, environments, readyCopies, edgePort } = config;
+      const network = { ...phpNetwork(config), edgePort };
+      const onFailure = (err: unknown) =>
+        log.error({ err }, "A message that a command of WP-CLI sent could not be kept; PHP was told so");
+      const takeMail = makeTakeMail({ spool: openSpool(config.mailSpool), onFailure });
+      return createPlaygroundRuntime({ assets, environments, ready: readyCopies, network, takeMail });
+    });
   },
   edge: async () => {
     const { runEdge } = await import("./edgeProcess.ts");

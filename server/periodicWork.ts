@@ -1,4 +1,5 @@
 /** Everything that the control process does by itself, again and again. */
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { makeProof } from "./app/automaticProofs.ts";
 import { makeRebuild } from "./app/rebuild.ts";
@@ -6,37 +7,63 @@ import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import type { Archives } from "./archives/archives.ts";
 import type { Downloads } from "./archives/downloads.ts";
 import type { Config } from "./config.ts";
+import type { Logs } from "./logs/logs.ts";
+import type { Deliver } from "./mail/deliver.ts";
+import type { Spool, SpooledMail } from "./mail/spool.ts";
 import type { AcceptOperation } from "./operations/accept.ts";
 import { deleteJournals } from "./operations/engine.ts";
+import { collectUsage, expireUsage } from "./reconcilers/collectUsage.ts";
+import { deliverMails } from "./reconcilers/deliverMails.ts";
+import type { EdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
 import { expireDownloads } from "./reconcilers/expireDownloads.ts";
+import { expireLogs } from "./reconcilers/expireLogs.ts";
+import { measureDisk } from "./reconcilers/measureDisk.ts";
 import { proveBackups } from "./reconcilers/proveBackups.ts";
 import type { Publisher } from "./reconcilers/publishRoutes.ts";
+import { readArchives } from "./reconcilers/readArchives.ts";
 import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
+import type { Cron } from "./reconcilers/runCron.ts";
 import type { Reconciler } from "./reconcilers/schedule.ts";
 import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
+import { makeTakeMails } from "./reconcilers/takeMails.ts";
 import { updatePhp } from "./reconcilers/updatePhp.ts";
+import { raiseVerified } from "./store/damage.ts";
 import type { Database } from "./store/database.ts";
+import { deleteOldMails } from "./store/mails.ts";
 import { beginWaiting } from "./store/operations.ts";
 
 export interface PeriodicWorkOptions {
   readonly database: Database;
   readonly publisher: Publisher;
+  readonly edge: EdgeClient;
+  readonly runtime: Runtime;
+  readonly cron: Cron;
   readonly archives: Archives;
   readonly downloads: Downloads;
+  readonly logs: Logs;
   readonly acceptOperation: AcceptOperation;
   readonly config: Config;
   readonly phpVersions: readonly string[];
+  readonly spool: Spool;
+  /** Null where there is no mail server. */
+  readonly deliver: Deliver | null;
+  readonly onBrokenMail: (mail: SpooledMail) => void;
+  /** Is aborted when the process stops: what takes long by itself is broken off. */
+  readonly signal: AbortSignal;
+  /** Rejects where the archives are not the ones that backups were kept in. */
+  readonly checkArchive: (signal: AbortSignal) => Promise<void>;
 }
 
+const readAhead = 0.75;
 const minute = 60;
 const hour = 60 * minute;
 
 export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[] {
-  const { database, publisher } = options;
+  const { database, publisher, cron } = options;
   return [
-    { name: "publishRoutes", everySeconds: 30, retrySeconds: 1, run: publisher.reconcile },
+    { name: "publishRoutes", everySeconds: 3, retrySeconds: 1, run: publisher.reconcile },
     {
       name: "beginWaiting",
       everySeconds: 30,
@@ -46,18 +73,37 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
       },
     },
     { name: "expire", everySeconds: hour, retrySeconds: minute, run: () => expire({ database, deleteJournals }) },
+    ...workOnUsage(options),
+    { name: "runCron", everySeconds: 10, retrySeconds: 10, run: () => cron.reconcile() },
     ...workOnEnvironments(options),
     ...workOnBackups(options),
+    ...workOnMail(options),
   ];
 }
 
-function workOnEnvironments({ database, acceptOperation, config, phpVersions }: PeriodicWorkOptions): Reconciler[] {
+function workOnUsage({ database, edge, runtime, publisher, config }: PeriodicWorkOptions): Reconciler[] {
+  const disk = { database, runtime, publisher, diskQuotaBytes: config.diskQuotaBytes };
+  return [
+    { name: "collectUsage", everySeconds: 10, retrySeconds: 10, run: () => collectUsage({ database, edge }) },
+    { name: "expireUsage", everySeconds: hour, retrySeconds: minute, run: () => expireUsage({ database }) },
+    { name: "measureDisk", everySeconds: 5, retrySeconds: 30, run: () => measureDisk(disk) },
+  ];
+}
+
+function workOnEnvironments({
+  database,
+  logs,
+  acceptOperation,
+  config,
+  phpVersions,
+}: PeriodicWorkOptions): Reconciler[] {
   const starting = { database, settings: config, acceptOperation };
   const moved = { database, startedAt: new Date(), rebuild: makeRebuild(starting) };
   const php = { database, ended: config.endedPhpVersions, offered: phpVersions, change: makePhpUpdate(starting) };
   return [
     { name: "rebuildEnvironments", everySeconds: 3, retrySeconds: 10, run: () => rebuildEnvironments(moved) },
     { name: "updatePhp", everySeconds: 5 * minute, retrySeconds: minute, run: () => updatePhp(php) },
+    { name: "expireLogs", everySeconds: 10 * minute, retrySeconds: minute, run: () => expireLogs({ database, logs }) },
   ];
 }
 
@@ -66,9 +112,15 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   const starting = { database, settings: config, acceptOperation };
   const backups = { database, hours: config.backupHours, begin: makeScheduledBackup(starting) };
   const proofs = { database, perDay: config.proofsPerDay, prove: makeProof(starting) };
+  // Ahead of the backups, which would have to wait for it.
+  const reading = { database, archives, days: readAhead * config.archiveReadDays, signal: options.signal };
+  // So that it is told at the start, and not by the first backup that fails.
+  const readAll = () => options.checkArchive(options.signal).then(() => readArchives(reading));
   return [
     { name: "scheduleBackups", everySeconds: 5, retrySeconds: 30, run: () => scheduleBackups(backups) },
     { name: "proveBackups", everySeconds: 30, retrySeconds: minute, run: () => proveBackups(proofs) },
+    { name: "readArchives", everySeconds: 10, retrySeconds: minute, run: readAll },
+    { name: "raiseVerified", everySeconds: hour, retrySeconds: minute, run: () => raiseVerified(database) },
     {
       name: "expireBackups",
       everySeconds: 10 * minute,
@@ -81,5 +133,28 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
       retrySeconds: minute,
       run: () => expireDownloads({ database, downloads }),
     },
+  ];
+}
+
+/** At once, of all environments together: mail servers don't like more. */
+const deliveries = 3;
+const mailboxLimits = { messages: 1_000, bytes: 500e6 };
+
+function workOnMail({ database, config, spool, deliver, onBrokenMail }: PeriodicWorkOptions): Reconciler[] {
+  const take = makeTakeMails({ database, spool, hasServer: deliver !== null, onBroken: onBrokenMail });
+  const limits = { days: config.mailDays, ...mailboxLimits };
+  const queue = deliver && { database, deliver, from: config.mailFrom, recipientsPerHour: config.mailPerHour };
+  const delivering = Array.from({ length: queue ? deliveries : 0 }, (_, at) => `deliverMails ${at + 1}`);
+  return [
+    { name: "takeMails", everySeconds: 1, retrySeconds: 2, run: take },
+    { name: "deleteOldMails", everySeconds: minute, retrySeconds: minute, run: () => deleteOldMails(database, limits) },
+    ...delivering.map((name) => ({
+      name,
+      everySeconds: 1,
+      retrySeconds: 5,
+      run: async () => {
+        if (queue) await deliverMails(queue);
+      },
+    })),
   ];
 }

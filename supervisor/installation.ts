@@ -86,7 +86,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     });
     await Promise.all([
       prepared.then(async () => {
-        parts.edge = await keep(child("edge", { ...env, ...addressOfDatabase(config) }));
+        parts.edge = await keep(child("edge", { ...env, ...addressesToKeepFrom(config) }));
       }),
       Promise.all([database, prepared]).then(async ([url]) => {
         parts.control = await keep(child("control", { ...env, ...secretsOfControl(config, url) }));
@@ -200,6 +200,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     "DATABASE_URL",
     "SITEWRIGHT_FIRST_API_KEY",
     "SITEWRIGHT_ARCHIVE_URL",
+    "SITEWRIGHT_SMTP_URL",
     "SITEWRIGHT_BACKUP_PASSPHRASE",
   ];
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
@@ -228,14 +229,19 @@ function secretsOfControl(config: Config, databaseUrl: string): NodeJS.ProcessEn
     DATABASE_URL: databaseUrl,
     ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
     ...(config.archiveUrl === null ? {} : { SITEWRIGHT_ARCHIVE_URL: config.archiveUrl }),
+    ...(config.smtpUrl === null ? {} : { SITEWRIGHT_SMTP_URL: config.smtpUrl }),
   };
 }
 
-/** The edge runs strangers' PHP: it learns where a database is that PHP must not reach, and nothing to get in with. */
-function addressOfDatabase(config: Config): NodeJS.ProcessEnv {
-  if (config.databaseUrl === null) {
-    return {};
-  }
-  const { host } = new URL(config.databaseUrl);
-  return { DATABASE_URL: `postgresql://${host}/` };
+/** The edge runs strangers' PHP: it learns where is what PHP must not reach, and nothing to get in with. */
+function addressesToKeepFrom({ databaseUrl, smtpUrl }: Config): NodeJS.ProcessEnv {
+  return {
+    ...(databaseUrl === null ? {} : { DATABASE_URL: `postgresql://${new URL(databaseUrl).host}/` }),
+    ...(smtpUrl === null || !URL.canParse(smtpUrl) ? {} : { SITEWRIGHT_SMTP_URL: withoutLogin(smtpUrl) }),
+  };
+}
+
+function withoutLogin(address: string): string {
+  const { protocol, host } = new URL(address);
+  return `${protocol}//${host}`;
 }

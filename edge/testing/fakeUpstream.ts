@@ -1,20 +1,17 @@
 /** Stands where PHP stands, does what its interface says, and remembers what it was asked. */
 import { Readable } from "node:stream";
 import type { EdgeEnvironment } from "../table.ts";
-import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTrial } from "../upstream.ts";
+import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUsage } from "../upstream.ts";
 
 export interface Asked {
   readonly environmentId: string;
   readonly request: UpstreamRequest;
 }
 
-/** PHP is done with it when the body has ended, unless it says otherwise. */
-type FakeAnswer<Full extends UpstreamResponse> = Omit<Full, "finished"> & Partial<Pick<Full, "finished">>;
+/** PHP is done with it when the body has ended, and has nothing in its log, unless it says otherwise. */
+export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors"> & Partial<UpstreamResponse>;
 
-export type Answer = (
-  request: UpstreamRequest,
-  environmentId: string,
-) => Promise<FakeAnswer<UpstreamResponse>> | FakeAnswer<UpstreamResponse>;
+export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<FakeAnswer> | FakeAnswer;
 
 export interface Tried {
   readonly environment: EdgeEnvironment;
@@ -29,14 +26,16 @@ export interface FakeUpstream extends Upstream {
   answer: Answer;
   readonly tried: Tried[];
   /** How the next trials are answered; at first by naming the script. */
-  trial: (request: UpstreamRequest) => Promise<FakeAnswer<UpstreamTrial>> | FakeAnswer<UpstreamTrial>;
+  trial: (request: UpstreamRequest) => Promise<FakeAnswer> | FakeAnswer;
   /** Awaited by `setEnvironments` before it says that the list is in force. */
   beforeTaking: (environments: readonly EdgeEnvironment[]) => Promise<void>;
   closed: boolean;
+  /** What `usage` tells. */
+  used: readonly UpstreamUsage[];
 }
 
-function whole<Full extends UpstreamResponse>(answer: FakeAnswer<Full>) {
-  return { finished: untilClosed(answer.body), ...answer };
+function whole(answer: FakeAnswer): UpstreamResponse {
+  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), ...answer };
 }
 
 function untilClosed(body: Readable): Promise<void> {
@@ -52,9 +51,11 @@ export function createFakeUpstream(): FakeUpstream {
     lists: [],
     answer: (request) => textAnswer(`${request.method} ${request.script}${request.pathInfo}`),
     tried: [],
-    trial: (request) => ({ ...textAnswer(request.script), errors: Promise.resolve("") }),
+    trial: (request) => textAnswer(request.script),
     beforeTaking: async () => {},
     closed: false,
+    used: [],
+    usage: () => fake.used,
     async setEnvironments(environments) {
       fake.lists.push(environments);
       await fake.beforeTaking(environments);
@@ -78,7 +79,7 @@ export function textAnswer(
   body: string,
   headers: readonly (readonly [string, string])[] = [["Content-Type", "text/plain"]],
   status = 200,
-): FakeAnswer<UpstreamResponse> {
+): FakeAnswer {
   return { status, headers, body: Readable.from([Buffer.from(body)]) };
 }
 

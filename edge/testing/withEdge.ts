@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Edge, type EdgeOptions, startEdge } from "../edge.ts";
+import { createEnvironmentLogs } from "../logs/environmentLogs.ts";
 import type { EdgeEnvironment, EdgeTable } from "../table.ts";
 import type { EdgeLog } from "../visit.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
@@ -67,6 +68,8 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
     isFrozen: false,
     phpRun: 0,
     isOffline: false,
+    deniedIps: [],
+    maySendMail: false,
     ...changes,
   };
 }
@@ -88,6 +91,7 @@ export async function startEmptyEdge(
     loopbackSocket,
     tableFile: path.join(folder, "table.json"),
     limits,
+    logs: createEnvironmentLogs({ folder: path.join(folder, "logs") }),
     log: collectLog(logged),
     ...changes,
   });

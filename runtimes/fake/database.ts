@@ -36,6 +36,7 @@ export function newTables({ wordpress }: ProvisionSpec): Tables {
       { option_name: "siteurl", option_value: wordpress.address },
       { option_name: "blogname", option_value: wordpress.title },
     ],
+    wp_users: [{ id: 1, login: wordpress.adminUser, email: wordpress.adminEmail, isAdministrator: true }],
     wp_posts: [{ ID: 1, post_title: "Hello world!", guid: `${wordpress.address}/?p=1` }],
   };
 }

@@ -16,6 +16,7 @@ import {
 import { prune, rehearseRelease, stageRelease, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import {
   currentRelease,
+  findRelease,
   firstRelease,
   partOf,
   type Release,
@@ -33,6 +34,7 @@ import {
   type StageSpec,
 } from "../runtime.ts";
 import { countRows, readTables } from "./database.ts";
+import { nextOf, plansOf } from "./events.ts";
 import { exportRelease } from "./export.ts";
 import {
   copyPart,
@@ -46,8 +48,11 @@ import {
   versionIn,
   writeSpec,
 } from "./release.ts";
+import { fillReplaced, replaceIn, replacementsOf } from "./replacement.ts";
 import { openScript, type Script, type ScriptedMethod } from "./script.ts";
 import { compare, fillNext, fillRehearsal, type Plan, planStage } from "./stage.ts";
+import { findUser } from "./users.ts";
+import { runFakeWpCli } from "./wpCli.ts";
 
 export { readSpec } from "./release.ts";
 
@@ -208,6 +213,30 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
           script.reach({ method: "exportSite", environmentId: null, when: "middle" }),
         ),
       ),
+    countReplacements: (environment, change, signal) =>
+      scripted("countReplacements", environment, async () => {
+        signal.throwIfAborted();
+        const release = await requireRelease(liveOf(environment));
+        return replaceIn(await readTables(await partOf(release, "database")), change).replacements;
+      }),
+    stageReplacement: ({ environment, token, change }) =>
+      scripted("stageReplacement", environment, async () => {
+        const live = liveOf(environment);
+        await stageRelease(live, token, async () => {
+          const own = await requireRelease(live);
+          return (folder) => fillReplaced(own, token, change, folder, () => middle("stageReplacement", environment));
+        });
+        return replacementsOf(await findRelease(live, token));
+      }),
+    runWpCli: (environment, command, begin, signal) =>
+      scripted("runWpCli", environment, async () => {
+        const release = await requireRelease(liveOf(environment));
+        signal.throwIfAborted();
+        await begin();
+        await middle("runWpCli", environment);
+        signal.throwIfAborted();
+        return runFakeWpCli(release, command);
+      }),
     listFiles: (environment) =>
       scripted("listFiles", environment, async () => {
         const release = await currentRelease(liveOf(environment));
@@ -218,6 +247,21 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
       scripted("wordpress", environment, async () => {
         const release = await currentRelease(liveOf(environment));
         return release === null ? null : factsOf(release);
+      }),
+    nextEvents: (wanted) =>
+      scripted("nextEvents", null, async () => {
+        const found = await Promise.all(
+          wanted.map(async (each) => [each.id, await plansOf(await currentRelease(liveOf(each)))] as const),
+        );
+        return new Map(found.flatMap(([id, plans]) => (plans === null ? [] : [[id, nextOf(plans)] as const])));
+      }),
+    plannedEvents: (environment) =>
+      scripted("plannedEvents", environment, async () => plansOf(await currentRelease(liveOf(environment)))),
+    findUser: (environment, email) =>
+      scripted("findUser", environment, async () => {
+        const release = await currentRelease(liveOf(environment));
+        if (release === null || (await factsOf(release)) === null) return null;
+        return { user: findUser(await readTables(await partOf(release, "database")), email) };
       }),
     diskUse: (environment) =>
       scripted("diskUse", environment, async () => {

@@ -113,7 +113,7 @@ describe("a tenant can't leave its folders", () => {
     expect(await php(code)).toBe("");
   });
 
-  test("mail is refused, not swallowed", async () => {
+  test("mail for which there is no place is refused, not swallowed", async () => {
     expect(await php("var_dump(mail('a@example.com', 'subject', 'text'));")).toBe("bool(false)\n");
   });
 

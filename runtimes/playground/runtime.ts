@@ -3,7 +3,7 @@ import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, partOf, type Release, stagedRelease } from "../releases.ts";
-import type { EnvironmentRef, Runtime } from "../runtime.ts";
+import type { EnvironmentRef, Runtime, TakeMail } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
 import { setAdminPassword } from "./site/adminPassword.ts";
@@ -11,16 +11,20 @@ import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
 import { countRows } from "./site/countRows.ts";
 import { exportSite } from "./site/exportSite.ts";
+import { findUser } from "./site/findUser.ts";
 import { createLayouts } from "./site/layouts.ts";
+import { createEventReader } from "./site/nextEvents.ts";
 import { provision } from "./site/provision.ts";
 import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
 import { rehearse } from "./site/rehearsal.ts";
 import { layoutOf, recordOf, sharedFoldersOf } from "./site/release.ts";
+import { countReplacements, stageReplacement } from "./site/replacement.ts";
 import { snapshot } from "./site/snapshot.ts";
 import { stage } from "./site/stage.ts";
 import { wordpressOf } from "./site/wordpress.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
+import { createWpCli, type WpCliNetwork, type WpCliOptions } from "./wpcli/wpCli.ts";
 
 export interface PlaygroundRuntimeOptions {
   /** Folder of what all environments share: WordPress, its languages, templates. */
@@ -29,6 +33,12 @@ export interface PlaygroundRuntimeOptions {
   readonly environments: string;
   /** How many copies of the usual template lie ready for new sites, and where (`readyCopies.ts`). Absent: none. */
   readonly ready?: { readonly folder: string; readonly count: number };
+  /** What WP-CLI reaches of the network. Absent: nothing. */
+  readonly network?: WpCliNetwork;
+  /** Takes what a command of WP-CLI sends. Absent: nothing is sent. */
+  readonly takeMail?: TakeMail;
+  /** How much a command of WP-CLI may take. Absent: the usual limits. */
+  readonly wpCliLimits?: WpCliOptions["limits"];
 }
 
 export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runtime {
@@ -43,6 +53,14 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
   const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
 
   const layouts = createLayouts(options.assets);
+  const wpCli = createWpCli({
+    assets,
+    environments,
+    network: options.network ?? null,
+    takeMail: options.takeMail ?? (async () => "nothing can be sent from here"),
+    ...(options.wpCliLimits && { limits: options.wpCliLimits }),
+  });
+  const events = createEventReader(environments);
   const list = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
@@ -87,8 +105,15 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
     countRows: (source, signal) => countRows(source, environments, signal),
     exportSite: (source, folder) => exportSite(source, folder, options.assets),
+    countReplacements: (environment, change, signal) => countReplacements(environment, change, environments, signal),
+    stageReplacement: (spec) => stageReplacement(spec, environments),
+    runWpCli: (environment, command, begin, signal) => wpCli.run(environment, command, begin, signal),
     listFiles: (environment) => ofCurrent(environment, list),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
+    nextEvents: (environments, signal) => events.next(environments, signal),
+    plannedEvents: (environment, signal) => events.all(environment, signal),
+    findUser: (environment, email) =>
+      ofCurrent(environment, (release) => findUser(release, liveOf(environment), email)),
     diskUse: (environment) => ofCurrent(environment, diskUse),
   };
 }

@@ -1,25 +1,33 @@
 /** The playground runtime, its serving side: the workers that run PHP, as children of this process. */
-import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Readable } from "node:stream";
-import { NoAnswer, type PhpRequest, type ServedEnvironment, type Serving, type TrialResponse } from "../runtime.ts";
+import {
+  NoAnswer,
+  type PhpRequest,
+  type PhpResponse,
+  type ServedEnvironment,
+  type Serving,
+  type TakeMail,
+} from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
-import { isNew } from "./pool/limits.ts";
+import { allowanceOf, createAccounts } from "./pool/accounts.ts";
+import { createLanes } from "./pool/lanes.ts";
+import { isNew, limitsOf, mostBytes } from "./pool/limits.ts";
 import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
-import { createPool } from "./pool/pool.ts";
+import { createPool, type OnBehalfOf } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
-import { type SpooledBody, spool } from "./pool/spool.ts";
-import { ownerOf, releaseFolder } from "./site/release.ts";
+import { type SpooledBody, spool, type Write } from "./pool/spool.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { WarmUp } from "./templates/warmUp.ts";
+import { assignmentOf } from "./worker/assignment.ts";
 import type { RequestHead } from "./worker/frames.ts";
 import type { AssignOrder, BootOrder } from "./worker/messages.ts";
-import { NeverBegun, WorkerProcess } from "./worker/process.ts";
+import { type Handling, NeverBegun, WorkerProcess } from "./worker/process.ts";
 
 export interface PlaygroundServingOptions {
   readonly assets: string;
@@ -37,7 +45,7 @@ export interface PlaygroundServingOptions {
   readonly idleSeconds: number;
   /** A worker for what was tried out is kept for so long, in case that is served next. */
   readonly candidateSeconds?: number;
-  /** A worker that takes more memory than this is ended in the middle of its answer. */
+  /** A worker that takes more memory than this is ended in the middle of its answer. Absent: what its environment may have. */
   readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
@@ -45,8 +53,15 @@ export interface PlaygroundServingOptions {
   readonly aheadPhpVersions?: readonly string[];
   /** It is calm when for so long every spare wanted was warm and no worker was busy. */
   readonly aheadSeconds?: number;
+  /**
+   * Told of each line that PHP writes to its log while it works for an environment that is served; not of what is tried out,
+   * whose answer has it.
+   */
+  readonly onErrorLine?: (environmentId: string, line: string) => void;
   /** Told why a spare worker, or what makes workers boot fast, could not be made: sites are served more slowly. */
   readonly onSpareFailure?: (error: unknown) => void;
+  /** Where what sites send goes. Absent: nowhere, and PHP's `mail()` says false. */
+  readonly takeMail?: TakeMail;
 }
 
 export interface WorkerStatus {
@@ -72,12 +87,21 @@ export interface PlaygroundServing extends Serving {
 const startTries = 3;
 const usualCandidateSeconds = 60;
 const usualAheadSeconds = 20;
-/** An upload at the usual limit and a script at PHP's own come to half of it. */
-const usualWorkerMemoryBytes = 1.5e9;
+/** Half of the threads that this process has for its disk: a disk that is busy with one site's uploads has others' files wait. */
+const uploadWritesAtOnce = 2;
 
 /** Which takes all of a processor, and much of a second one, for the compilers. */
 function isAtFirstPage({ isBusy, worker }: Member): boolean {
   return isBusy && isNew(worker);
+}
+
+/** Nobody is written to because something is tried out. */
+const notNow = async () => "nothing can be sent from here";
+
+/** Of whom an answer is wanted, and who hears what PHP complains of and sends meanwhile. */
+interface Asking extends Required<Pick<Handling, "onErrorLine" | "mail">> {
+  readonly acquire: () => Promise<Member>;
+  readonly maySendMail: boolean;
 }
 
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
@@ -86,7 +110,12 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const compiled = createCompiledStore(assets, templates);
   const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
+  const takeMail = options.takeMail ?? notNow;
+  const uploadWrites = createLanes(uploadWritesAtOnce);
+  /** Environments that may reach mail servers themselves. */
+  let mailers: ReadonlySet<string> = new Set();
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
+  const onErrorLine = options.onErrorLine ?? (() => undefined);
 
   /** Now, where a worker is busy or a spare is missing. */
   function lastWork(): number {
@@ -128,36 +157,17 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   /** Throws where the environment or its release is not there. */
   function assignment(environment: ServedEnvironment): AssignOrder {
-    const folder = realpathSync(path.join(options.environments, environment.id));
-    // Either part of a release may be another release's.
-    const database = realpathSync(path.join(releaseFolder(folder, environment.release), "database"));
-    const includes = environment.overlays["wp-includes"];
-    return {
-      type: "assign",
-      environment: folder,
-      folders: {
-        documentRoot: path.relative(folder, environment.documentRoot),
-        database: path.relative(folder, database),
-        sessions: "sessions",
-        core: includes === undefined ? null : path.dirname(includes),
-      },
-      owner: process.getuid?.() === 0 ? ownerOf(environment.number) : null,
-      network: {
-        edgePort: options.edgePort(),
-        siteSuffix: options.siteSuffix,
-        forbidden: options.forbidden ?? [],
-        isOffline: environment.isOffline ?? false,
-        edgeSocket: path.join(options.run, "edge-loopback.sock"),
-      },
-    };
+    return assignmentOf(environment, { ...options, edgePort: options.edgePort() });
   }
 
-  function start(environment: ServedEnvironment): WorkerProcess {
+  /** What nobody waits for leaves the spares to visitors: to make another one costs more than it would gain. */
+  function start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess {
     const { phpVersion } = environment;
     // A spare that was taken is lost where this fails.
     const order = assignment(environment);
-    const spare = phpVersion === templatePhpVersion ? spares.take() : null;
+    const spare = !isBackground && phpVersion === templatePhpVersion ? spares.take() : null;
     const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
+    accounts.opened(worker);
     worker.assign(order);
     return worker;
   }
@@ -168,19 +178,49 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     waitSeconds: deadlineSeconds,
     candidateSeconds: options.candidateSeconds ?? usualCandidateSeconds,
     start,
+    rests: (member) => accounts.look(member),
   });
+  const accounts = createAccounts(() => pool.members());
 
-  const stopWatching = watchMemory(
-    () => pool.members().map(({ worker }) => worker),
-    options.workerMemoryBytes ?? usualWorkerMemoryBytes,
+  const stopWatching = watchMemory(() =>
+    pool.members().map(({ worker, environment }) => ({
+      worker,
+      limitBytes: options.workerMemoryBytes ?? mostBytes(limitsOf(environment).memoryMb),
+      onExcess: () => {
+        accounts.of(environment.id).counted.killedForMemory += 1;
+      },
+    })),
   );
 
+  /** What the request costs is the account's of the member's environment. */
+  function handlingFor(member: Member, request: PhpRequest): Handling {
+    const { id } = member.environment;
+    const account = accounts.of(id);
+    const began = performance.now();
+    account.counted.phpRequests += 1;
+    return {
+      deadlineSeconds: request.deadlineSeconds ?? limitsOf(member.environment).requestSeconds,
+      grown: (bytes) => {
+        account.grown.bytes += bytes;
+      },
+      outOfTime: () => {
+        account.counted.killedForTime += 1;
+      },
+      finished: (hasWritten) => {
+        account.counted.phpMilliseconds += performance.now() - began;
+        if (hasWritten) account.counted.writes += 1;
+        pool.release(member);
+      },
+    };
+  }
+
   /** A worker that died unnoticed is found out by the next request, which then goes to another one. */
-  async function run(acquire: () => Promise<Member>, request: PhpRequest, body: SpooledBody | null) {
+  async function run({ acquire, maySendMail, ...heard }: Asking, request: PhpRequest, body: SpooledBody | null) {
     for (let tried = 1; ; tried += 1) {
       try {
         const member = await acquire();
-        return await member.worker.handle(headOf(request), body, () => pool.release(member));
+        const head = headOf(request, { diskLeftBytes: allowanceOf(accounts, member), maySendMail });
+        return await member.worker.handle(head, body, { ...handlingFor(member, request), ...heard });
       } catch (error) {
         if (!(error instanceof NeverBegun)) throw error;
         if (tried === startTries) {
@@ -190,10 +230,11 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     }
   }
 
-  async function answer(request: PhpRequest, acquire: () => Promise<Member>): Promise<TrialResponse> {
-    const body = request.body === null ? null : await readBody(request.body, options.run);
+  async function answer(environmentId: string, request: PhpRequest, asking: Asking): Promise<PhpResponse> {
+    const write: Write = (work) => uploadWrites.run(environmentId, work);
+    const body = request.body === null ? null : await readBody(request.body, options.run, write);
     try {
-      return await run(acquire, request, body);
+      return await run(asking, request, body);
     } finally {
       await body?.close();
     }
@@ -201,20 +242,36 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   return {
     setEnvironments: async (environments) => {
+      mailers = new Set(environments.flatMap(({ id, maySendMail }) => (maySendMail ? [id] : [])));
       await pool.setEnvironments(environments);
       for (const { phpVersion } of environments) compiler.compile(phpVersion);
     },
     handle: async (environmentId, request) => {
-      const acquire = () => pool.acquire(environmentId, request.fromPhp, request.signal);
-      const { status, headers, body, finished } = await answer(request, acquire);
-      return { status, headers, body, finished };
+      try {
+        return await answer(environmentId, request, {
+          acquire: () => pool.acquire(environmentId, onBehalfOf(request), request.signal),
+          onErrorLine: (line) => onErrorLine(environmentId, line),
+          mail: (mail) => takeMail(environmentId, mail),
+          maySendMail: mailers.has(environmentId),
+        });
+      } catch (error) {
+        if (error instanceof NoAnswer && error.reason === "busy") accounts.of(environmentId).counted.refusedBusy += 1;
+        throw error;
+      }
     },
     tryOut: async (environment, request) => {
-      const response = await answer(request, () => pool.acquireTrial(environment, request.signal));
+      const response = await answer(environment.id, request, {
+        acquire: () => pool.acquireTrial(environment, request.signal),
+        onErrorLine: () => undefined,
+        mail: notNow,
+        maySendMail: false,
+      });
       compiler.compile(environment.phpVersion);
       return response;
     },
+    usage: () => accounts.usage(),
     close: async () => {
+      accounts.close();
       compiler.close();
       stopWatching();
       await Promise.all([pool.close(), spares.close()]);
@@ -234,13 +291,18 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   };
 }
 
-async function readBody(body: Readable, folder: string): Promise<SpooledBody> {
-  return spool(body, folder).catch((cause: unknown) => {
+async function readBody(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
+  return spool(body, folder, write).catch((cause: unknown) => {
     throw new NoAnswer("unavailable", "The request's body did not arrive.", { cause });
   });
 }
 
-function headOf(request: PhpRequest): RequestHead {
-  const { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly = false } = request;
-  return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly };
+function onBehalfOf({ fromPhp, isBackground = false }: PhpRequest): OnBehalfOf {
+  if (fromPhp) return "php";
+  return isBackground ? "background" : "visitor";
+}
+
+function headOf(request: PhpRequest, allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">): RequestHead {
+  const { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly = false, task = null } = request;
+  return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly, task, ...allowed };
 }

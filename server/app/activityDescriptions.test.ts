@@ -9,15 +9,26 @@ const parameters = {
   sourceName: "Trial",
   phpVersion: "8.4",
   backupName: "Before the sale",
+  email: "grace@example.com",
+  command: "plugin list",
+  threadCount: "3",
+  threadMemory: "128",
+  delivery: "keep",
 };
 
 /** What a sentence about it must name. */
 function namesFor(type: string): string[] {
-  const { siteName, keyName, environmentName, sourceName, phpVersion, backupName } = parameters;
+  const { siteName, keyName, environmentName, sourceName, phpVersion, backupName, email, command } = parameters;
+  const { threadCount, threadMemory, delivery } = parameters;
   if (type.endsWith("ApiKey")) return [keyName];
   if (type.endsWith("Site")) return [siteName];
+  if (type === "changeSitePhpAllocation") return [siteName, threadCount, threadMemory];
+  if (type.endsWith("PhpAllocation")) return [siteName, environmentName, threadCount, threadMemory];
   if (type.endsWith("Push") || type.startsWith("push")) return [siteName, environmentName, sourceName];
+  if (type.startsWith("createWp")) return [siteName, environmentName, email];
+  if (type === "runWpCli") return [siteName, environmentName, command];
   if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
+  if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }
 

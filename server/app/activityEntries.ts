@@ -12,12 +12,14 @@ export async function recordDone(
   entry: {
     readonly type: ActivityType;
     readonly category: ActivityCategory;
+    /** Absent: it is about the company as a whole. */
+    readonly siteId?: string;
     readonly parameters: Record<string, string>;
   },
 ): Promise<void> {
   const id = await recordActivity(transaction, {
     companyId: context.caller.companyId,
-    siteId: null,
+    siteId: entry.siteId ?? null,
     category: entry.category,
     type: entry.type,
     parameters: entry.parameters,

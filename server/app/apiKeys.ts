@@ -12,6 +12,7 @@ import { hasRole } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
 import { NotAllowed, NotFound, Refused } from "./failures.ts";
+import { readMoment } from "./moments.ts";
 import { grantedScopes } from "./scopes.ts";
 import { makeToken, readToken } from "./token.ts";
 
@@ -75,11 +76,6 @@ export async function create(context: Context, wish: KeyWish): Promise<{ api_key
   });
   const shown = { id: key.id, name: key.name, user_id: key.userId, scopes, expires_at: expiresAt, revoked_at: null };
   return { api_key: view(shown, new Date()), token };
-}
-
-/** RFC 3339 knows two things that `Date` doesn't: a leap second, which is read as the last moment before it, and an offset of hours only. */
-function readMoment(text: string): Date {
-  return new Date(text.replace(/:60(\.\d+)?(?=[z+-])/i, ":59.999").replace(/[+-]\d\d$/, "$&:00"));
 }
 
 /** A second revocation changes nothing, the time of the first included. */

@@ -20,9 +20,6 @@ export function makeProof(options: {
     await options.database.transaction().execute(async (transaction) => {
       const input: ProveBackupInput = {
         backupId,
-        backupName,
-        environmentName,
-        siteName,
         environment: { id: environmentId, number: backup.environmentNumber },
         address: addressOf(options.settings, backup.host),
         scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction) },

@@ -85,8 +85,8 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
       companyId: target.company_id,
       siteId: target.site_id,
       environmentId: target.id,
-      // The backup must not be removed meanwhile.
-      locks: [...new Set([target.id, backup.environment_id])],
+      // What the backup is of goes on meanwhile.
+      locks: [target.id],
       input: {
         token: randomUUID(),
         backupId: backup.id,

@@ -1,8 +1,11 @@
 /** What the rules are given: the process's own things, and who is asking this time. */
 import type { FileHandle } from "node:fs/promises";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Logs } from "@sitewright/server/logs/logs.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
+import type { SiteTasks } from "@sitewright/server/operations/siteTasks.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
+import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { Actor } from "@sitewright/server/store/activity.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Pool } from "pg";
@@ -19,12 +22,30 @@ export interface Settings {
   readonly endedPhpVersions: readonly string[];
 }
 
+/** Within which environments have limits of their own. */
+export interface InstallationLimits {
+  /** PHP processes at once, of all environments together. */
+  readonly maxWorkers: number;
+  /** What one environment's PHP may be given for each request. */
+  readonly maxPhpMemoryMb: number;
+  readonly requestDeadlineSeconds: number;
+  /** Of environments that have no quota of their own; null: none. */
+  readonly diskQuotaBytes: number | null;
+}
+
 /** Lives as long as the process. */
 export interface App {
   readonly settings: Settings;
+  readonly limits: InstallationLimits;
   /** What the runtime can do. */
   readonly capabilities: Capabilities;
   readonly listFiles: Runtime["listFiles"];
+  readonly readLog: Logs["read"];
+  /** Resolves when the edge serves what is in the database. */
+  readonly publishRoutes: () => Promise<void>;
+  readonly plannedEvents: Runtime["plannedEvents"];
+  readonly findUser: Runtime["findUser"];
+  readonly siteTasks: SiteTasks;
   readonly pool: Pool;
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;
@@ -32,8 +53,12 @@ export interface App {
   readonly downloadTokens: DownloadTokens;
   /** How long a link to a downloadable backup is good, in hours. */
   readonly downloadHours: number;
+  /** Opens what an operation has sealed for those who may read it. */
+  readonly sealer: Sealer;
   /** The zip of a downloadable backup; null where there is none. */
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
+  /** Whether there is a mail server that what sites send is handed to. */
+  readonly hasMailServer: boolean;
 }
 
 export interface OpenDownload {
@@ -54,6 +79,8 @@ export interface Context extends App {
   readonly origin: string;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
+  /** Done when what the request has changed is committed, and before it is answered; not at all where nothing is. */
+  readonly afterCommit: (work: () => Promise<void>) => void;
   /** Runs in the request's transaction where it has one (`Idempotency-Key`), else in one of its own. */
   readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
 }

@@ -17,6 +17,11 @@ import { NotFound } from "./failures.ts";
 
 const hour = 3_600_000;
 
+/** `2026-11-22-214005`, in UTC: of the state that is in the zip, so that two states have two names. */
+function momentOf(state: Date): string {
+  return state.toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "");
+}
+
 export async function list(context: Context, environmentId: string) {
   const found = await listDownloadableBackups(context.pool, environmentId);
   if (!found) throw new NotFound();
@@ -54,8 +59,7 @@ export function add(
     const backup = wish.backup_id === undefined ? null : await requireBackup(context, transaction, wish.backup_id);
     const { id: envId, number, company_id: companyId, site_id: siteId } = environment;
     const row = { id: randomUUID(), companyId, siteId, environmentId: envId };
-    const day = new Date().toISOString().slice(0, 10);
-    const fileName = `${environment.site_name}-${environment.name}-${day}.zip`;
+    const fileName = `${environment.site_name}-${environment.name}-${momentOf(backup?.created_at ?? new Date())}.zip`;
     const expiresAt = new Date(Date.now() + context.downloadHours * hour);
     await insertDownloadableBackup(transaction, { ...row, fileName, expiresAt });
     const { operationId } = await context.acceptOperation(transaction, {

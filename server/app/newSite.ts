@@ -28,6 +28,8 @@ interface SiteFacts {
   readonly phpVersion: string;
   /** Whether every name below its own leads to it too. */
   readonly isWildcard: boolean;
+  /** Absent: what it sends is sent. */
+  readonly mailDelivery?: "keep";
 }
 
 interface NewSite extends SiteFacts {
@@ -88,6 +90,8 @@ export function clone(context: Context, wish: Static<typeof SiteClone>): Promise
       region: source.region,
       phpVersion: source.php_version,
       isWildcard: source.is_wildcard,
+      // A copy must not write to the customers of what it is a copy of.
+      mailDelivery: "keep",
     });
     const sourceAddress = addressOf(context.settings, source.host);
     const content = { kind: "clone", source: { id: source.id, number: source.number }, sourceAddress } as const;
@@ -176,6 +180,7 @@ async function insertUnder(
     isPremium: false,
     phpVersion,
     containerId: randomUUID(),
+    ...(site.mailDelivery && { mailDelivery: site.mailDelivery }),
   });
   if (number === null) throw new Error("A new site has an environment already");
   const host = hostOf(context.settings, "live", name);

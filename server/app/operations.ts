@@ -1,6 +1,8 @@
 /** Following an operation. */
 import { operationMessages } from "@sitewright/contract/operations.ts";
+import { openWpCliResult } from "@sitewright/server/operations/runWpCli.ts";
 import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
+import { mayWrite } from "./access.ts";
 import type { Context } from "./context.ts";
 import { withLink } from "./downloadableBackups.ts";
 import { NotFound } from "./failures.ts";
@@ -28,6 +30,8 @@ interface OperationData {
 interface OperationFault {
   readonly message: string;
   readonly reference_id: string;
+  /** What there is to read of a command that failed. */
+  readonly result?: unknown;
 }
 
 /** Waits up to `seconds` for the end of the operation, then says how far it is. */
@@ -38,9 +42,12 @@ export async function follow(context: Context, operationId: string, seconds: num
   return view(operation, resultOf(context, operation));
 }
 
-/** A link is never stored. */
-function resultOf(context: Context, { kind, result }: OperationRow): unknown {
-  return kind === "addDownloadableBackup" ? withLink(context, result) : result;
+/** A link is never stored, and what a command has printed only sealed. */
+function resultOf(context: Context, { id, kind, result }: OperationRow): unknown {
+  if (kind === "addDownloadableBackup") return withLink(context, result);
+  if (kind !== "runWpCli") return result;
+  // It may be any of the site's secrets, which callers that may only read see nowhere else.
+  return mayWrite(context.caller) ? openWpCliResult(result, context.sealer, id) : null;
 }
 
 function view(operation: OperationRow, result: unknown): OperationView {
@@ -50,7 +57,8 @@ function view(operation: OperationRow, result: unknown): OperationView {
   }
   if (operation.state === "failed") {
     const fault = { message: operation.public_error ?? operationMessages.failed, reference_id: operation.reference_id };
-    return { state: "failed", message: operationMessages.failed, data: { ...data, ...fault } };
+    const kept = result === null ? {} : { result };
+    return { state: "failed", message: operationMessages.failed, data: { ...data, ...fault, ...kept } };
   }
   return { state: "running", message: operationMessages.running, data };
 }

@@ -64,6 +64,102 @@ test("what was found to be damaged is kept anew by the next backup, which can th
   expect(await readFile(join(root, "restored", "a.txt"))).toEqual(await readFile(join(folder, "a.txt")));
 });
 
+/** Turns one bit over, in the middle. */
+async function flip(file: string): Promise<void> {
+  const content = await readFile(file);
+  content.writeUInt8(content.readUInt8(50_000) ^ 1, 50_000);
+  await writeFile(file, content);
+}
+
+const reading = { days: 7, milliseconds: Infinity, moreMilliseconds: 1_000 };
+const longAgo = new Date(0);
+
+test("a backup is not made of what has rotted since an earlier one was made of it", async () => {
+  const { archives, filled, root, packs, index } = await makeWorld();
+  const folder = await filled("one", randomBytes(100_000));
+  const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
+  const [pack = ""] = await readdir(packs);
+  await flip(join(packs, pack));
+  const second = { ...backup, ...(await archives.keep(backup, folder, first, signal)) };
+  expect(second.addedBytes).toBeGreaterThan(100_000);
+  expect([...(await index.neededPacks()).keys()]).not.toContain(pack);
+  await archives.restore(second, join(root, "restored"), all, signal);
+  expect(await readFile(join(root, "restored", "a.txt"))).toEqual(await readFile(join(folder, "a.txt")));
+});
+
+test.each([
+  ["lately, without time for it", () => new Date(Date.now() - 1_000), 0, false],
+  ["lately, with time for it", () => new Date(Date.now() - 1_000), 1_000, true],
+  ["long ago, without more time", () => longAgo, 0, true],
+  ["at a moment that is still to come", () => new Date(Date.now() + 60_000), 0, true],
+])("what was read %s", async (_, readAt, moreMilliseconds, isFound) => {
+  const { archives, filled, packs, index } = await makeWorld();
+  const folder = await filled("one", randomBytes(100_000));
+  const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
+  const [pack = ""] = await readdir(packs);
+  await flip(join(packs, pack));
+  index.readAt.set(pack, readAt());
+  const { addedBytes } = await archives.keep(backup, folder, first, signal, { ...reading, moreMilliseconds });
+  expect(addedBytes > 100_000).toBe(isFound);
+});
+
+test("what is read again is noted, so that nobody reads it again soon", async () => {
+  const { archives, filled, packs, index } = await makeWorld();
+  const folder = await filled("one", randomBytes(100_000));
+  const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
+  const [pack = ""] = await readdir(packs);
+  index.readAt.set(pack, longAgo);
+  await archives.keep(backup, folder, first, signal, { ...reading, moreMilliseconds: 0 });
+  expect(index.readAt.get(pack)?.getTime()).toBeGreaterThan(Date.now() - 60_000);
+});
+
+test("a bit that is another one on the way only does no harm", async () => {
+  const { archives, options, filled, root } = await makeWorld();
+  const kept = { ...backup, ...(await archives.keep(backup, await filled("one", "hello"), null, signal)) };
+  let times = 0;
+  const flaky = openArchives({
+    ...options,
+    blobs: {
+      ...options.blobs,
+      read: async (...given) => {
+        const content = Buffer.from(await options.blobs.read(...given));
+        times += 1;
+        if (times % 2 === 1) content.writeUInt8(content.readUInt8(20) ^ 1, 20);
+        return content;
+      },
+    },
+  });
+  await flaky.restore(kept, join(root, "restored"), all, signal);
+  expect(await readFile(join(root, "restored", "a.txt"), "utf8")).toBe("hello");
+  expect(await flaky.examine(kept, signal)).toBe(null);
+});
+
+test("a backup that is examined says what it lacks, until the same is kept again", async () => {
+  const { archives, filled, packs, index } = await makeWorld();
+  const folder = await filled("one", randomBytes(100_000));
+  const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
+  expect(await archives.examine(first, signal)).toBe(null);
+  const [pack = ""] = await readdir(packs);
+  await flip(join(packs, pack));
+  const pieces = await index.piecesIn(pack);
+  expect(await archives.readPack({ id: pack, companyId: "company", pieces }, signal)).toBe(false);
+  await index.markLost([pack]);
+  expect(await archives.examine(first, signal)).toMatch(/for (a\.txt|its list of files) is missing or damaged\.$/);
+  await archives.keep(backup, folder, null, signal);
+  expect(await archives.examine(first, signal)).toBe(null);
+});
+
+test("of a lost pack, what is not damaged can still be restored, and is all that some backups need", async () => {
+  const { archives, filled, packs, index } = await makeWorld();
+  const kept = { ...backup, ...(await archives.keep(backup, await filled("one", "hello"), null, signal)) };
+  const [pack = ""] = await readdir(packs);
+  await index.markLost([pack]);
+  expect(await archives.examine(kept, signal)).toBe(null);
+  expect([...(await index.neededPacks()).keys()]).toEqual([pack]);
+  await rm(join(packs, pack));
+  expect(await archives.examine(kept, signal)).toMatch(/its list of files is missing or damaged/);
+});
+
 test("a pack is removed, also when it is not there", async () => {
   const { archives, filled, packs } = await makeWorld();
   await archives.keep(backup, await filled("one", "hello"), null, signal);

@@ -5,12 +5,15 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
-import { BackupDamaged, type LoadOptions, load, loadManifest } from "./load.ts";
+import { BackupDamaged, type LoadOptions, load, loadManifest, readLost } from "./load.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { blobOf } from "./packer.ts";
 import { makePieceBox } from "./pieceBox.ts";
-import type { PieceIndex } from "./pieceIndex.ts";
+import type { PackedPiece, PieceIndex } from "./pieceIndex.ts";
+import { type Reading, readAgain, usualReading } from "./readAgain.ts";
+import { isPackWhole } from "./readPieces.ts";
 import { type Saved, save } from "./save.ts";
+import { requireWritable } from "./writable.ts";
 
 export interface ArchivedBackup {
   readonly id: number;
@@ -22,21 +25,39 @@ export interface KeptBackup extends ArchivedBackup {
   readonly manifest: Buffer;
 }
 
+export interface ArchivedPack {
+  readonly id: string;
+  readonly companyId: string;
+  /** In order. */
+  readonly pieces: readonly PackedPiece[];
+}
+
 export interface Archives {
   /**
    * Keeps what is in `folder`. Of what is as it was in `before`, nothing is read; null: everything is. Resolves when
-   * everything that the backup needs has been found in the archives, and what was added was read back.
+   * everything that the backup needs has been found in the archives, what was added was read back, and what was taken over
+   * was read again as far as `reading` says.
    */
   keep(
     backup: ArchivedBackup,
     folder: string,
     before: KeptBackup | null,
     signal: AbortSignal,
+    reading?: Reading,
   ): Promise<Omit<Saved, "manifest"> & { readonly manifest: Buffer }>;
   /** Puts it, or the wanted part of it, into `folder`, which must be new. Rejects with `BackupDamaged`. */
   restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
   /** Whether everything that it needs is listed by the store, in the length that it had. Nothing is read. */
   isWhole(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
+  /** Rejects where nothing could be kept at this moment. `name` is nobody else's; again with the same leaves nothing more. */
+  requireWritable(name: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Reads what it needs of packs that were lost. Gives a sentence about what is missing or damaged; null: nothing is, and it
+   * does not need lost packs any more where the same pieces are somewhere else.
+   */
+  examine(backup: KeptBackup, signal: AbortSignal): Promise<string | null>;
+  /** Reads all of it. Whether everything in it is as it was written. */
+  readPack(pack: ArchivedPack, signal: AbortSignal): Promise<boolean>;
   /** Tolerates that it is not there. */
   removePack(pack: { readonly id: string; readonly companyId: string }): Promise<void>;
   /** Path of a folder for what is about to be kept or restored, where none is yet. The same for the same name. */
@@ -58,6 +79,8 @@ export interface ArchivesOptions {
 }
 
 const nameBytes = 32;
+/** Each but the first goes on without packs that the one before has found to be bad. */
+const mostTries = 4;
 
 function namesIn(manifest: Buffer): readonly Buffer[] {
   const starts = Array.from({ length: manifest.length / nameBytes }, (_, at) => at * nameBytes);
@@ -67,10 +90,15 @@ function namesIn(manifest: Buffer): readonly Buffer[] {
 export function openArchives({ blobs, key, indexOf, work, removeFolder }: ArchivesOptions): Archives {
   const folderOf = (companyId: string) => `packs/${companyId}`;
 
+  const readOptions = (companyId: string, signal: AbortSignal) => ({
+    blobs,
+    box: makePieceBox(key, companyId),
+    folder: folderOf(companyId),
+    signal,
+  });
+
   function optionsFor(backup: ArchivedBackup, signal: AbortSignal): LoadOptions {
-    const { companyId } = backup;
-    const box = makePieceBox(key, companyId);
-    return { blobs, index: indexOf(backup), box, folder: folderOf(companyId), signal };
+    return { ...readOptions(backup.companyId, signal), index: indexOf(backup) };
   }
 
   async function filesOf(before: KeptBackup | null, signal: AbortSignal) {
@@ -86,26 +114,57 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
   }
 
   /** Packs that the backup needs and that are not there, or not as long as they were. */
-  async function findLost(backup: ArchivedBackup, signal: AbortSignal): Promise<readonly string[]> {
+  async function findMissing(backup: ArchivedBackup, signal: AbortSignal): Promise<readonly string[]> {
     const folder = folderOf(backup.companyId);
     const [needed, there] = await Promise.all([indexOf(backup).neededPacks(), blobs.list(folder, signal)]);
-    return [...needed].filter(([pack, bytes]) => there.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
+    return [...needed].filter(([pack, { bytes }]) => there.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
   }
 
-  async function saveWhole(backup: ArchivedBackup, folder: string, before: KeptBackup | null, signal: AbortSignal) {
-    const options = optionsFor(backup, signal);
-    const files = await filesOf(before, signal);
+  /** Packs that what is being kept can't rely on: lost, not there, or not as they were written. */
+  async function findBad(backup: ArchivedBackup, reading: Reading, options: LoadOptions & { readonly since: Date }) {
+    const missing = new Set(await findMissing(backup, options.signal));
+    const needed = [...(await options.index.neededPacks())];
+    const lost = needed.filter(([pack, { isLost }]) => isLost || missing.has(pack)).map(([pack]) => pack);
+    const rest = new Map(needed.filter(([pack]) => !lost.includes(pack)));
+    return [...lost, ...(await readAgain(rest, reading, options))];
+  }
+
+  async function saveWhole(
+    backup: ArchivedBackup,
+    folder: string,
+    before: KeptBackup | null,
+    options: LoadOptions,
+    reading: Reading,
+  ) {
+    const since = new Date();
+    const files = await filesOf(before, options.signal);
     let addedBytes = 0;
-    for (let tries = 0; tries < 2; tries += 1) {
+    for (let tries = 0; tries < mostTries; tries += 1) {
       const saved = await save(folder, { ...options, before: files });
       addedBytes += saved.addedBytes;
-      const lost = await findLost(backup, signal);
-      if (lost.length === 0) return { ...saved, addedBytes };
-      // What earlier backups needed was taken from the store. This one is made without it.
-      await options.index.markLost(lost);
-      await options.index.release(lost);
+      const bad = await findBad(backup, reading, { ...options, since });
+      if (bad.length === 0) return { ...saved, addedBytes };
+      // What earlier backups needed was taken from the store, or has rotted there. This one is made without it.
+      await options.index.markLost(bad);
+      await options.index.release(bad);
     }
     throw new ObjectStoreFailure("The archive store loses what was put into it.", { isTransient: false });
+  }
+
+  async function examine(backup: KeptBackup, signal: AbortSignal): Promise<string | null> {
+    const options = optionsFor(backup, signal);
+    const missing = await findMissing(backup, signal);
+    await options.index.markLost(missing);
+    try {
+      const used = await readLost(namesIn(backup.manifest), options);
+      const needed = [...(await options.index.neededPacks())];
+      const unused = needed.filter(([pack, { isLost }]) => isLost && !used.has(pack));
+      await options.index.release(unused.map(([pack]) => pack));
+      return null;
+    } catch (error) {
+      if (error instanceof BackupDamaged) return error.message;
+      throw error;
+    }
   }
 
   function workOf(name: string): string {
@@ -114,15 +173,18 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
   }
 
   return {
-    keep: async (backup, folder, before, signal) => {
-      const saved = await saveWhole(backup, folder, before, signal);
+    keep: async (backup, folder, before, signal, reading = usualReading) => {
+      const saved = await saveWhole(backup, folder, before, optionsFor(backup, signal), reading);
       return { ...saved, manifest: Buffer.concat(saved.manifest) };
     },
     restore: async (backup, folder, isWanted, signal) => {
       const options = optionsFor(backup, signal);
       await load(await loadManifest(namesIn(backup.manifest), options), folder, isWanted, options);
     },
-    isWhole: async (backup, signal) => (await findLost(backup, signal)).length === 0,
+    requireWritable: (name, signal) => requireWritable(blobs, `probes/${name}`, signal),
+    isWhole: async (backup, signal) => (await findMissing(backup, signal)).length === 0,
+    examine,
+    readPack: ({ id, companyId, pieces }, signal) => isPackWhole(id, pieces, readOptions(companyId, signal)),
     removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),
     workFolder: async (name) => {
       const place = workOf(name);

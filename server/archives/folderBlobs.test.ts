@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openFolderBlobs } from "./folderBlobs.ts";
+import { namingFailures } from "./namedFailures.ts";
 import { testBlobs } from "./testing/blobsConformance.ts";
 
 async function freshFolder(): Promise<string> {
@@ -31,4 +32,17 @@ test("what was half written when the machine lost power is nothing", async () =>
   expect([...(await blobs.list("packs", signal)).keys()]).toEqual(["packs/one"]);
   await blobs.remove("packs/two");
   expect(await readdir(join(root, "packs"))).toEqual(["one"]);
+});
+
+test("a folder that can't be written to is named to the operator and not to the customer", async () => {
+  const root = await freshFolder();
+  await writeFile(join(root, "file"), "");
+  const blobs = namingFailures(openFolderBlobs(join(root, "file", "archives")));
+  await expect(blobs.put("packs/one", Buffer.from("x"), signal)).rejects.toMatchObject({
+    name: "ObjectStoreFailure",
+    message: expect.stringContaining(`${root}/file/archives`),
+    summary: "Where the archives' folder should be there is something else.",
+  });
+  const odd = namingFailures(openFolderBlobs(root));
+  await expect(odd.put("file/one", Buffer.from("x"), signal)).rejects.toThrow("there is something else");
 });

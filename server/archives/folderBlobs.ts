@@ -16,15 +16,15 @@ export function openFolderBlobs(root: string): Blobs {
     put: async (name, content, signal) => {
       const place = placeOf(name);
       const beside = `${place}.new`;
-      await mkdir(dirname(place), { recursive: true, mode: ownerOnly });
       try {
+        await mkdir(dirname(place), { recursive: true, mode: ownerOnly });
         await writeSynced(beside, content, signal);
         await rename(beside, place);
+        await syncFolder(dirname(place));
       } catch (error) {
-        await rm(beside, { force: true });
+        await rm(beside, { force: true }).catch(() => undefined);
         throw error;
       }
-      await syncFolder(dirname(place));
     },
     read: async (name, start, length, signal) => {
       signal.throwIfAborted();
@@ -35,6 +35,9 @@ export function openFolderBlobs(root: string): Blobs {
         const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, start);
         if (bytesRead < length) throw new BlobMissing(name);
         return buffer;
+      } catch (cause) {
+        // The disk can't give it back: it is as good as gone.
+        throw codeOf(cause) === "EIO" ? new BlobMissing(name, { cause }) : cause;
       } finally {
         await handle.close();
       }
@@ -80,6 +83,10 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 }

@@ -1,12 +1,11 @@
 /** Puts what a backup holds into a folder, piece by piece, each held against its name: all of it or an error. */
 import { constants } from "node:fs";
 import { mkdir, open, writeFile } from "node:fs/promises";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { BlobMissing, type Blobs } from "./blobs.ts";
+import type { Blobs } from "./blobs.ts";
 import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
-import { blobOf } from "./packer.ts";
-import { type PieceBox, PieceDamaged, pieceBytes } from "./pieceBox.ts";
+import { type PieceBox, pieceBytes } from "./pieceBox.ts";
 import { type KeptPiece, keyOf, type PieceIndex } from "./pieceIndex.ts";
+import { readRun, runsOf, UnreadablePiece } from "./readPieces.ts";
 import { placeOf, shownPath } from "./tree.ts";
 
 /** The backup can't be read. `message` may be shown to the customer. */
@@ -29,9 +28,6 @@ interface Place {
   readonly start: number;
 }
 
-/** What lies between two wanted pieces is rather read than asked around. */
-const gapBytes = 64 << 10;
-const readBytes = 8 << 20;
 const locatedTogether = 4_096;
 /** Files that are open at the same time. */
 const atOnce = 16;
@@ -69,6 +65,19 @@ export async function load(
   await finish(manifest, files, root, isWanted);
 }
 
+/**
+ * Reads what a backup, whose list of files is in pieces of these names, needs of packs that were lost. Rejects with
+ * `BackupDamaged`, naming a file; otherwise gives the packs that it still needs, lost or not.
+ */
+export async function readLost(names: readonly Buffer[], options: LoadOptions): Promise<ReadonlySet<string>> {
+  const { files } = await loadManifest(names, options);
+  const places = placesOf(files);
+  const pieces = await locateAll([...names, ...namesOf(files)], places, options);
+  const lost = pieces.filter(({ isLost }) => isLost).map(({ name }) => name);
+  await readPieces(lost, places, options, async () => undefined);
+  return new Set(pieces.map(({ pack }) => pack));
+}
+
 function namesOf(files: readonly FileEntry[]): readonly Buffer[] {
   return files.flatMap(({ pieces }) => pieces);
 }
@@ -93,24 +102,15 @@ async function readPieces(
   options: LoadOptions,
   take: (content: Buffer, name: Buffer, places: readonly Place[]) => Promise<void>,
 ): Promise<void> {
-  const { blobs, box, folder, index, signal } = options;
   for (const run of runsOf(await locateAll(names, places, options))) {
-    const [first] = run.pieces;
-    let what = first === undefined ? "" : nameIn(places, first);
     try {
-      const bytes = await blobs.read(blobOf(folder, run.pack), run.start, run.length, signal);
-      const opened: (readonly [content: Buffer, name: Buffer])[] = [];
-      for (const { name, start, length } of run.pieces) {
-        what = nameIn(places, { name });
-        opened.push([box.open(bytes.subarray(start - run.start, start - run.start + length), name), name]);
-        await nextTurn();
-      }
+      const opened = await readRun(run, options);
       await inGroups(opened, ([content, name]) => take(content, name, places.get(keyOf(name)) ?? []));
     } catch (error) {
-      if (!(error instanceof BlobMissing || error instanceof PieceDamaged)) throw error;
+      if (!(error instanceof UnreadablePiece)) throw error;
       // No later backup must rely on it.
-      await index.markLost([run.pack]);
-      throw damaged(what, error);
+      await options.index.markLost([run.pack]);
+      throw damaged(nameIn(places, { name: error.piece }), error);
     }
   }
 }
@@ -119,9 +119,11 @@ function nameIn(places: ReadonlyMap<string, readonly Place[]>, { name }: Pick<Ke
   return places.get(keyOf(name))?.[0]?.path ?? "";
 }
 
+/** How every sentence of `BackupDamaged` begins. */
+export const damageBegins = "This backup can't be restored: what it needs for ";
+
 function damaged(path: string, cause?: unknown): BackupDamaged {
-  const what = `what it needs for ${shownPath(path)} is missing or damaged`;
-  return new BackupDamaged(`This backup can't be restored: ${what}.`, { cause });
+  return new BackupDamaged(`${damageBegins}${shownPath(path)} is missing or damaged.`, { cause });
 }
 
 async function locateAll(
@@ -141,33 +143,6 @@ async function locateAll(
     }
   }
   return found;
-}
-
-interface Run {
-  readonly pack: string;
-  readonly start: number;
-  readonly length: number;
-  readonly pieces: readonly KeptPiece[];
-}
-
-function byPlace(a: KeptPiece, b: KeptPiece): number {
-  if (a.pack !== b.pack) return a.pack < b.pack ? -1 : 1;
-  return a.start - b.start;
-}
-
-/** Pieces that lie together are read together. */
-function runsOf(pieces: readonly KeptPiece[]): readonly Run[] {
-  const runs: { pack: string; start: number; length: number; pieces: KeptPiece[] }[] = [];
-  for (const piece of pieces.toSorted(byPlace)) {
-    const last = runs.at(-1);
-    const length = piece.start + piece.length - (last?.start ?? 0);
-    const isNear = last?.pack === piece.pack && piece.start - last.start - last.length <= gapBytes;
-    if (last !== undefined && isNear && length <= readBytes) {
-      last.pieces.push(piece);
-      last.length = length;
-    } else runs.push({ pack: piece.pack, start: piece.start, length: piece.length, pieces: [piece] });
-  }
-  return runs;
 }
 
 async function writeAll(root: string, content: Buffer, places: readonly Place[]): Promise<void> {

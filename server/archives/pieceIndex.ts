@@ -9,6 +9,15 @@ export interface PackedPiece {
 /** A piece, and the pack that it is in. */
 export interface KeptPiece extends PackedPiece {
   readonly pack: string;
+  /** The pack is not as it was written: this piece may be gone. */
+  readonly isLost: boolean;
+}
+
+export interface NeededPack {
+  readonly bytes: number;
+  /** When all of it was last read; null: nobody knows. */
+  readonly readAt: Date | null;
+  readonly isLost: boolean;
 }
 
 /** Sets and maps are by `keyOf` a piece's name. */
@@ -19,11 +28,17 @@ export interface PieceIndex {
   beginPack(pack: string): Promise<void>;
   /** It is there, was read back, and the backup needs it. */
   addPack(pack: string, bytes: number, pieces: readonly PackedPiece[]): Promise<void>;
-  /** Where the pieces are; those that are not kept are missing. */
+  /** Where the pieces are, in a pack that is not lost where there is one; those that are not kept are missing. */
   locate(names: readonly Buffer[]): Promise<ReadonlyMap<string, KeptPiece>>;
-  /** Packs that the backup needs, with their sizes. */
-  neededPacks(): Promise<ReadonlyMap<string, number>>;
-  /** They are not in the archives any more, or damaged: nothing in them can be claimed. Who needs them still does. */
+  neededPacks(): Promise<ReadonlyMap<string, NeededPack>>;
+  /** All that are in the pack, in order. */
+  piecesIn(pack: string): Promise<readonly PackedPiece[]>;
+  /** All of it was read, and is as it was written. */
+  noteRead(pack: string): Promise<void>;
+  /**
+   * They are not in the archives any more, or damaged: nothing in them can be claimed. Who needs them still does, until the
+   * same pieces are somewhere else too.
+   */
   markLost(packs: readonly string[]): Promise<void>;
   /** The backup does not need them any more. */
   release(packs: readonly string[]): Promise<void>;

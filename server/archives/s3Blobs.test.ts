@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, request } fro
 import { buffer } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { parseArchiveUrl } from "./archiveUrl.ts";
+import { parseArchiveUrl } from "../archiveUrl.ts";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { openS3Blobs, type Patience, type S3Place, usualPatience } from "./s3Blobs.ts";

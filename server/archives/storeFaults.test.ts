@@ -136,7 +136,7 @@ async function makeArchive() {
   return {
     folder,
     index,
-    packOf: ({ pack }: KeptPiece) => join(place, "packs", "company", pack),
+    packOf: ({ pack }: Pick<KeptPiece, "pack">) => join(place, "packs", "company", pack),
     keep: async (before: KeptBackup | null): Promise<KeptBackup> => ({
       ...backup,
       ...(await archives.keep(backup, folder, before, signal)),

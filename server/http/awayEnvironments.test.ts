@@ -31,7 +31,20 @@ describe("an environment that is not there yet", () => {
     ]);
   });
 
+  it("without a backup takes nothing, and says what can be done", async () => {
+    const path = `/v2/sites/environments/${away}/manual-backups`;
+    const answer = await test.current.call("POST", path, { body: {} });
+    expect(await outcomeOf(answer.body.operation_id)).toMatchObject({
+      status: 500,
+      data: {
+        message:
+          "The environment is not on this server, and has no backup that it could be brought back from. Restore a backup of another environment to it, or delete it.",
+      },
+    });
+  });
+
   it("takes nothing that needs it, and says why, also from who would wait", async () => {
+    await test.current.addBackup(away);
     for (const whenBusy of ["fail", "queue"]) {
       const path = `/v2/sites/environments/${away}/manual-backups`;
       const answer = await test.current.call("POST", path, { body: {}, headers: { "when-busy": whenBusy } });

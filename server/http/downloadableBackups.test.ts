@@ -114,6 +114,23 @@ describe("asking for one", () => {
     await database.deleteFrom("downloadable_backups").execute();
   });
 
+  it("has a name that says of when the state in it is", async () => {
+    const { addBackup, database, succeed } = test.current;
+    const backup_id = await addBackup(environment.liveId);
+    const created_at = new Date("2026-02-03T04:05:06Z");
+    await database.updateTable("backups").set({ created_at }).where("id", "=", backup_id).execute();
+    const names: string[] = [];
+    for (const body of [{ backup_id }, {}]) {
+      const answer = await add(body);
+      const row = await database.selectFrom("downloadable_backups").select("file_name").executeTakeFirstOrThrow();
+      names.push(row.file_name);
+      await succeed(answer.body.operation_id);
+      await database.deleteFrom("downloadable_backups").execute();
+    }
+    expect(names[0]).toMatch(/-2026-02-03-040506\.zip$/);
+    expect(names[1]).toMatch(/-20\d\d-\d\d-\d\d-\d{6}\.zip$/);
+  });
+
   it.each([
     [{ backup_id: "1" }],
     [{ backup_id: null }],

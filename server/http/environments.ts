@@ -1,3 +1,4 @@
+import * as cronEvents from "@sitewright/server/app/cronEvents.ts";
 import * as environments from "@sitewright/server/app/environments.ts";
 import * as files from "@sitewright/server/app/files.ts";
 import * as newEnvironment from "@sitewright/server/app/newEnvironment.ts";
@@ -8,6 +9,7 @@ import { accepted, type HandlersOf } from "./handling.ts";
 export const environmentHandlers: HandlersOf<
   | "listEnvironments"
   | "listFiles"
+  | "listCronEvents"
   | "createEnvironment"
   | "createPlainEnvironment"
   | "cloneEnvironment"
@@ -21,6 +23,10 @@ export const environmentHandlers: HandlersOf<
   listFiles: async (context, { params, query }) => ({
     status: 200,
     body: { environment: await files.list(context, params.env_id, query.path ?? "/") },
+  }),
+  listCronEvents: async (context, { params, query }) => ({
+    status: 200,
+    body: { environment: await cronEvents.list(context, params.env_id, query) },
   }),
   createEnvironment: async (context, { params, body }) =>
     accepted("addEnvironment", await newEnvironment.create(context, params.site_id, body)),

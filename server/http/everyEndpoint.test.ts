@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { beforeAll, describe, expect, it } from "vitest";
+import { addMail } from "../store/testing/rows.ts";
 import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -17,7 +18,7 @@ let foreignIds: Record<string, string>;
 
 /** A site, its live environment, another one, a backup of that, and a site and an environment that were deleted. */
 async function siteAndEnvironments(key: string): Promise<Record<string, string>> {
-  const { addBackup, addEnvironment, addSite, deleteEnvironment, deleteSite } = test.current;
+  const { addBackup, addEnvironment, addSite, database, deleteEnvironment, deleteSite } = test.current;
   const siteId = await addSite({}, key);
   const { id: deletedEnvironmentId } = await addEnvironment(siteId, key);
   await deleteEnvironment(deletedEnvironmentId, key);
@@ -31,6 +32,7 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
     target_env_id: id,
     live_id: liveId,
     backup_id: backupId,
+    mail_id: await addMail(database, id),
     deleted_site_id: deletedSiteId,
     deleted_env_id: deletedEnvironmentId,
   };
@@ -57,8 +59,10 @@ beforeAll(async () => {
 function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): string {
   const path = row.path
     .replace("deleted-sites/{site_id}", "deleted-sites/{deleted_site_id}")
-    .replace("deleted-environments/{env_id}", "deleted-environments/{deleted_env_id}");
-  return `/v2${path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}`;
+    .replace("deleted-environments/{env_id}", "deleted-environments/{deleted_env_id}")
+    .replace("wpa-user-exists", "wpa-user-exists?email=admin@example.com");
+  const query = row.resource.kind === "environment" && row.resource.from === "query.environment_id";
+  return `/v2${path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}${query ? `?environment_id=${values.env_id}` : ""}`;
 }
 
 /** A right body for each row that wants one, with names of its own each time. */
@@ -80,10 +84,27 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
       source_env_id: live_id,
       target_env_id: env_id,
     }),
+    // A GET's query may stand in its body.
+    "POST /sites/environments/{env_id}/wpa-create-user": () => ({
+      email: "grace@example.com",
+      first_name: "Grace",
+      last_name: "Hopper",
+    }),
+    "POST /sites/environments/{env_id}/wpa-login-url": () => ({ email: "admin@example.com" }),
     "PUT /sites/tools/modify-php-version": (_, { env_id }) => ({ environment_id: env_id, php_version: "8.4" }),
     "POST /sites/tools/restart-php": (_, { env_id }) => ({ environment_id: env_id }),
+    "POST /sites/tools/search-and-replace": (_, { env_id }) => ({ environment_id: env_id, search: "a", replace: "b" }),
+    "POST /sites/environments/{env_id}/run-wp-cli-command": () => ({ wp_command: "wp plugin list" }),
+    "POST /sites/environments/{env_id}/change-environment-php-allocation": () => ({
+      thread_count: 3,
+      thread_memory: 128,
+    }),
+    "POST /sites/{site_id}/change-site-php-allocation": () => ({ thread_count: 3, thread_memory: 128 }),
+    "PUT /sites/environments/{env_id}/limits": () => ({ request_seconds: 30 }),
+    "PUT /sites/tools/denied-ips": (_, { env_id }) => ({ environment_id: env_id, ip_list: ["203.0.113.0/24"] }),
     "POST /sites/environments/{env_id}/manual-backups": () => ({ tag: "Before the sale" }),
     "POST /sites/environments/{env_id}/downloadable-backups": (_, { backup_id }) => ({ backup_id: Number(backup_id) }),
+    "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),
     }),
@@ -99,18 +120,21 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
   return body;
 }
 
-/** Whatever is deleted, or brought back, is there for that. */
+/** Whatever is deleted, or brought back, is there for that; and what is refused while something else is done, idle. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
   const isDeleted = row.method === "DELETE" && ["site", "environment", "backup"].includes(row.resource.kind);
   const isBroughtBack = row.operation?.startsWith("restoreDeleted") ?? false;
-  if (!isDeleted && !isBroughtBack) return ids;
+  const wantsIdle = row.path.endsWith("/wpa-create-user");
+  if (!isDeleted && !isBroughtBack && !wantsIdle) return ids;
   return { ...ids, ...(await siteAndEnvironments(test.current.company.api_key)) };
 }
 
 async function rightCall(row: Endpoint, options: { key?: string; suffix?: string } = {}): Promise<Reply> {
   const values = await valuesFor(row);
   const { suffix = "", ...rest } = options;
-  return test.current.call(row.method, pathOf(row, values) + suffix, { body: bodyOf(row), ...rest });
+  const [path = "", query] = pathOf(row, values).split("?");
+  const more = query === undefined ? "" : `${suffix.includes("?") ? "&" : "?"}${query}`;
+  return test.current.call(row.method, path + suffix + more, { body: bodyOf(row), ...rest });
 }
 
 function expectError(answer: Reply, status: number, message: string): void {
@@ -192,7 +216,9 @@ describe.each(rows)("$method $path", (row) => {
 
 const withIds = rows.filter(({ resource, params }) => resource.kind !== "key" && params);
 const byCompany = rows.filter(({ resource }) => resource.kind === "company");
-const byBody = rows.filter(({ resource }) => resource.kind === "environment" && resource.from.startsWith("body."));
+const notByPath = rows.filter(
+  ({ resource }) => resource.kind === "environment" && !resource.from.startsWith("params."),
+);
 
 describe("whose things are", () => {
   it.each(withIds)("another company's ids and unknown ones are not to be told apart: $method $path", async (row) => {
@@ -204,6 +230,7 @@ describe("whose things are", () => {
       target_env_id: randomUUID(),
       live_id: randomUUID(),
       backup_id: "2147483648",
+      mail_id: randomUUID(),
       deleted_site_id: randomUUID(),
       deleted_env_id: randomUUID(),
       operation_id: `sites:add-${randomUUID()}`,
@@ -239,6 +266,7 @@ describe("whose things are", () => {
         operation_id: id,
         key_id: id,
         backup_id: `${id}.0`,
+        mail_id: id,
         deleted_site_id: id,
         deleted_env_id: id,
       };
@@ -261,10 +289,10 @@ describe("whose things are", () => {
   });
 });
 
-describe("what a body names", () => {
-  it.each(byBody)("is not found where it is another company's, or nobody's: $method $path", async (row) => {
+describe("what a body or a query names", () => {
+  it.each(notByPath)("is not found where it is another company's, or nobody's: $method $path", async (row) => {
     for (const values of [foreignIds, { env_id: randomUUID() }]) {
-      const answer = await test.current.call(row.method, pathOf(row), { body: bodyOf(row, ids.id, values) });
+      const answer = await test.current.call(row.method, pathOf(row, values), { body: bodyOf(row, ids.id, values) });
       expectError(answer, 404, message404);
     }
   });

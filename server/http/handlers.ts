@@ -5,20 +5,34 @@ import { apiKeyHandlers } from "./apiKeys.ts";
 import { backupHandlers } from "./backups.ts";
 import { companyHandlers } from "./company.ts";
 import { deletedHandlers } from "./deleted.ts";
+import { deniedIpHandlers } from "./deniedIps.ts";
 import { downloadableBackupHandlers } from "./downloadableBackups.ts";
 import { environmentHandlers } from "./environments.ts";
+import { limitHandlers } from "./limits.ts";
+import { logHandlers } from "./logs.ts";
+import { mailHandlers } from "./mails.ts";
 import { operationHandlers } from "./operations.ts";
+import { searchAndReplaceHandlers } from "./searchAndReplace.ts";
 import { siteHandlers } from "./sites.ts";
 import { toolHandlers } from "./tools.ts";
+import { wordpressUserHandlers } from "./wordpressUsers.ts";
+import { wpCliHandlers } from "./wpCli.ts";
 
 export const handlers = {
   ...siteHandlers,
   ...environmentHandlers,
+  ...wordpressUserHandlers,
   ...toolHandlers,
+  ...limitHandlers,
+  ...deniedIpHandlers,
+  ...logHandlers,
   ...backupHandlers,
   ...deletedHandlers,
   ...downloadableBackupHandlers,
+  ...mailHandlers,
   ...operationHandlers,
+  ...searchAndReplaceHandlers,
+  ...wpCliHandlers,
   ...apiKeyHandlers,
   ...companyHandlers,
 } satisfies Handlers<Context>;

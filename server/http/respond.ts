@@ -36,13 +36,16 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
     const { identified } = request;
     if (!identified) throw new Error("A request got past the gate without a caller");
+    const afterwards: (() => Promise<void>)[] = [];
     const run = async (transaction: RequestTransaction | null): Promise<FinishedAnswer> => {
       const input = await readAllowed(app, route, request, identified);
-      const context = contextOf(app, identified, { request, reply, transaction, stopping });
+      const context = contextOf(app, identified, { request, reply, transaction, stopping, afterwards });
       return finish(reply, await handler.handle(context, input));
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
     const answer = key === undefined ? await run(null) : await once(app, identified, request, reply, { key, run });
+    // A refusal has taken back what there was to follow up.
+    if (answer.status < 300) for (const work of afterwards) await work();
     return reply.code(answer.status).headers(answer.headers).type("application/json; charset=utf-8").send(answer.body);
   };
 }
@@ -109,10 +112,12 @@ interface Exchange {
   readonly transaction: RequestTransaction | null;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
+  /** What is to be done when the transaction is committed. */
+  readonly afterwards: (() => Promise<void>)[];
 }
 
 function contextOf(app: App, { caller }: Identified, exchange: Exchange): Context {
-  const { request, reply, transaction, stopping } = exchange;
+  const { request, reply, transaction, stopping, afterwards } = exchange;
   return {
     ...app,
     caller,
@@ -126,6 +131,7 @@ function contextOf(app: App, { caller }: Identified, exchange: Exchange): Contex
     origin: originOf(request),
     whenBusy: whenBusyOf(request),
     database: transaction ?? app.database,
+    afterCommit: (work) => void afterwards.push(work),
     inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),
   };
 }

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import {
   environmentAwayMessage,
   environmentBusyMessage,
+  environmentLostMessage,
   type OperationKind,
   operationKinds,
 } from "@sitewright/contract/operations.ts";
@@ -13,7 +14,7 @@ import type { Sealer } from "../sealing.ts";
 import { type Actor, recordActivity } from "../store/activity.ts";
 import type { DatabaseTransaction, Json } from "../store/database.ts";
 import { takeLocks, wantLocks } from "../store/locks.ts";
-import { areAwaitingRebuild } from "../store/moved.ts";
+import { areAwaitingRebuild, haveLost } from "../store/moved.ts";
 import { announceAccepted, endOperation, insertOperation, setOperationState } from "../store/operations.ts";
 
 export interface OperationRequest {
@@ -86,7 +87,9 @@ export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
       referenceId: randomUUID(),
     });
     if (!worksOnWhatIsAway.has(kind) && (await areAwaitingRebuild(transaction, request.locks))) {
-      await endOperation(transaction, operationId, { state: "failed", publicError: environmentAwayMessage });
+      const isLost = await haveLost(transaction, request.locks);
+      const publicError = isLost ? environmentLostMessage : environmentAwayMessage;
+      await endOperation(transaction, operationId, { state: "failed", publicError });
       return { operationId, isRefused: true };
     }
     if (await takeLocks(transaction, operationId, request.locks)) {

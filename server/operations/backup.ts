@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { KeptBackup } from "../archives/archives.ts";
+import type { Reading } from "../archives/readAgain.ts";
 import {
   type BackupType,
   beginBackup,
@@ -71,12 +72,22 @@ function isReadLongAgo({ fullyReadAt }: Pick<FinishedBackup, "fullyReadAt">, day
   return age < 0 || age >= days * day - slack;
 }
 
+/**
+ * Where a site may stand still meanwhile, it is not waited long for what is read again; where somebody waits, not for what
+ * was read lately either.
+ */
+const readingOf: Readonly<Record<BackupType, Omit<Reading, "days">>> = {
+  manual: { milliseconds: Infinity, moreMilliseconds: 300 },
+  scheduled: { milliseconds: Infinity, moreMilliseconds: 10_000 },
+  "system-generated": { milliseconds: 10_000, moreMilliseconds: 0 },
+};
+
 /** For so long a backup that is finished otherwise waits for its rows to be counted. */
 const countingMilliseconds = 3_000;
 
 async function keep(
-  { runtime, archives }: Services,
-  { environment, operationId }: BackupWish,
+  { runtime, archives, archiveReadDays }: Services,
+  { environment, operationId, type }: BackupWish,
   backup: { readonly id: number; readonly companyId: string },
   before: KeptBackup | null,
   signal: AbortSignal,
@@ -90,7 +101,10 @@ async function keep(
     await runtime.snapshot(environment, folder);
     // A backup whose rows can't be counted, or not soon, is better than none.
     const counting = runtime.countRows({ folder }, AbortSignal.any([signal, enough.signal])).catch(() => null);
-    const kept = await archives.keep(backup, folder, before, signal);
+    const kept = await archives.keep(backup, folder, before, signal, {
+      ...readingOf[type],
+      days: archiveReadDays,
+    });
     // Its files may be those of the next one too, and then they were written by that one's visitors.
     if ((await release()) !== began) throw new StepFailure("The environment was replaced while it was backed up.");
     const rowCounts = await Promise.race([counting, delay(countingMilliseconds, null, { ref: false })]);

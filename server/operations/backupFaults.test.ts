@@ -1,13 +1,15 @@
 /** Backups on a store that fails, wherever it does: the operation says so, nothing is left of it, and the next one works. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openArchives } from "../archives/archives.ts";
 import { openFolderBlobs } from "../archives/folderBlobs.ts";
+import { guardBlobs } from "../archives/guardedBlobs.ts";
+import { namingFailures } from "../archives/namedFailures.ts";
 import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
 import { openS3Blobs } from "../archives/s3Blobs.ts";
 import {
@@ -17,7 +19,10 @@ import {
   makeFaultyBlobs,
   noFaults,
 } from "../archives/testing/faultyBlobs.ts";
+import { isPlaceThere } from "../archiveUrl.ts";
 import { expireBackups } from "../reconcilers/expireBackups.ts";
+import { readArchives } from "../reconcilers/readArchives.ts";
+import { storeMemory } from "../store/archiveStore.ts";
 import { type FinishedBackup, findNewestBackup, removeBackupById } from "../store/backups.ts";
 import { piecesFor } from "../store/pieces.ts";
 import { backingUp, removingBackup, restoringBackup } from "../testing/backups.ts";
@@ -27,7 +32,6 @@ import { makeWorld, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
 import { backUp } from "./backup.ts";
 import type { Subject, Table } from "./crashHarness.ts";
-import { diskFullReason } from "./failures.ts";
 
 let world: World;
 let blobs: FaultyBlobs;
@@ -35,7 +39,7 @@ beforeAll(async () => {
   const made = await makeWorld();
   const { dataFolder } = made.facts;
   blobs = makeFaultyBlobs(openFolderBlobs(join(dataFolder, "archives")));
-  world = withStore(made, blobs);
+  world = withStore(made, namingFailures(blobs));
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -118,6 +122,10 @@ const saysUnreachable = new RegExp(
   `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.$`,
 );
 
+const saysFull = new RegExp(
+  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.$`,
+);
+
 describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
   test("fails as a whole wherever the store does, says so, and works the next time", async () => {
     await withEngine(world, async (table) => {
@@ -134,8 +142,7 @@ describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBack
   test("fails as a whole where the store's disk is full, and says so", async () => {
     await withEngine(world, async (table) => {
       for (const nth of [1, 2]) {
-        const says = new RegExp(`^${diskFullReason}$`);
-        expect(await runWith(table, subject, "put", nth, full, says)).toEqual([]);
+        expect(await runWith(table, subject, "put", nth, full, saysFull)).toEqual([]);
       }
     });
   });
@@ -227,6 +234,81 @@ test("a list that breaks off is no reason to keep anything twice", async () => {
   await expect(backUpNow(site)).rejects.toThrow("can't be reached");
   const lost = world.own.database.selectFrom("packs").select("id").where("company_id", "=", site.companyId);
   expect(await lost.where("state", "=", "lost").execute()).toEqual([]);
+});
+
+describe("a store that is not where it was", () => {
+  /** The world's store, as a control process uses it. */
+  function guarded(): World {
+    const place = join(world.facts.dataFolder, "archives");
+    const store = guardBlobs({
+      blobs: openFolderBlobs(place),
+      memory: storeMemory(world.own.database),
+      place: "the folder archives",
+      isThere: () => isPlaceThere({ kind: "folder", folder: place }),
+      onNewStore: () => undefined,
+    });
+    return withStore(world, store);
+  }
+  const says =
+    /^The archive store is not there, or is another one than backups were kept in\. The operator finds the cause in the log under/;
+
+  test("is not taken for an empty one: nothing is kept in it, and nothing said of what is in the right one", async () => {
+    blobs.plan(noFaults);
+    const place = join(world.facts.dataFolder, "archives");
+    const its = guarded();
+    await withEngine(its, async (table) => {
+      const restoring = await restoringBackup.prepare(its);
+      const backingUpNow = await prepare(backingUp);
+      await rename(place, `${place}-unmounted`);
+      await mkdir(place);
+      for (const request of [restoring, backingUpNow]) {
+        expect(await table.submit(request)).toMatchObject({
+          state: "failed",
+          public_error: expect.stringMatching(says),
+        });
+      }
+      expect(await readdir(place)).toEqual([]);
+      await expect(its.services.archives.removePack({ id: "a", companyId: "b" })).rejects.toThrow("Is it mounted");
+      const { database } = world.own;
+      expect(
+        await database
+          .selectFrom("packs")
+          .select("id")
+          .where("company_id", "=", restoring.companyId)
+          .where("state", "=", "lost")
+          .execute(),
+      ).toEqual([]);
+      expect(
+        await database
+          .selectFrom("backups")
+          .select("id")
+          .where("company_id", "=", restoring.companyId)
+          .where("damage", "is not", null)
+          .execute(),
+      ).toEqual([]);
+      await rm(place, { recursive: true });
+      await rename(`${place}-unmounted`, place);
+      expect(await table.submit(again(restoring))).toMatchObject({ state: "succeeded" });
+      expect(await table.submit(again(backingUpNow))).toMatchObject({ state: "succeeded" });
+    });
+  });
+
+  test("and is another one by somebody's wish: the old backups are marked until it is the old one again", async () => {
+    const { database } = world.own;
+    const site = await liveSite(world);
+    const backup = await backUpNow(site);
+    const memory = storeMemory(database);
+    const { place } = await memory.recall();
+    const damage = async () =>
+      (await database.selectFrom("backups").select("damage").where("id", "=", backup.id).executeTakeFirstOrThrow())
+        .damage;
+    await memory.beginAnew("elsewhere");
+    expect(await damage()).not.toBe(null);
+    await memory.remember(place ?? "");
+    const { archives } = world.services;
+    const examine = () => readArchives({ database, archives, days: 7, signal, pause: async () => undefined });
+    await expect.poll(async () => examine().then(damage), { timeout: 30_000 }).toBe(null);
+  });
 });
 
 test("an operation on a store that never answers ends, and says why", async () => {

@@ -73,6 +73,8 @@ function indexThrough(call: Call, index: PieceIndex): PieceIndex {
     addPack: (...given) => call(() => index.addPack(...given)),
     locate: (...given) => call(() => index.locate(...given)),
     neededPacks: () => call(() => index.neededPacks()),
+    piecesIn: (...given) => call(() => index.piecesIn(...given)),
+    noteRead: (...given) => call(() => index.noteRead(...given)),
     markLost: (...given) => call(() => index.markLost(...given)),
     release: (...given) => call(() => index.release(...given)),
   };

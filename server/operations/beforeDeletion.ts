@@ -1,13 +1,15 @@
 /**
- * What stands before a deletion: everything is backed up, so that it can be brought back. By then it is out of the visitors'
- * sight and its PHP has ended, so that the backup has all that anybody was told was saved.
+ * What stands before a deletion: everything is backed up, so that it can be brought back. Visitors go on reading meanwhile, but
+ * nothing is written any more, so that the backup has all that anybody was told was saved. It is taken out of their sight
+ * only when the backup is there.
  */
 import { findPresent } from "../store/environmentStates.ts";
-import { backUp, backupRoom, removeBackUp } from "./backup.ts";
+import { backUp, backupRoom, removeBackUp, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { isTransient, publicReason } from "./failures.ts";
 import { type Step, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
+import { freeze, thaw } from "./takeOver.ts";
 
 /** An environment that is about to be deleted, and where it is. */
 export type Doomed = { readonly id: string; readonly number: number; readonly address: string };
@@ -35,12 +37,12 @@ async function tellingTheWayOut(
   }
 }
 
-/** Two steps: one for before anything else is done, and one for when it is out of sight. */
+/** Three steps, which stand before everything else that is done. */
 export function beforeDeletion<Input>(
   services: Services,
   deletionOf: (input: Input) => Deletion,
-): readonly [estimate: Step<Input>, backup: Step<Input>] {
-  const { database, runtime } = services;
+): readonly [estimate: Step<Input>, freeze: Step<Input>, backup: Step<Input>] {
+  const { database, runtime, archives } = services;
 
   /**
    * Whatever waited behind another deletion may find nothing left to be done; and what is not on this machine's disk yet
@@ -65,7 +67,18 @@ export function beforeDeletion<Input>(
           const doomed = await toBackUp(context.input);
           const copies = await Promise.all(doomed.map((environment) => backupRoom(database, environment)));
           await requireRoom(runtime, { copies }, "The backup before the deletion");
+          if (doomed.length > 0) await archives.requireWritable(workName(context.operationId), context.signal);
         }),
+    },
+    {
+      name: "freeze",
+      deadlineSeconds: 120,
+      run: async ({ input, signal }) => {
+        for (const environment of await toBackUp(input)) await freeze(services, environment, signal);
+      },
+      undo: async ({ input }) => {
+        for (const environment of deletionOf(input).environments) await thaw(services, environment);
+      },
     },
     {
       name: "backup",

@@ -6,6 +6,7 @@ import { makingDownload } from "../testing/downloads.ts";
 import {
   addingEnvironment,
   addingPlainEnvironment,
+  changingLimits,
   cloningEnvironment,
   comparing,
   deletingEnvironment,
@@ -15,9 +16,11 @@ import {
 } from "../testing/environments.ts";
 import { provingBackup } from "../testing/proofs.ts";
 import { rebuildingEnvironment } from "../testing/rebuilds.ts";
+import { previewingReplacement, replacingTexts } from "../testing/replacements.ts";
 import { resettingSite } from "../testing/resets.ts";
 import { creatingPlainSite, creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
+import { runningWpCli } from "../testing/wpCli.ts";
 import { failureCases, killCases, runFailures, runKills } from "./crashHarness.ts";
 import { operationDefinitions } from "./definitions.ts";
 
@@ -35,6 +38,8 @@ const subjects = {
   "comparing before a push": comparing,
   "changing the version of PHP": modifyingPhpVersion,
   "restarting PHP": restartingPhp,
+  "changing an environment's PHP allocation": changingLimits("changeEnvironmentPhpAllocation"),
+  "changing a site's PHP allocation": changingLimits("changeSitePhpAllocation"),
   "backing an environment up": backingUp,
   "backing an environment up on schedule": backingUpOnSchedule,
   "making a downloadable backup": makingDownload,
@@ -44,6 +49,9 @@ const subjects = {
   "bringing a deleted environment back": restoringDeletedEnvironment,
   "proving a backup": provingBackup,
   "rebuilding an environment": rebuildingEnvironment,
+  "replacing a text": replacingTexts,
+  "counting what would be replaced": previewingReplacement,
+  "running a command of WP-CLI": runningWpCli,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

@@ -8,7 +8,7 @@ import { serveLike } from "../store/environmentStates.ts";
 import { isEnvironmentThere, removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
-import { requireRoom } from "./diskRoom.ts";
+import { requireQuota, requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -99,9 +99,10 @@ export function createEnvironment(
 }
 
 async function provision(
-  { database, runtime }: Services,
+  services: Services,
   { input }: StepContext<CreateEnvironmentInput>,
 ): Promise<{ readonly wordpressVersion: string | null }> {
+  const { database, runtime } = services;
   const { environment, phpVersion, address, content } = input;
   if (content.kind === "plain") return runtime.provision({ environment, phpVersion, wordpress: null });
   if (content.kind === "clone") {
@@ -109,6 +110,7 @@ async function provision(
     await requireRoom(runtime, { copies: [{ environment: source, files: 1, database: 1 }] }, "The copy");
     // Both may have changed while this waited for its turn.
     await serveLike(database, environment.id, source.id);
+    await requireQuota(services, { target: environment, files: source, database: source }, "The copy");
     return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });
   }
   const { kind: _, ...wordpress } = content;

@@ -3,6 +3,7 @@ import type { OperationKind } from "@sitewright/contract/operations.ts";
 import { addDownloadableBackup } from "./addDownloadableBackup.ts";
 import { addManualBackup } from "./addManualBackup.ts";
 import { addScheduledBackup } from "./addScheduledBackup.ts";
+import { changeLimits } from "./changeLimits.ts";
 import { comparePush } from "./comparePush.ts";
 import { createEnvironment } from "./createEnvironment.ts";
 import { createSite } from "./createSite.ts";
@@ -18,6 +19,8 @@ import { resetSite } from "./resetSite.ts";
 import { restartPhp } from "./restartPhp.ts";
 import { restoreBackup } from "./restoreBackup.ts";
 import { restoreDeleted } from "./restoreDeleted.ts";
+import { runWpCli } from "./runWpCli.ts";
+import { previewSearchAndReplace, searchAndReplace } from "./searchAndReplace.ts";
 import type { Services } from "./services.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
@@ -37,6 +40,9 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     comparePush: comparePush(services),
     modifyPhpVersion: modifyPhpVersion(services),
     restartPhp: restartPhp(services),
+    changeEnvironmentPhpAllocation: changeLimits(services, "changeEnvironmentPhpAllocation"),
+    changeSitePhpAllocation: changeLimits(services, "changeSitePhpAllocation"),
+    changeEnvironmentLimits: changeLimits(services, "changeEnvironmentLimits"),
     addManualBackup: addManualBackup(services),
     addScheduledBackup: addScheduledBackup(services),
     addDownloadableBackup: addDownloadableBackup(services),
@@ -46,5 +52,8 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     restoreDeletedEnvironment: restoreDeleted(services, "restoreDeletedEnvironment"),
     proveBackup: proveBackup(services),
     rebuildEnvironment: rebuildEnvironment(services),
+    searchAndReplace: searchAndReplace(services),
+    previewSearchAndReplace: previewSearchAndReplace(services),
+    runWpCli: runWpCli(services),
   };
 }

@@ -1,4 +1,4 @@
-/** An environment goes like a site: out of the visitors' sight, into a backup, out of the way, and then for good. */
+/** An environment goes like a site: into a backup, out of the visitors' sight, out of the way, and then for good. */
 import { forgetEnvironment, keepDeletedEnvironments } from "../store/deletedEnvironments.ts";
 import { removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
@@ -15,11 +15,14 @@ export type DeleteEnvironmentInput = {
 };
 
 export function deleteEnvironment(services: Services): OperationDefinition<DeleteEnvironmentInput> {
-  const { database, runtime, publisher } = services;
-  const [estimate, backup] = beforeDeletion<DeleteEnvironmentInput>(services, ({ environment, withoutBackup }) => ({
-    environments: [environment],
-    withoutBackup,
-  }));
+  const { database, runtime, publisher, undeleteDays } = services;
+  const [estimate, freeze, backup] = beforeDeletion<DeleteEnvironmentInput>(
+    services,
+    ({ environment, withoutBackup }) => ({
+      environments: [environment],
+      withoutBackup,
+    }),
+  );
   return {
     kind: "deleteEnvironment",
     steps: [
@@ -34,6 +37,8 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
         },
       },
       estimate,
+      freeze,
+      backup,
       {
         name: "withdraw",
         deadlineSeconds: 30,
@@ -46,7 +51,6 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
           await publisher.publish();
         },
       },
-      backup,
       {
         name: "retire",
         deadlineSeconds: 60,
@@ -66,7 +70,7 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
     succeeded: async (transaction, { input, operationId }) => {
       const { id } = input.environment;
       if (input.withoutBackup) await forgetEnvironment(transaction, id);
-      else await keepDeletedEnvironments(transaction, [id], { operationId, wentWithSite: false });
+      else await keepDeletedEnvironments(transaction, [id], { operationId, undeleteDays, wentWithSite: false });
       await removeEnvironmentRows(transaction, id);
       return null;
     },

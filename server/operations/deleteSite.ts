@@ -1,6 +1,6 @@
 /**
- * A site goes with all its environments: first out of the visitors' sight, then into a backup from which it can be brought
- * back, then out of the way, then for good.
+ * A site goes with all its environments: first into a backup from which it can be brought back, then out of the visitors'
+ * sight, then out of the way, then for good.
  */
 import { forgetSite, keepDeletedSite } from "../store/deletedSites.ts";
 import { setEnvironmentState } from "../store/routes.ts";
@@ -18,13 +18,15 @@ export type DeleteSiteInput = {
 };
 
 export function deleteSite(services: Services): OperationDefinition<DeleteSiteInput> {
-  const { database, runtime, publisher } = services;
+  const { database, runtime, publisher, undeleteDays } = services;
   const ids = ({ environments }: DeleteSiteInput) => environments.map(({ id }) => id);
-  const [estimate, backup] = beforeDeletion<DeleteSiteInput>(services, (input) => input);
+  const [estimate, freeze, backup] = beforeDeletion<DeleteSiteInput>(services, (input) => input);
   return {
     kind: "deleteSite",
     steps: [
       estimate,
+      freeze,
+      backup,
       {
         name: "withdraw",
         deadlineSeconds: 30,
@@ -39,7 +41,6 @@ export function deleteSite(services: Services): OperationDefinition<DeleteSiteIn
           await publisher.publish();
         },
       },
-      backup,
       {
         name: "retire",
         deadlineSeconds: 60,
@@ -63,7 +64,7 @@ export function deleteSite(services: Services): OperationDefinition<DeleteSiteIn
     succeeded: async (transaction, { input, operationId }) => {
       const { siteId, withoutBackup } = input;
       if (withoutBackup) await forgetSite(transaction, siteId);
-      else await keepDeletedSite(transaction, siteId, operationId);
+      else await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
       await removeSiteRows(transaction, siteId);
       return null;
     },

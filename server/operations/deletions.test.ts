@@ -1,9 +1,10 @@
 /** What a deletion keeps, what becomes of it where that can't be kept, and what can be made of it. */
-import { rename, writeFile } from "node:fs/promises";
+import { randomBytes, randomUUID } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findNewestBackup } from "../store/backups.ts";
+import { beginBackup, findNewestBackup, finishBackup } from "../store/backups.ts";
 import { backedUpSite } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
 import { visit } from "../testing/edge.ts";
@@ -13,6 +14,7 @@ import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
 import type { DeleteSiteInput } from "./deleteSite.ts";
+import { StepFailure } from "./operation.ts";
 import type { RestoreDeletedInput } from "./restoreDeleted.ts";
 
 let world: World;
@@ -35,15 +37,16 @@ function forGood(request: OperationRequest): OperationRequest {
 }
 
 test.each(subjects)(
-  "a %s that can't be backed up is not deleted, and its owner is told how it could be",
+  "a %s that can't be backed up is not deleted, answers all the while, and its owner is told how it could be",
   async (_, subject) => {
     const request = await subject.prepare(world);
     // Where the archives should be is something else.
     await writeFile(join(world.facts.dataFolder, "archives"), "");
     const row = await run(request);
-    expect(row.state).toBe("failed");
+    // Found out before anything was done: nothing had to be undone.
+    expect(row).toMatchObject({ state: "failed", steps_done: subject === deletingSite ? 0 : 1 });
     expect(row.public_error).toMatch(
-      /^Something went wrong on the server\. The operator finds the cause in the log under/,
+      /^Where the archives' folder should be there is something else\. The operator finds the cause in the log under/,
     );
     expect(row.public_error?.endsWith(wayOut)).toBe(true);
     expect(await subject.cleanSlate(world, request)).toEqual([]);
@@ -58,6 +61,50 @@ test.each(subjects)("a %s is not deleted where the disk is full, and the reason 
   expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${wayOut}` });
   await script.setFaults([]);
   expect(await subject.cleanSlate(world, request)).toEqual([]);
+});
+
+test.each(subjects)(
+  "while a %s is backed up its visitors go on reading, and nothing is written",
+  async (_, subject) => {
+    const request = await subject.prepare(world);
+    const { archives } = world.services;
+    const seen: { readonly status: number; readonly isFrozen: boolean }[] = [];
+    const watched: World = {
+      ...world,
+      services: {
+        ...world.services,
+        archives: {
+          ...archives,
+          keep: async (...archive) => {
+            const row = await world.own.database
+              .selectFrom("environments as e")
+              .innerJoin("domains as d", "d.environment_id", "e.id")
+              .select(["e.is_frozen", "d.name"])
+              .where("e.id", "=", request.environmentId)
+              .executeTakeFirstOrThrow();
+            const { status } = await visit(world.facts.edgePort, `http://${row.name}:${world.facts.edgePort}`);
+            seen.push({ status, isFrozen: row.is_frozen });
+            return archives.keep(...archive);
+          },
+        },
+      },
+    };
+    expect((await withEngine(watched, (table) => table.submit(request))).state).toBe("succeeded");
+    expect(seen).toEqual([{ status: 200, isFrozen: true }]);
+    expect(await subject.finished(world, request)).toEqual([]);
+  },
+);
+
+test.each(subjects)("a %s whose backup fails half-way can be written to again", async (_, subject) => {
+  const request = await subject.prepare(world);
+  const { archives } = world.services;
+  const keep = () => Promise.reject(new StepFailure("The store is closed."));
+  const closed: World = { ...world, services: { ...world.services, archives: { ...archives, keep } } };
+  const row = await withEngine(closed, (table) => table.submit(request));
+  expect(row).toMatchObject({ state: "failed", public_error: `The store is closed. ${wayOut}` });
+  expect(await subject.cleanSlate(world, request)).toEqual([]);
+  const frozen = world.own.database.selectFrom("environments").select("id").where("is_frozen", "=", true);
+  expect(await frozen.execute()).toEqual([]);
 });
 
 test("room for the backup is asked for before anything is done", async () => {
@@ -149,6 +196,66 @@ test.each([
   expect(await subject.cleanSlate(world, request)).toEqual([]);
 });
 
+/** A backup of which the archives have nothing, newer than all others of what is to be brought back. */
+async function addLostBackup(request: OperationRequest) {
+  const facts = { operationId: randomUUID(), type: "system-generated", name: "Lost", note: null } as const;
+  const wish = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
+  const backup = await beginBackup(world.own.database, { ...wish, expiresAt: new Date(Date.now() + 86_400_000) });
+  if (backup === null) throw new Error("The environment is not there");
+  const content = { manifest: randomBytes(32), files: 1, bytes: 1, addedBytes: 1 };
+  await finishBackup(world.own.database, backup, content);
+  return backup.id;
+}
+
+function warningIn(siteId: string | null) {
+  return world.own.database
+    .selectFrom("activity")
+    .select(["has_failed", "has_warning", "public_error"])
+    .where("site_id", "=", siteId)
+    .orderBy("id", "desc")
+    .executeTakeFirst();
+}
+
+test.each([
+  ["site", restoringDeletedSite],
+  ["environment", restoringDeletedEnvironment],
+] as const)(
+  "a %s whose last backup is damaged comes back from the one before, and that is told",
+  async (_, subject) => {
+    const request = await subject.prepare(world);
+    const [first] = Object(request.input).environments;
+    const lost = await addLostBackup(request);
+    const input: RestoreDeletedInput = Object(request.input);
+    const environments = input.environments.map((each, at) => (at === 0 ? { ...each, backupId: lost } : each));
+    const row = await run({ ...request, input: { ...input, environments } });
+    expect(row).toMatchObject({ state: "succeeded" });
+    const made = Object(row.result).environments;
+    expect(made).toHaveLength(environments.length);
+    expect(made[0]).toMatchObject({
+      environment_id: request.environmentId,
+      backup_id: first.backupId,
+      damaged_backups: 1,
+    });
+    expect((await visit(world.facts.edgePort, first.address)).status).toBe(200);
+    expect(await warningIn(request.siteId)).toMatchObject({
+      has_failed: false,
+      has_warning: true,
+      public_error: expect.stringMatching(/newest backups \(1\) are missing or damaged: it is there as it was on 20/),
+    });
+  },
+);
+
+test("where no backup is whole nothing comes back, and it is told which are damaged and how to do without them", async () => {
+  const request = await restoringDeletedSite.prepare(world);
+  const input: RestoreDeletedInput = Object(request.input);
+  await rm(join(world.facts.dataFolder, "archives", "packs"), { recursive: true });
+  const row = await run(request);
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toContain(`none of its backups (${input.environments[0]?.backupId}) is whole`);
+  expect(row.public_error).toContain("the site is then brought back without it");
+  expect(await restoringDeletedSite.cleanSlate(world, request)).toEqual([]);
+});
+
 test("a site comes back although it answers with an error, as it did when it was deleted", async () => {
   const request = await restoringDeletedEnvironment.prepare(world);
   const asked: string[] = [];
@@ -166,9 +273,10 @@ test("a site comes back although it answers with an error, as it did when it was
   expect(asked).toEqual(["answer", "sign"]);
 });
 
-test("the backup before a deletion says what it is, and is kept as long as others of its kind", async () => {
+test("the backup before a deletion says what it is, and is kept as long as what was deleted can be brought back", async () => {
+  const services = { ...world.services, backupDays: { manual: 1, scheduled: 1, "system-generated": 1 } };
   const request = await deletingEnvironment.prepare(world);
-  const row = await run(request);
+  const row = await withEngine({ ...world, services }, (table) => table.submit(request));
   const backup = await findNewestBackup(world.own.database, request.environmentId ?? "");
   const { name, note, type, operation_id, expires_at } = await world.own.database
     .selectFrom("backups")
@@ -183,4 +291,7 @@ test("the backup before a deletion says what it is, and is kept as long as other
   });
   const deleted = world.own.database.selectFrom("deleted_environments").select("restorable_until");
   expect(await deleted.executeTakeFirst()).toEqual({ restorable_until: expires_at });
+  const days = (expires_at.getTime() - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(services.undeleteDays - 0.1);
+  expect(days).toBeLessThan(services.undeleteDays + 0.1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requireRoom } from "./diskRoom.ts";
+import { requireRoom, requireWithinQuota } from "./diskRoom.ts";
 
 const environment = { id: "e", number: 1 };
 const whole = { environment, files: 1, database: 1 };
@@ -31,5 +31,13 @@ test("what comes from elsewhere is held against the room of the disk that it is 
   await requireRoom(withUse(0), { ...room, freeBytes: 150e6 }, "Bringing the site back");
   await expect(requireRoom(withUse(0), { ...room, freeBytes: 149e6 }, "Bringing the site back")).rejects.toThrow(
     "Bringing the site back needs about 150 MB on the server's disk, and 149 MB are free.",
+  );
+});
+
+test("what would be larger than its quota is refused with the numbers", () => {
+  requireWithinQuota(500e6, null, "The push");
+  requireWithinQuota(500e6, 500e6, "The push");
+  expect(() => requireWithinQuota(500e6 + 1, 500e6, "The push")).toThrow(
+    "The push would make the environment 501 MB large, and its disk quota is 500 MB. Nothing was changed.",
   );
 });

@@ -1,6 +1,8 @@
 /** Whether there is room on the disk for copies, asked before they are begun: half a copy helps nobody. */
 import type { EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
+import { quotaOf } from "../store/diskUse.ts";
 import { StepFailure } from "./operation.ts";
+import type { Services } from "./services.ts";
 
 /** Of an environment, what is written again, and how often: a part is 0 to be left out, and may be a fraction. */
 export interface Copy {
@@ -41,5 +43,32 @@ export async function requireRoom(
   if (free >= needed) return;
   throw new StepFailure(
     `${what} needs about ${megabytes(needed)} on the server's disk, and ${megabytes(free)} are free. Nothing was changed.`,
+  );
+}
+
+export interface NextSize {
+  readonly target: EnvironmentRef;
+  /** What it would consist of: of which environment each part comes. */
+  readonly files: EnvironmentRef;
+  readonly database: EnvironmentRef;
+}
+
+/** Throws `StepFailure` with the numbers where `what` would make the target larger than its quota lets it be. */
+export async function requireQuota(
+  { database, runtime, diskQuotaBytes }: Pick<Services, "database" | "runtime" | "diskQuotaBytes">,
+  { target, ...parts }: NextSize,
+  what: string,
+): Promise<void> {
+  const quota = await quotaOf(database, target.id, diskQuotaBytes);
+  if (quota === null) return;
+  const [files, rows] = await Promise.all([runtime.diskUse(parts.files), runtime.diskUse(parts.database)]);
+  requireWithinQuota((files?.files ?? 0) + (rows?.database ?? 0), quota, what);
+}
+
+/** The same where the size is known. */
+export function requireWithinQuota(bytes: number, quota: number | null, what: string): void {
+  if (quota === null || bytes <= quota) return;
+  throw new StepFailure(
+    `${what} would make the environment ${megabytes(bytes)} large, and its disk quota is ${megabytes(quota)}. Nothing was changed.`,
   );
 }

@@ -2,6 +2,7 @@
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../archives/load.ts";
 import type { FinishedBackup } from "../store/backups.ts";
+import { noteDamage } from "../store/damage.ts";
 import { StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -15,16 +16,18 @@ export interface BackupFetch {
 
 /**
  * Gives the folder, as a snapshot is one, which is to be removed with `archives.removeWorkFolder`. Rejects with
- * `StepFailure` where a piece of the backup is missing or damaged.
+ * `StepFailure` where a piece of the backup is missing or damaged, which the list of backups then says.
  */
 export async function fetchBackup(
-  { archives }: Pick<Services, "archives">,
+  { archives, database }: Pick<Services, "archives" | "database">,
   { backup, work, isWanted = () => true }: BackupFetch,
   signal: AbortSignal,
 ): Promise<string> {
   const folder = await archives.workFolder(work);
-  await archives.restore(backup, folder, isWanted, signal).catch((error: unknown) => {
-    throw error instanceof BackupDamaged ? new StepFailure(error.message, { cause: error }) : error;
+  await archives.restore(backup, folder, isWanted, signal).catch(async (error: unknown) => {
+    if (!(error instanceof BackupDamaged)) throw error;
+    await noteDamage(database, backup.id, { damage: error.message, again: "at once" });
+    throw new StepFailure(error.message, { cause: error });
   });
   return folder;
 }
@@ -38,7 +41,7 @@ export interface BackupWork extends Omit<BackupFetch, "isWanted"> {
 
 /** Makes an environment of a backup, whole or not at all. Again for the same environment it changes nothing. */
 export async function makeOfBackup(
-  services: Pick<Services, "archives" | "runtime">,
+  services: Pick<Services, "archives" | "database" | "runtime">,
   { environment, address, ...wish }: BackupWork,
   signal: AbortSignal,
 ): Promise<{ readonly wordpressVersion: string | null }> {

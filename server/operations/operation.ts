@@ -43,6 +43,8 @@ export interface OperationDefinition<Input extends Json> {
   succeeded(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
   /** Part of the transaction that ends it badly, after every undo. */
   failed(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<void>;
+  /** Part of the same: `data.result` of an operation that has failed. Absent: there is none. */
+  keptOfFailure?(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
 }
 
 /** A definition whose input only itself knows. */

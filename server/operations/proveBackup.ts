@@ -24,10 +24,6 @@ type Ref = { readonly id: string; readonly number: number };
 
 export type ProveBackupInput = {
   readonly backupId: number;
-  /** How people know the backup, and what it is of. */
-  readonly backupName: string;
-  readonly environmentName: string;
-  readonly siteName: string;
   readonly environment: Ref;
   /** Of the environment, as it is now. */
   readonly address: string;
@@ -68,9 +64,8 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
       // Of one that is removed meanwhile, anything may be missing.
       await backupOf(input);
       await saveResult(database, operationId, error.message);
-      const { backupName, environmentName, siteName } = input;
-      const which = `The backup "${backupName}" of ${environmentName} of ${siteName}`;
-      throw new StepFailure(`${which} failed its proof. ${error.message}`, { cause: error });
+      // Which backup it is, the entry in the activity log says in each language.
+      throw new StepFailure(`The proof failed. ${error.message}`, { cause: error });
     }
   }
 

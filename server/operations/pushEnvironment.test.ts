@@ -124,3 +124,10 @@ test("a backup that fails ends the push before anything is switched", async () =
   expect(row).toMatchObject({ state: "failed", public_error: "There is not enough room for a backup." });
   expect(await left()).toEqual([]);
 });
+
+test("a push that would make its target larger than its quota is refused, and nothing is changed", async () => {
+  const { row, left } = await push("all", "all", () => ({ diskQuotaBytes: 1 }));
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toMatch(/^The push would make the environment \d+ MB large, and its disk quota is 1 MB\./);
+  expect(await left()).toEqual([]);
+});

@@ -6,7 +6,7 @@
  * release it begins before they are, otherwise when it is built, just before the backup is taken.
  */
 import { backupRoom } from "./backup.ts";
-import { type Copy, requireRoom } from "./diskRoom.ts";
+import { type Copy, type NextSize, requireQuota, requireRoom } from "./diskRoom.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 import { freeze, takeOver, thaw } from "./takeOver.ts";
@@ -48,6 +48,7 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         name: "estimate",
         deadlineSeconds: 120,
         run: async ({ input }) => {
+          await requireQuota(services, nextSize(input), "The push");
           const copies = [...stagedCopies(input), await backupRoom(database, input.target)];
           await requireRoom(runtime, { copies }, "The push");
         },
@@ -85,6 +86,11 @@ function stagedCopies({ source, target, files, database }: PushInput): readonly 
     { environment: source, files: files === "all" ? 1 : 0, database: database === "none" ? 0 : 1 },
     { environment: target, files: isMixed.files ? 1 : 0, database: isMixed.database ? 1 : 0 },
   ];
+}
+
+/** Named files and tables are taken for none: how large they are is not known before they are copied. */
+function nextSize({ source, target, files, database }: PushInput): NextSize {
+  return { target, files: files === "all" ? source : target, database: database === "all" ? source : target };
 }
 
 function stageOf({ target, source, token, files, database, addresses }: PushInput) {

@@ -4,7 +4,6 @@
  *
  * A backup is right as it is: what answers with an error in it does so here too, and its owner can get in and mend it.
  */
-import { BackupDamaged } from "../archives/load.ts";
 import { warnOfOperation } from "../store/activity.ts";
 import { type FinishedBackup, findBackup, listFinishedBackups } from "../store/backups.ts";
 import type { Json } from "../store/database.ts";
@@ -13,7 +12,7 @@ import { setAwaitsRebuild } from "../store/moved.ts";
 import { readResult, saveResult } from "../store/operations.ts";
 import { attempt, quickPace } from "./attempt.ts";
 import { workName } from "./backup.ts";
-import { makeOfBackup } from "./fetchBackup.ts";
+import { makeOfNewestWhole, olderBackupWarning } from "./newestWhole.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -46,32 +45,18 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
     return [backup];
   }
 
-  /** False where it is missing or damaged. */
-  async function isMade(
-    backup: FinishedBackup,
-    { input: { environment, address }, operationId, signal }: StepContext<RebuildEnvironmentInput>,
-  ): Promise<boolean> {
-    // What is missing is mostly found by a list: nothing need be fetched for that.
-    if (!(await archives.isWhole(backup, signal))) return false;
-    const work = workName(operationId);
-    try {
-      await makeOfBackup(services, { backup, work, environment, address }, signal);
-      return true;
-    } catch (error) {
-      if (error instanceof StepFailure && error.cause instanceof BackupDamaged) return false;
-      throw error;
-    }
-  }
-
-  async function make(context: StepContext<RebuildEnvironmentInput>): Promise<void> {
-    const candidates = await candidatesFor(context.input);
-    for (const [index, backup] of candidates.entries()) {
-      if (!(await isMade(backup, context))) continue;
-      const { id: backup_id, createdAt } = backup;
-      const made = { backup_id, backup_created_at: createdAt.toISOString(), damaged_backups: index, answers: true };
-      return saveResult(database, context.operationId, made satisfies Rebuilt);
-    }
-    throw new StepFailure(reasonFor(candidates.length));
+  async function make({ input, operationId, signal }: StepContext<RebuildEnvironmentInput>): Promise<void> {
+    const { environment, address } = input;
+    const candidates = await candidatesFor(input);
+    const made = await makeOfNewestWhole(
+      services,
+      { candidates, work: workName(operationId), environment, address },
+      signal,
+    );
+    if (made === null) throw new StepFailure(reasonFor(candidates.length));
+    const { id: backup_id, createdAt } = made.backup;
+    const facts = { backup_id, backup_created_at: createdAt.toISOString(), damaged_backups: made.damaged };
+    await saveResult(database, operationId, { ...facts, answers: true } satisfies Rebuilt);
   }
 
   async function publish({ environment }: RebuildEnvironmentInput): Promise<void> {
@@ -137,12 +122,7 @@ function isRebuilt(value: Json): value is Rebuilt {
 
 /** What the owner should know although it is there again. */
 function warningOf({ damaged_backups, backup_created_at, answers }: Rebuilt): string | null {
-  const older =
-    damaged_backups === 0
-      ? []
-      : [
-          `Its newest backups (${damaged_backups}) are missing or damaged: it is there as it was on ${backup_created_at}.`,
-        ];
+  const older = damaged_backups === 0 ? [] : [olderBackupWarning("Its", damaged_backups, backup_created_at)];
   const silent = answers ? [] : ["It does not answer when it is opened."];
   return older.length + silent.length === 0 ? null : [...older, ...silent].join(" ");
 }

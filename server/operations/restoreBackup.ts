@@ -3,13 +3,15 @@
  * each piece of it held against its hash, and becomes the environment's next release (`takeOver.ts`).
  */
 import { findBackup } from "../store/backups.ts";
+import { quotaOf } from "../store/diskUse.ts";
 import { backupRoom, workName } from "./backup.ts";
-import { requireRoom } from "./diskRoom.ts";
+import { requireRoom, requireWithinQuota } from "./diskRoom.ts";
 import { fetchBackup, moves } from "./fetchBackup.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { sharesOwn } from "./pushEnvironment.ts";
 import type { Services } from "./services.ts";
 import { takeOver } from "./takeOver.ts";
+import { frontPageOrClosed } from "./trial.ts";
 
 export type RestoreBackupInput = {
   /** Names the release that is built. */
@@ -33,6 +35,14 @@ function partsOf({ only }: RestoreBackupInput) {
   return { files: only === "database" ? "none" : "all", database: only === "files" ? "none" : "all" } as const;
 }
 
+/** Who goes to and fro gets names that say so, and none that grows each time. */
+function noteOf(backupName: string): string {
+  const [, undone] = /^Before a restore of (.*)$/s.exec(backupName) ?? [];
+  if (undone !== undefined) return `Before the restore of ${undone} was undone`;
+  const [, redone] = /^Before the restore of (.*) was undone$/s.exec(backupName) ?? [];
+  return `Before a restore of ${redone ?? backupName}`;
+}
+
 export function restoreBackup(services: Services): OperationDefinition<RestoreBackupInput> {
   const { database, runtime, archives } = services;
 
@@ -46,7 +56,12 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
     const { target, token, address, only } = input;
     const backup = await backupOf(input);
     const work = workName(operationId);
-    const folder = await fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
+    const fetched = fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
+    const folder = await fetched.catch(async (error: unknown) => {
+      // Of one that is removed meanwhile, anything may be missing.
+      await backupOf(input);
+      throw error;
+    });
     const addresses = moves(backup, address);
     await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
     await archives.removeWorkFolder(work);
@@ -60,6 +75,9 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
         deadlineSeconds: 120,
         run: async ({ input }) => {
           const { bytes } = await backupOf(input);
+          const quota = await quotaOf(database, input.target.id, services.diskQuotaBytes);
+          // How large a part of a backup is, is not known.
+          if (input.only === null) requireWithinQuota(bytes, quota, "The restore");
           // Once as it comes from the archives, and once as the next release.
           const copies = [await backupRoom(database, input.target)];
           await requireRoom(runtime, { copies, moreBytes: 2 * bytes }, "The restore");
@@ -76,7 +94,8 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
       },
       ...takeOver<RestoreBackupInput>(services, {
         what: "What would be restored",
-        note: ({ backupName }) => `Before a restore of ${backupName}`,
+        note: ({ backupName }) => noteOf(backupName),
+        page: frontPageOrClosed,
         sharesOwn: (input) => sharesOwn(partsOf(input)),
       }),
     ],

@@ -1,18 +1,21 @@
 /**
- * A deleted site, or an environment that was deleted from a site, is there again under the same ids: made of its backup,
- * made known, and seen to answer before it is shown. If anything fails it can be brought back as before.
+ * A deleted site, or an environment that was deleted from a site, is there again under the same ids: made of its newest backup
+ * that is whole, made known, and seen to answer before it is shown. If anything fails it can be brought back as before.
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
-import { findBackup } from "../store/backups.ts";
+import { warnOfOperation } from "../store/activity.ts";
+import { backupForOperation, type FinishedBackup, findBackup, listFinishedBackups } from "../store/backups.ts";
+import type { Json } from "../store/database.ts";
 import { removeDeletedEnvironment } from "../store/deletedEnvironments.ts";
 import { removeDeletedSite } from "../store/deletedSites.ts";
 import { isEnvironmentThere, removeEnvironmentRows } from "../store/environments.ts";
+import { readResult, saveResult } from "../store/operations.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
 import { attempt, quickPace } from "./attempt.ts";
 import { workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
-import { makeOfBackup } from "./fetchBackup.ts";
+import { makeOfNewestWhole, olderBackupWarning } from "./newestWhole.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -32,6 +35,16 @@ export type RestoreDeletedInput = {
   readonly environments: readonly Returning[];
 };
 
+/** What one of them was made of. */
+type Returned = {
+  readonly environment_id: string;
+  readonly display_name: string;
+  readonly backup_id: number;
+  readonly backup_created_at: string;
+  /** Newer backups that are missing or damaged. */
+  readonly damaged_backups: number;
+};
+
 /** For what passes by itself before its first page comes. */
 const patienceSeconds = 20;
 
@@ -46,13 +59,30 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
   }
 
   async function make({ input, operationId, signal }: StepContext<RestoreDeletedInput>): Promise<void> {
+    const returned = [...returnedIn(await readResult(database, operationId))];
     // One after the other: each has the operation's work folder for itself.
     for (const returning of input.environments) {
-      const { environment, address } = returning;
-      const work = { backup: await backupOf(returning), work: workName(operationId), environment, address };
-      const { wordpressVersion } = await makeOfBackup(services, work, signal);
-      if (wordpressVersion !== null) await noteWordPressVersion(database, environment.id, wordpressVersion);
+      if (returned.some(({ environment_id }) => environment_id === returning.environment.id)) continue;
+      returned.push(await makeOne(returning, workName(operationId), signal));
+      await saveResult(database, operationId, { environments: returned });
     }
+  }
+
+  async function makeOne(returning: Returning, work: string, signal: AbortSignal): Promise<Returned> {
+    const { environment, address, backupId } = returning;
+    const candidates = (await listFinishedBackups(database, environment.id)).filter(({ id }) => id <= backupId);
+    const displayName = (await backupForOperation(database, backupId))?.environment_display_name ?? "";
+    const made = await makeOfNewestWhole(services, { candidates, work, environment, address }, signal);
+    if (made === null) throw new StepFailure(noneIsWhole(displayName, candidates));
+    const { backup, damaged, wordpressVersion } = made;
+    if (wordpressVersion !== null) await noteWordPressVersion(database, environment.id, wordpressVersion);
+    return {
+      environment_id: environment.id,
+      display_name: displayName,
+      backup_id: backup.id,
+      backup_created_at: backup.createdAt.toISOString(),
+      damaged_backups: damaged,
+    };
   }
 
   /** It may have been closed for maintenance, or broken, when it was deleted: then that is what it is again. */
@@ -106,7 +136,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
         },
       },
     ],
-    succeeded: async (transaction, { input }) => {
+    succeeded: async (transaction, { input, operationId }) => {
       const [first] = input.environments;
       if (!first || !(await isEnvironmentThere(transaction, first.environment.id))) {
         throw new StepFailure("The site was deleted while this was brought back.");
@@ -117,7 +147,10 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       } else {
         await removeDeletedEnvironment(transaction, first.environment.id);
       }
-      return { address: first.address };
+      const environments = returnedIn(await readResult(transaction, operationId));
+      const warning = warningOf(environments);
+      if (warning !== null) await warnOfOperation(transaction, operationId, warning);
+      return { address: first.address, environments: environments.map((returned) => ({ ...returned })) };
     },
     // It can still be brought back.
     failed: async (transaction, { input }) => {
@@ -125,4 +158,31 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       for (const id of ids(input)) await removeEnvironmentRows(transaction, id);
     },
   };
+}
+
+function returnedIn(result: Json): readonly Returned[] {
+  const isThere = typeof result === "object" && result !== null && "environments" in result;
+  return isThere && Array.isArray(result.environments) ? result.environments.filter(isReturned) : [];
+}
+
+function isReturned(value: Json): value is Returned {
+  return typeof value === "object" && value !== null && "environment_id" in value && "damaged_backups" in value;
+}
+
+/** What the owner should know although everything is there again. */
+function warningOf(environments: readonly Returned[]): string | null {
+  const older = environments.filter(({ damaged_backups }) => damaged_backups > 0);
+  if (older.length === 0) return null;
+  return older
+    .map((one) => olderBackupWarning(`${one.display_name}:`, one.damaged_backups, one.backup_created_at))
+    .join(" ");
+}
+
+/** Whoever wants the rest of a site back all the same is told how. */
+function noneIsWhole(displayName: string, candidates: readonly FinishedBackup[]): string {
+  const ids = candidates.map(({ id }) => id).join(", ");
+  return (
+    `What the environment ${displayName} would be brought back from is missing or damaged in the archives: none of its ` +
+    `backups (${ids}) is whole. Where it is a further environment of a site, remove these backups; the site is then brought back without it.`
+  );
 }

@@ -143,7 +143,8 @@ class Run {
       await this.#insist("fail", () =>
         this.#end(async (transaction) => {
           await this.#definition.failed(transaction, this.#endContext());
-          return { state: "failed", publicError: reason };
+          const result = (await this.#definition.keptOfFailure?.(transaction, this.#endContext())) ?? null;
+          return { state: "failed", publicError: reason, result };
         }),
       );
       return "done";

@@ -4,6 +4,7 @@ import type { Archives } from "../archives/archives.ts";
 import type { Downloads } from "../archives/downloads.ts";
 import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
+import type { Sealer } from "../sealing.ts";
 import type { BackupType } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
 import type { Probe } from "./probe.ts";
@@ -20,9 +21,19 @@ export interface Services {
   readonly archives: Archives;
   /** For which a backup of each type is kept. */
   readonly backupDays: Readonly<Record<BackupType, number>>;
+  /** For which what was deleted can be brought back, and the newest backup of it is kept. */
+  readonly undeleteDays: number;
   /** After which a scheduled backup reads everything again. */
   readonly fullBackupDays: number;
+  /** After which a backup reads again what it takes over from those before. */
+  readonly archiveReadDays: number;
+  /** Of environments without a quota of their own; null: none. */
+  readonly diskQuotaBytes: number | null;
   readonly downloads: Downloads;
   /** For which a link to a downloadable backup is good. */
   readonly downloadHours: number;
+  /** Keeps what commands of WP-CLI have printed. */
+  readonly sealer: Sealer;
+  /** After so long a command of WP-CLI is ended. */
+  readonly wpCliSeconds: number;
 }

@@ -14,6 +14,7 @@ import { type Step, type StepContext, StepFailure } from "./operation.ts";
 import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
+import { frontPage, type TrialPage } from "./trial.ts";
 
 /** What an operation's input must say. */
 export interface TakeOver {
@@ -31,6 +32,8 @@ export interface TakeOverFacts<Input> {
   note(input: Input): string;
   /** Whether something of the target's own is served by the next release too: trying that out must not change it. */
   sharesOwn(input: Input): boolean;
+  /** Which answer is right when it is tried out. Absent: the front page, without an error. */
+  readonly page?: TrialPage;
 }
 
 const trialSeconds = 90;
@@ -54,7 +57,7 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, sharesOwn }: TakeOverFacts<Input>,
+  { what, note, sharesOwn, page = frontPage }: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
@@ -64,7 +67,7 @@ export function takeOver<Input extends TakeOver>(
     const { version: phpVersion } = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
     if (staged === null) throw new StepFailure("What was built is not there any more.");
-    const candidate = { environment: target, phpVersion, address, what };
+    const candidate = { environment: target, phpVersion, address, what, page };
     // What one half of it writes may belong to what the other half does: either both are changed or neither.
     const isReadOnly = sharesOwn(input);
     if (await patientlyTryOut(tryOut, { ...candidate, layout: staged, isReadOnly }, trialSeconds, stop)) return;

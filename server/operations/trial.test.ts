@@ -2,7 +2,7 @@ import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import { describe, expect, test } from "vitest";
 import type { Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
-import { faultOf, loginPage, makeTryOut, TrialFailed } from "./trial.ts";
+import { faultOf, frontPage, frontPageOrClosed, loginPage, makeTryOut, TrialFailed } from "./trial.ts";
 
 const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
 const parseError =
@@ -82,6 +82,22 @@ describe("trying out", () => {
     expect(asked).toEqual([{ environment, host: "demo.localhost:8081", url: "/", isReadOnly: true }]);
     await makeTryOut({ tryOut })({ ...candidate, page: loginPage, isOffline: true }, signal);
     expect(asked[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
+  });
+
+  test.each([
+    ["a site that is closed for maintenance", frontPageOrClosed, 503, "", null],
+    [
+      "the same with an error of PHP's",
+      frontPageOrClosed,
+      503,
+      "PHP Fatal error:  Boom",
+      "has the status 503: PHP Fatal error:  Boom",
+    ],
+    ["a site that is broken", frontPageOrClosed, 500, "", "has the status 500"],
+    ["the same where nothing may be closed", frontPage, 503, "", "has the status 503"],
+  ] as const)("of what comes back, %s is what it should be or not", (_, page, status, errors, fault) => {
+    const wanted = fault === null ? null : `its front page ${fault}`;
+    expect(faultOf({ ...fine, status, errors }, page)).toBe(wanted);
   });
 
   test("tells that nothing is known where PHP wanted to change what it may not", async () => {

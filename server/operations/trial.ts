@@ -58,6 +58,12 @@ export const frontPage: TrialPage = {
   },
 };
 
+/** The same, of what comes back as it was: it may have been closed for maintenance, which a site says with 503. */
+export const frontPageOrClosed: TrialPage = {
+  ...frontPage,
+  fault: (answer, hasError) => (answer.status === 503 && !hasError ? null : frontPage.fault(answer, hasError)),
+};
+
 /** WordPress's own, or where it sends people who want to log in. */
 export const loginPage: TrialPage = {
   url: "/wp-login.php",

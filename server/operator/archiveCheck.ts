@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Pool } from "pg";
 import { openArchives } from "../archives/archives.ts";
-import { openBlobs, parseArchiveUrl } from "../archives/archiveUrl.ts";
 import type { Blobs } from "../archives/blobs.ts";
+import { openBlobs } from "../archives/openBlobs.ts";
+import { nameOfPlace, parseArchiveUrl } from "../archiveUrl.ts";
 import type { Config } from "../config.ts";
 import { openKey } from "../sealing.ts";
 import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
 import { piecesFor } from "../store/pieces.ts";
-import { nameOfPlace } from "./words.ts";
 
 export interface Found {
   /** In words. */

@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { findInstallation, withDatabase } from "@sitewright/supervisor/ownDatabase.ts";
 import { brokenOffRestore, readLastStart } from "@sitewright/supervisor/records.ts";
-import { parseArchiveUrl } from "../archives/archiveUrl.ts";
+import { nameOfPlace, parseArchiveUrl } from "../archiveUrl.ts";
 import type { Config } from "../config.ts";
 import { backupInstallation, type KeptBeside, type MadeBackup } from "../moving/backupInstallation.ts";
 import { checkPlace } from "../moving/envelope.ts";
@@ -12,7 +12,7 @@ import { openPool } from "../store/open.ts";
 import { Failure, failed } from "./failure.ts";
 import { backUpAll } from "./freshBackups.ts";
 import { choosePassphrase, type Typist } from "./passphrase.ts";
-import { ago, contentOf, listOf, nameOfPlace, sizeOf } from "./words.ts";
+import { ago, contentOf, listOf, sizeOf } from "./words.ts";
 
 export interface BackupWish {
   readonly file: string;

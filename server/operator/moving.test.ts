@@ -132,6 +132,7 @@ describe("restore", () => {
     expect(restored.output).toContain(`The installation is restored in ${data}`);
     expect(restored.output).toContain("Stop the installation that was backed up, for good.");
     expect(restored.output).toContain(`Copy its archives, ${world.facts.dataFolder}/archives, to ${data}/archives`);
+    expect(restored.output).toContain(`3. SITEWRIGHT_DATA='${data}' npm start\n`);
     expect(existsSync(join(data, "restore.json"))).toBe(false);
     expect(existsSync(settings.SITEWRIGHT_RUN ?? "")).toBe(false);
     for (const path of ["secrets/key", "secrets/archive-key", "first-run.json"]) {

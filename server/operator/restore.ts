@@ -78,7 +78,7 @@ async function carryOut(opened: Opened, id: string, { config, env }: Surrounding
         const filled = await fill(pool, opened, id, config);
         removeRestore(config.data);
         const found = await findWhole(pool, loadConfig(withSettingsFile(env)));
-        return tell(opened.header, filled, found, config);
+        return tell(opened.header, filled, found, { config, env });
       } finally {
         await pool.end();
       }
@@ -137,8 +137,15 @@ async function clear({ data }: Config): Promise<void> {
   removeRestore(data);
 }
 
-function tell(header: Header, { madeAt, strangers }: Filled, found: Found, config: Config): string {
+function tell(
+  header: Header,
+  { madeAt, strangers }: Filled,
+  found: Found,
+  { config, env }: Pick<Surroundings, "config" | "env">,
+): string {
   const { data, databaseUrl } = config;
+  // As literally as it is to be typed: without it, another installation begins in the usual folder.
+  const start = `${env.SITEWRIGHT_DATA ? `SITEWRIGHT_DATA='${data}' ` : ""}npm start`;
   return [
     `The installation is restored in ${data}, as it was ${ago(madeAt)} (${madeAt.toISOString()}).`,
     `Its settings are in ${settingsPath(data)}: look whether they are right for this machine.`,
@@ -151,11 +158,16 @@ function tell(header: Header, { madeAt, strangers }: Filled, found: Found, confi
     ...(header.archiveFolder === null
       ? []
       : [
-          `  2. Copy its archives, ${header.archiveFolder}, to ${found.folder ?? "where SITEWRIGHT_ARCHIVE_URL says"}, if they are not there yet.`,
+          `  2. Copy its archives, ${header.archiveFolder}, to ${placeFor(header.archiveFolder, found)}, if they are not there yet.`,
         ]),
-    `  ${header.archiveFolder === null ? 2 : 3}. npm start${databaseUrl === null ? "" : ", with the same DATABASE_URL"}`,
+    `  ${header.archiveFolder === null ? 2 : 3}. ${start}${databaseUrl === null ? "" : ", with the same DATABASE_URL"}`,
     "Environments then come back one after the other; until then visitors are told that their site is not available at the moment.",
   ].join("\n");
+}
+
+function placeFor(archiveFolder: string, { folder }: Found): string {
+  if (folder === null) return "where SITEWRIGHT_ARCHIVE_URL says";
+  return folder === archiveFolder ? "the same folder on this machine" : folder;
 }
 
 function tellArchives({ archives }: Header, { place, environments, problem }: Found): string[] {

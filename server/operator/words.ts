@@ -1,5 +1,4 @@
 /** What the commands about backups of the installation tell, in words. */
-import type { ArchivePlace } from "../archives/archiveUrl.ts";
 import type { Counts } from "../moving/format.ts";
 import type { EnvironmentBackup } from "../store/moved.ts";
 
@@ -40,11 +39,4 @@ export function listOf<Listed extends EnvironmentBackup>(
   const names = environments.map(({ site, environment }) => `${site} / ${environment}`);
   const width = Math.max(0, ...names.map((name) => name.length));
   return environments.map((one, at) => `  ${(names[at] ?? "").padEnd(width)}  ${say(one)}`);
-}
-
-/** Without any secret. */
-export function nameOfPlace(place: ArchivePlace): string {
-  if (place.kind === "folder") return `the folder ${place.folder}`;
-  const folder = place.prefix === "" ? "" : `, folder ${place.prefix.replace(/\/$/, "")}`;
-  return `the bucket ${place.bucket} at ${place.endpoint}${folder}`;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { EdgeEnvironment } from "@sitewright/edge/table.ts";
-import { createFakeServing, type FakeTrial } from "@sitewright/runtimes/fake/serving.ts";
+import { createFakeServing, type FakeTask, type FakeTrial } from "@sitewright/runtimes/fake/serving.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { startTestEdge } from "../testing/edge.ts";
 import { EdgeUnavailable, makeEdgeClient } from "./edgeClient.ts";
@@ -92,4 +92,37 @@ test("an answer that is none of a trial is not taken for one", async () => {
   const { environment } = await openClient(async () => null);
   const trial = makeEdgeClient(socketPath).tryOut({ ...order, environment });
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
+});
+
+/** A client of an edge that serves one environment of the fake runtime. */
+async function openServed(tasks: Readonly<Record<string, FakeTask>>) {
+  const folder = await makeFolder();
+  const edge = await startTestEdge(folder, () => createFakeServing({ tasks }));
+  onTestFinished(() => edge[Symbol.asyncDispose]());
+  const client = makeEdgeClient(join(edge.runFolder, "edge.sock"));
+  const { environment } = await openClient(async () => null);
+  await client.putTable({ generation: 1, environments: [environment], hosts: [] });
+  return client;
+}
+
+const task = { environmentId: "one", host: "one.localhost", deadlineSeconds: 5 };
+
+test("a task gets its input, and its answer comes back", async () => {
+  const client = await openServed({ echo: ({ id }, input) => ({ id, input }) });
+  const result = await client.runTask({ ...task, work: { task: "echo", input: { name: "Zoë 'x'" } } });
+  expect(result).toMatchObject({ status: 200, errors: "", reason: null });
+  expect(JSON.parse(result.body ?? "")).toEqual({ id: "one", input: { name: "Zoë 'x'" } });
+});
+
+test("a task that isn't known has no answer, and one of another environment isn't begun", async () => {
+  const client = await openServed({});
+  const work = { task: "echo", input: {} };
+  expect(await client.runTask({ ...task, work })).toMatchObject({ status: 404, body: null });
+  const elsewhere = { ...task, environmentId: "two", work };
+  expect(await client.runTask(elsewhere)).toMatchObject({ status: 0, reason: "unavailable" });
+});
+
+test("a script of the site is run as for a visitor", async () => {
+  const client = await openServed({});
+  expect(await client.runTask({ ...task, work: { url: "/wp-cron.php" } })).toMatchObject({ reason: "unavailable" });
 });

@@ -1,6 +1,7 @@
 /** The edge process's admin server, on a Unix socket in a folder that only we may enter. */
 import { request } from "node:http";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/table.ts";
+import type { EdgeUsage } from "@sitewright/edge/usage.ts";
 
 export interface EdgeStatus {
   /** Of the table that it serves. */
@@ -33,10 +34,52 @@ export interface Trial {
   readonly location: string | null;
 }
 
+export interface TaskOrder {
+  readonly environmentId: string;
+  /** The environment's own, with port: WordPress is then at its address. */
+  readonly host: string;
+  /** A task of the platform and its input, which becomes JSON. Or path and query that a visitor could ask for, to a script. */
+  readonly work: { readonly task: string; readonly input: object } | { readonly url: string };
+  /** How long PHP may take, once it has begun. It may have to wait for a worker before. */
+  readonly deadlineSeconds: number;
+  /** Nobody waits for it: it gets no process that is kept warm for visitors, and keeps none. Absent: false. */
+  readonly isBackground?: boolean;
+}
+
+export interface LoginOffer {
+  /** Hexadecimal SHA-256 of the token in the link. */
+  readonly hash: string;
+  readonly environmentId: string;
+  readonly userId: number;
+  readonly login: string;
+  readonly seconds: number;
+}
+
+/** What came of a task. */
+export interface TaskResult {
+  /** Of PHP's answer; 0 where there was none. */
+  readonly status: number;
+  /**
+   * A task's answer, as JSON; of a script, the first 64 KiB that it printed. Null where there is none: a plugin may have
+   * ended the task before its end.
+   */
+  readonly body: string | null;
+  /** The beginning of what PHP wrote to its log meanwhile. */
+  readonly errors: string;
+  /**
+   * Why there was no answer: `busy`, `deadline`, `crashed` or `unavailable`; `frozen` where the environment is being
+   * replaced, and nothing was begun; `unfinished` where it was frozen meanwhile, and nobody knows what was done. Null
+   * where there was one.
+   */
+  readonly reason: string | null;
+}
+
 export interface EdgeClient {
   /** Hands over a table and gives the generation that the edge serves then: this one, or a newer. */
   putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
   status(signal?: AbortSignal): Promise<EdgeStatus>;
+  /** What each environment took since the edge began. */
+  usage(signal?: AbortSignal): Promise<EdgeUsage>;
   /** Resolves when no write to the environment is under way any more; the table that freezes it must be in force. */
   settle(environmentId: string, signal?: AbortSignal): Promise<void>;
   /**
@@ -44,6 +87,10 @@ export interface EdgeClient {
    * minute, it answers from processes that have started already.
    */
   tryOut(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
+  /** Has the PHP of an environment that is served do something for the platform. */
+  runTask(order: TaskOrder, signal?: AbortSignal): Promise<TaskResult>;
+  /** From now on whoever has the token is logged in once. False where the environment is not served. */
+  offerLogin(offer: LoginOffer, signal?: AbortSignal): Promise<boolean>;
 }
 
 /** The edge could not be asked, or did not understand: it may be starting. */
@@ -56,10 +103,12 @@ const patienceMilliseconds = 5_000;
 const trialPatienceMilliseconds = 65_000;
 /** Longer than the edge lets a write go on to a site that is frozen. */
 const settlePatienceMilliseconds = 30_000;
+/** A task may have to wait for a worker as long as a visitor, before its own time begins. */
+const taskPatienceMilliseconds = 65_000;
 
 /**
  * Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds; `settle` waits for
- * 30 seconds, `tryOut` for 65.
+ * 30 seconds, `tryOut` for 65, `runTask` for so many more than the task's deadline.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
   async function ask(
@@ -85,6 +134,11 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       const answer = await ask("GET", "/status", null, signal);
       return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
     },
+    usage: async (signal) => {
+      const answer = await ask("GET", "/usage", null, signal);
+      if (!isUsage(answer)) throw new EdgeUnavailable("The edge's answer is not that of its usage");
+      return answer;
+    },
     settle: async (environmentId, signal) => {
       await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settlePatienceMilliseconds);
     },
@@ -92,6 +146,16 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       const answer = await ask("POST", "/try", JSON.stringify(order), signal, trialPatienceMilliseconds);
       if (!isTrial(answer)) throw new EdgeUnavailable("The edge's answer is not that of a trial");
       return answer;
+    },
+    runTask: async ({ work, ...order }, signal) => {
+      const patience = taskPatienceMilliseconds + order.deadlineSeconds * 1000;
+      const answer = await ask("POST", "/task", JSON.stringify({ ...order, ...work }), signal, patience);
+      if (!isTaskResult(answer)) throw new EdgeUnavailable("The edge's answer is not that of a task");
+      return answer;
+    },
+    offerLogin: async (offer, signal) => {
+      const answer = await ask("POST", "/login", JSON.stringify(offer), signal);
+      return typeof answer === "object" && answer !== null && "isServed" in answer && answer.isServed === true;
     },
   };
 }
@@ -122,6 +186,17 @@ function exchange(options: Exchange, body: string | null): Promise<string> {
   });
 }
 
+function isUsage(answer: unknown): answer is EdgeUsage {
+  return (
+    typeof answer === "object" &&
+    answer !== null &&
+    "run" in answer &&
+    typeof answer.run === "string" &&
+    "environments" in answer &&
+    Array.isArray(answer.environments)
+  );
+}
+
 function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
 }
@@ -140,6 +215,21 @@ function isTrial(answer: unknown): answer is Trial {
     isTextOrNull(answer.reason) &&
     "location" in answer &&
     isTextOrNull(answer.location)
+  );
+}
+
+function isTaskResult(answer: unknown): answer is TaskResult {
+  return (
+    typeof answer === "object" &&
+    answer !== null &&
+    "status" in answer &&
+    typeof answer.status === "number" &&
+    "body" in answer &&
+    isTextOrNull(answer.body) &&
+    "errors" in answer &&
+    typeof answer.errors === "string" &&
+    "reason" in answer &&
+    isTextOrNull(answer.reason)
   );
 }
 

@@ -50,8 +50,11 @@ function addOperation(companyId: string): Promise<string> {
   });
 }
 
-/** A site that was deleted after that backup was made, and another backup of it that is kept for so many days. */
-async function addDeletedSite(days: number, otherDays: number) {
+/**
+ * A site that was deleted after a backup was made that is kept for so many days, and another backup of it. It can be
+ * brought back for as long as the first is kept, unless told.
+ */
+async function addDeletedSite(days: number, otherDays: number, undeleteDays = days) {
   const last = await addBackup(days);
   const { siteId, environmentId, operationId } = last;
   const other = { environmentId, operationId: randomUUID(), name: "n", note: null, type: "manual" } as const;
@@ -60,7 +63,7 @@ async function addDeletedSite(days: number, otherDays: number) {
   if (backup === null) throw new Error("There is no environment");
   await finishBackup(test.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
   await test.database.transaction().execute(async (transaction) => {
-    await keepDeletedSite(transaction, siteId, operationId);
+    await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
     await removeSiteRows(transaction, siteId);
   });
   return { ...last, otherId: backup.id };
@@ -183,6 +186,26 @@ it("what was deleted is forgotten when it can't be brought back any more, with e
   expect(await findBackup(test.database, otherId)).toBeNull();
 });
 
+it("the last backup of what was deleted stays as long as it can be brought back; others end at their own time", async () => {
+  const { id, otherId, siteId } = await addDeletedSite(1, 2, 10);
+  await sweep(3);
+  expect(await findBackup(test.database, id)).not.toBeNull();
+  expect(await findBackup(test.database, otherId)).toBeNull();
+  await sweep(9);
+  expect(await deletedRows(siteId)).toHaveLength(2);
+  expect(await findBackup(test.database, id)).not.toBeNull();
+  await sweep(11);
+  expect(await deletedRows(siteId)).toEqual([]);
+  expect(await findBackup(test.database, id)).toBeNull();
+});
+
+it("what has only a backup whose time is over can be brought back all the same", async () => {
+  const { id, siteId } = await addDeletedSite(-3, -3, 10);
+  await sweep(9);
+  expect(await deletedRows(siteId)).toHaveLength(2);
+  expect(await findBackup(test.database, id)).not.toBeNull();
+});
+
 it("what is being brought back is not forgotten meanwhile", async () => {
   const { id, environmentId, operationId, siteId } = await addDeletedSite(2, 2);
   const lock = { environment_id: environmentId, operation_id: operationId };
@@ -198,7 +221,8 @@ it("what is being brought back is not forgotten meanwhile", async () => {
 it("an environment that was deleted by itself is forgotten at its own time", async () => {
   const { id, environmentId, operationId, siteId } = await addBackup(2);
   await test.database.transaction().execute(async (transaction) => {
-    await keepDeletedEnvironments(transaction, [environmentId], { operationId, wentWithSite: false });
+    const deletion = { operationId, undeleteDays: 2, wentWithSite: false };
+    await keepDeletedEnvironments(transaction, [environmentId], deletion);
     await removeEnvironmentRows(transaction, environmentId);
   });
   await sweep(1);

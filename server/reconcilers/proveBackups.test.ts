@@ -110,9 +110,6 @@ describe("a proof", () => {
       environment_id: site.environmentId,
       input: {
         backupId,
-        backupName: "Daily",
-        environmentName: "Live",
-        siteName: site.displayName,
         environment: { id: site.environmentId },
         address: `http://${site.name}.localhost:8081`,
       },

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { EdgeTable } from "@sitewright/edge/table.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CreateSiteInput } from "../operations/createSite.ts";
+import { setMailDelivery } from "../store/mailDelivery.ts";
 import { setAwaitsRebuild } from "../store/moved.ts";
-import { lastGeneration, nextGeneration, setEnvironmentState } from "../store/routes.ts";
+import { announceChange, lastGeneration, nextGeneration, setEnvironmentState } from "../store/routes.ts";
 import { visit } from "../testing/edge.ts";
 import { silentLog } from "../testing/engine.ts";
 import { insertNewSite } from "../testing/sites.ts";
@@ -75,6 +76,30 @@ describe("publishRoutes", () => {
     const { hostname } = new URL(wordpress.address);
     expect(await readTable()).toMatchObject({ environments: [], hosts: [], away: [hostname, `*.${hostname}`] });
     expect((await visit(world.facts.edgePort, wordpress.address)).status).toBe(503);
+  });
+
+  test("tells who may reach mail servers, and a change of that is never taken for told before it is committed", async () => {
+    const id = await addServedSite();
+    const { database } = world.own;
+    const { publisher } = world.services;
+    const mailers = async () =>
+      (await readTable()).environments.flatMap((environment) => (environment.maySendMail ? [environment.id] : []));
+    await publisher.publish();
+    expect(await mailers()).toEqual([id]);
+    const mayCommit = Promise.withResolvers<void>();
+    const announced = Promise.withResolvers<void>();
+    const change = database.transaction().execute(async (transaction) => {
+      await announceChange(transaction);
+      await setMailDelivery(transaction, id, "keep");
+      announced.resolve();
+      await mayCommit.promise;
+    });
+    await announced.promise;
+    const told = publisher.reconcile();
+    mayCommit.resolve();
+    await Promise.all([change, told]);
+    await publisher.reconcile();
+    expect(await mailers()).toEqual([]);
   });
 
   test("who asks while it runs is served by what is read after that", async () => {

@@ -12,6 +12,7 @@ import type { Logger } from "pino";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import {
+  awaitAnnounced,
   lastGeneration,
   listAway,
   listServed,
@@ -28,7 +29,10 @@ export interface Publisher {
    * written all the same.
    */
   publish(): Promise<void>;
-  /** Publishes where the edge serves another generation than the newest. */
+  /**
+   * Publishes where the edge serves another generation than the newest; and once in any case: the process before may have been
+   * killed between a change and its publication.
+   */
   reconcile(): Promise<void>;
 }
 
@@ -38,6 +42,8 @@ export interface PublisherOptions {
   readonly edge: EdgeClient;
   /** The data folder; the table is kept in `edge/table.json` below it. */
   readonly dataFolder: string;
+  /** What an environment without a quota of its own may fill. Absent or null: anything. */
+  readonly diskQuotaBytes?: number | null;
   readonly log: Logger;
 }
 
@@ -49,6 +55,7 @@ export function makePublisher(options: PublisherOptions): Publisher {
   const { database, edge, log } = options;
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
+  let hasPublished = false;
 
   /** One at a time; all who ask while one runs share the next, which reads after they asked. */
   function publish(): Promise<void> {
@@ -69,10 +76,12 @@ export function makePublisher(options: PublisherOptions): Publisher {
 
   async function publishOnce(): Promise<void> {
     const generation = await nextGeneration(database);
-    const rows = { served: await listServed(database), away: await listAway(database) };
+    await awaitAnnounced(database);
+    const rows = { served: await listServed(database, options.diskQuotaBytes ?? null), away: await listAway(database) };
     const table = await makeTable(generation, rows, options);
     await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));
     await edge.putTable(table);
+    hasPublished = true;
   }
 
   return {
@@ -80,9 +89,9 @@ export function makePublisher(options: PublisherOptions): Publisher {
     reconcile: async () => {
       const wanted = await lastGeneration(database);
       const { generation } = await edge.status();
-      if (generation === wanted && wanted > 0) return;
+      if (hasPublished && generation === wanted) return;
       if (generation > wanted) await raiseGeneration(database, generation);
-      log.info({ wanted, serves: generation }, "The edge does not serve the newest table; it is published again");
+      log.info({ wanted, serves: generation }, "The edge may not serve the newest table; it is published again");
       await publish();
     },
   };

@@ -1,6 +1,7 @@
 /** Backups as rows. One is shown when everything that it needs is in the archives and was found there. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
+import { suspectWhereLost } from "./damage.ts";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 export type BackupType = "manual" | "scheduled" | "system-generated";
@@ -64,12 +65,22 @@ export async function finishBackup(database: Database, { id }: BackupRef, conten
   const { manifest, files, bytes, addedBytes, fullyReadAt = null, rowCounts = null } = content;
   const counts = rowCounts === null ? null : JSON.stringify(rowCounts);
   const kept = { manifest, files, bytes, added_bytes: addedBytes, fully_read_at: fullyReadAt, row_counts: counts };
-  const { numUpdatedRows } = await database
-    .updateTable("backups")
-    .set({ ...kept, verified_at: new Date() })
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return database.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("backups")
+      .set({ ...kept, verified_at: verifiedAt(id) })
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    await suspectWhereLost(transaction, id);
+    return numUpdatedRows > 0n;
+  });
+}
+
+/** The moment by which all that it needs was last read. */
+function verifiedAt(id: number) {
+  return sql<Date>`coalesce((
+    select least(min(k.read_at), now()) from backup_packs p join packs k on k.id = p.pack_id where p.backup_id = ${id}
+  ), now())`;
 }
 
 /** The newest one of the environment. */
@@ -118,8 +129,8 @@ export async function removeBackupById(database: Database | DatabaseTransaction,
 
 /**
  * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
- * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays. Gives
- * how many went.
+ * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays, and
+ * where something is known to be wrong with that one, the newest of which nothing is. Gives how many went.
  */
 export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -129,10 +140,14 @@ export async function removeExpiredBackups(database: Database, now: Date): Promi
       and not exists (select from environments e where e.id = b.environment_id and e.awaits_rebuild)
       and not exists (
         select from operations o where o.environment_id = b.environment_id and o.state in ('waiting', 'running'))
+      and not exists (
+        select from operations o
+        where o.kind = 'restoreBackup' and o.state in ('waiting', 'running') and (o.input->>'backupId')::integer = b.id)
       and (
         exists (
           select from backups n
-          where n.environment_id = b.environment_id and n.id > b.id and n.manifest is not null)
+          where n.environment_id = b.environment_id and n.id > b.id and n.manifest is not null
+            and ((n.damage is null and n.proof_error is null) or b.damage is not null or b.proof_error is not null))
         or not exists (select from environments e where e.id = b.environment_id))`.execute(database);
   return Number(numAffectedRows);
 }
@@ -150,37 +165,78 @@ export interface BackupRecord {
   readonly last_proven_restore: number | null;
   /** What was wrong when it was last restored for a proof. */
   readonly proof_error: string | null;
+  /** What it needs of the archives and was found missing or damaged. */
+  readonly damage: string | null;
   readonly size_bytes: number;
 }
 
-/** Columns of the environment beside each of its backups; where there is none, beside nothing. */
-type ListedBackup = { readonly environment_name: string } & (BackupRecord | { readonly id: null });
+/** Each column of the list as one array, the newest backup first. */
+type ListedColumns = { readonly [Column in keyof BackupRecord]: readonly BackupRecord[Column][] };
+
+const listedColumns = ["id", "name", "note", "type", "proof_error", "damage", "size_bytes"] as const;
+const listedMoments = ["created_at", "verified_at", "expires_at", "last_proven_restore"] as const;
+
+function arrayOf(value: string, column: keyof BackupRecord): string {
+  return `coalesce(json_agg(${value}), '[]') as ${column}`;
+}
+
+/**
+ * A thousand rows of eleven columns are eleven thousand values to be taken in one by one. Eleven columns of JSON take half of
+ * the time, a thousand objects of it twice as long.
+ */
+const listQuery = `
+  select e.display_name, l.*
+  from environments e left join lateral (
+    select ${listedColumns.map((column) => arrayOf(`b.${column}`, column)).join(", ")},
+      ${listedMoments.map((column) => arrayOf(`(date_part('epoch', b.${column}) * 1000)::bigint`, column)).join(", ")}
+    from (
+      select *, bytes as size_bytes from backups
+      where environment_id = e.id and manifest is not null order by id desc
+    ) b
+  ) l on true
+  where e.id = $1 and e.state <> 'adding'`;
 
 /** The environment's finished backups, newest first. Null where there is no such environment to be seen. */
 export async function listBackups(
   pool: Pool,
   environmentId: string,
 ): Promise<{ readonly display_name: string; readonly backups: readonly BackupRecord[] } | null> {
-  // Of a thousand, JSON made by the database takes twice as long, and exact numbers for times a half more.
-  const milliseconds = (column: string) => `round(date_part('epoch', b.${column}) * 1000) as ${column}`;
-  const { rows } = await pool.query<ListedBackup>({
+  const { rows } = await pool.query<ListedColumns & { readonly display_name: string }>({
     name: "list-backups",
-    text: `select e.display_name as environment_name, b.id, b.name, b.note, b.type, ${milliseconds("created_at")},
-        ${milliseconds("verified_at")}, ${milliseconds("expires_at")}, ${milliseconds("last_proven_restore")},
-        b.proof_error, b.bytes::float8 as size_bytes
-      from environments e left join backups b on b.environment_id = e.id and b.manifest is not null
-      where e.id = $1 and e.state <> 'adding' order by b.id desc`,
+    text: listQuery,
     values: [environmentId],
   });
-  const [first] = rows;
-  if (first === undefined) return null;
-  return { display_name: first.environment_name, backups: rows.filter((row) => row.id !== null) };
+  const [found] = rows;
+  return found === undefined ? null : { display_name: found.display_name, backups: recordsOf(found) };
+}
+
+function recordsOf(columns: ListedColumns): BackupRecord[] {
+  return columns.id.map((id, index) => ({
+    id,
+    name: valueAt(columns.name, index),
+    note: valueAt(columns.note, index),
+    type: valueAt(columns.type, index),
+    created_at: valueAt(columns.created_at, index),
+    verified_at: valueAt(columns.verified_at, index),
+    expires_at: valueAt(columns.expires_at, index),
+    last_proven_restore: valueAt(columns.last_proven_restore, index),
+    proof_error: valueAt(columns.proof_error, index),
+    damage: valueAt(columns.damage, index),
+    size_bytes: valueAt(columns.size_bytes, index),
+  }));
+}
+
+function valueAt<Value>(column: readonly Value[], index: number): Value {
+  const value = column[index];
+  if (value === undefined) throw new Error("The columns of a list differ in length");
+  return value;
 }
 
 /** A backup as an operation on it needs it. What it is of may have been deleted. */
 export interface BackupFacts {
   readonly id: number;
   readonly name: string;
+  readonly created_at: Date;
   readonly company_id: string;
   readonly site_id: string;
   readonly environment_id: string;
@@ -201,7 +257,7 @@ export async function backupForOperation(
     .leftJoin("deleted_sites as ds", "ds.id", "b.site_id")
     .where("b.id", "=", id)
     .where("b.manifest", "is not", null)
-    .select(["b.id", "b.name", "b.company_id", "b.site_id", "b.environment_id"])
+    .select(["b.id", "b.name", "b.created_at", "b.company_id", "b.site_id", "b.environment_id"])
     .select(({ fn, val }) => [
       fn.coalesce("e.display_name", "de.display_name", val("")).as("environment_display_name"),
       fn.coalesce("s.display_name", "ds.display_name", val("")).as("site_display_name"),

@@ -67,12 +67,74 @@ export interface Environments {
   created_at: Defaulted;
   is_frozen: Generated<boolean>;
   php_run: Generated<number>;
+  /** Addresses and networks whose visitors are refused. */
+  denied_ips: Generated<string[]>;
   backup_due_at: Moment;
   backup_failures: Generated<number>;
   last_proof_began: Moment;
   /** It was restored on another machine, and nothing of it is on this one's disk yet. */
   awaits_rebuild: Generated<boolean>;
+  php_threads: Generated<number>;
+  php_memory_mb: Generated<number>;
+  /** Null: as the installation has it. The same with the next. */
+  request_seconds: number | null;
+  disk_quota_bytes: number | null;
+  disk_bytes: number | null;
+  disk_measured_at: Moment;
+  written_at: Moment;
+  /** Null: what the kind of environment has. */
+  mail_delivery: ColumnType<MailDelivery | null, MailDelivery | null | undefined, MailDelivery | null>;
 }
+
+export interface UsageHours {
+  environment_id: string;
+  hour: Date;
+  php_requests: number;
+  php_milliseconds: number;
+  cpu_milliseconds: number;
+  killed_for_time: number;
+  killed_for_memory: number;
+  refused_busy: number;
+  bytes_sent: number;
+}
+
+export interface UsageSeen {
+  environment_id: string;
+  edge_run: string;
+  counters: JsonColumn<Readonly<Record<string, number>>>;
+  recent_cores: number;
+  seen_at: Defaulted;
+}
+
+export type MailDelivery = "send" | "keep";
+export type MailState = "kept" | "queued" | "sent" | "bounced" | "failed";
+
+export interface Mails {
+  id: string;
+  company_id: string;
+  site_id: string;
+  environment_id: string;
+  sender: string | null;
+  from_field: string;
+  subject: string;
+  recipients: string[];
+  waiting: string[];
+  refused: JsonColumn<readonly RefusedRecipient[]>;
+  message: Buffer;
+  bytes: number;
+  state: MailState;
+  is_wanted: Generated<boolean>;
+  attempts: Generated<number>;
+  queued_at: Moment;
+  next_attempt_at: Moment;
+  claimed_until: Moment;
+  last_error: string | null;
+  sent_at: Moment;
+  created_at: Defaulted;
+}
+
+/** Somebody whom the mail server did not take the message for, with its words. */
+export type RefusedRecipient = { readonly recipient: string; readonly message: string };
 
 export interface Backups {
   id: Generated<number>;
@@ -96,6 +158,8 @@ export interface Backups {
   last_proof: Moment;
   last_proven_restore: Moment;
   proof_error: string | null;
+  damage: string | null;
+  examine_at: Moment;
 }
 
 export interface DeletedSites {
@@ -122,6 +186,10 @@ export interface DeletedEnvironments {
   wordpress_version: string | null;
   is_opt_out_from_automatic_php_update: boolean;
   container_id: string;
+  php_threads: Generated<number>;
+  php_memory_mb: Generated<number>;
+  request_seconds: number | null;
+  disk_quota_bytes: number | null;
   created_at: Date;
   domain_id: string;
   host: string;
@@ -129,6 +197,8 @@ export interface DeletedEnvironments {
   deleted_at: Defaulted;
   deleted_by: string | null;
   restorable_until: Date;
+  denied_ips: Generated<string[]>;
+  mail_delivery: MailDelivery | null;
 }
 
 export interface Packs {
@@ -137,6 +207,7 @@ export interface Packs {
   state: "writing" | "kept" | "lost" | "doomed";
   bytes: number | null;
   state_since: Defaulted;
+  read_at: Moment;
 }
 
 export interface Pieces {
@@ -145,6 +216,12 @@ export interface Pieces {
   pack_id: string;
   start: number;
   length: number;
+}
+
+export interface ArchiveStore {
+  is_only: Generated<boolean>;
+  mark: Generated<string>;
+  place: string | null;
 }
 
 export interface BackupPacks {
@@ -245,6 +322,14 @@ export interface DownloadableBackups {
   expires_at: Date;
 }
 
+export interface CronRuns {
+  environment_id: string;
+  began_at: Date;
+  ended_at: Moment;
+  error: string | null;
+  failures: Generated<number>;
+}
+
 export interface Restores {
   id: string;
   made_at: Date;
@@ -263,6 +348,7 @@ export interface Tables {
   packs: Packs;
   pieces: Pieces;
   backup_packs: BackupPacks;
+  archive_store: ArchiveStore;
   deleted_sites: DeletedSites;
   deleted_environments: DeletedEnvironments;
   activity: ActivityTable;
@@ -270,7 +356,11 @@ export interface Tables {
   environment_locks: EnvironmentLocks;
   operation_wants: OperationWants;
   idempotency_keys: IdempotencyKeys;
+  cron_runs: CronRuns;
   restores: Restores;
+  usage_hours: UsageHours;
+  usage_seen: UsageSeen;
+  mails: Mails;
 }
 
 export type Database = Kysely<Tables>;

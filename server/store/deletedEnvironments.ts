@@ -55,35 +55,43 @@ export async function listDeletedEnvironments(
   return rows[0]?.list ?? [];
 }
 
-/** How an environment went: by which operation, and whether its site went with it. */
+/** How an environment went: by which operation, for how many days it can be brought back, and whether its site went with it. */
 export interface Deletion {
   readonly operationId: string;
+  readonly undeleteDays: number;
   readonly wentWithSite: boolean;
 }
 
 /**
  * Keeps what their rows are, of those that have a backup: the operation's, or, where nothing was on this machine's disk yet,
- * an earlier one. The rows are to be removed afterwards.
+ * an earlier one. It stays for as long as they can be brought back, whatever time it had. The rows are to be removed afterwards.
  */
 export async function keepDeletedEnvironments(
   transaction: DatabaseTransaction,
   environmentIds: readonly string[],
-  { operationId, wentWithSite }: Deletion,
+  { operationId, undeleteDays, wentWithSite }: Deletion,
 ): Promise<void> {
   await sql`
+    with newest as (
+      select distinct on (environment_id) id, environment_id from backups
+      where environment_id = any(${environmentIds}::uuid[]) and manifest is not null
+      order by environment_id, (operation_id = ${operationId}) desc, id desc
+    ), kept as (
+      update backups b set expires_at = greatest(b.expires_at, now() + make_interval(days => ${undeleteDays}::int))
+      from newest where b.id = newest.id
+      returning b.environment_id
+    )
     insert into deleted_environments (id, site_id, company_id, went_with_site, name, display_name, is_premium, php_version,
       wordpress_version, is_opt_out_from_automatic_php_update, container_id, created_at, domain_id, host, is_wildcard,
-      deleted_by, restorable_until)
+      php_threads, php_memory_mb, request_seconds, disk_quota_bytes, deleted_by, restorable_until, denied_ips,
+      mail_delivery)
     select e.id, e.site_id, e.company_id, ${wentWithSite}, e.name, e.display_name, e.is_premium, e.php_version,
       e.wordpress_version, e.is_opt_out_from_automatic_php_update, e.container_id, e.created_at, d.id, d.name, d.is_wildcard,
-      a.user_full_name, b.expires_at
+      e.php_threads, e.php_memory_mb, e.request_seconds, e.disk_quota_bytes, a.user_full_name,
+      now() + make_interval(days => ${undeleteDays}::int), e.denied_ips, e.mail_delivery
     from environments e
       join domains d on d.environment_id = e.id and d.is_primary
-      join lateral (
-        select expires_at from backups
-        where environment_id = e.id and manifest is not null
-        order by (operation_id = ${operationId}) desc, id desc limit 1
-      ) b on true
+      join kept on kept.environment_id = e.id
       join operations o on o.id = ${operationId}
       join activity a on a.id = o.activity_id
     where e.id = any(${environmentIds}::uuid[])`.execute(transaction);
@@ -143,12 +151,22 @@ export async function insertEnvironmentAgain(
 ): Promise<number | null> {
   const { rows } = await sql<{ number: number }>`
     insert into environments (id, site_id, company_id, name, display_name, is_premium, php_version, wordpress_version,
-      is_opt_out_from_automatic_php_update, container_id, created_at, state)
+      is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
+      created_at, denied_ips, mail_delivery, state)
     select id, site_id, company_id, ${names.name}, ${names.displayName}, is_premium, php_version, wordpress_version,
-      is_opt_out_from_automatic_php_update, container_id, created_at, 'adding'
+      is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
+      created_at, denied_ips, mail_delivery, 'adding'
     from deleted_environments where id = ${environmentId}
     on conflict do nothing returning number`.execute(transaction);
   return rows[0]?.number ?? null;
+}
+
+/** Those of the environments that are there, or were deleted and can be brought back. */
+export async function knownEnvironments(database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select id from environments where id = any(${ids}::uuid[])
+    union select id from deleted_environments where id = any(${ids}::uuid[])`.execute(database);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** It is there again. */

@@ -5,6 +5,7 @@ import type { DatabaseTransaction } from "./database.ts";
 import {
   type DeletedEnvironmentFacts,
   type DeletedEnvironmentRecord,
+  type Deletion,
   deletedEnvironmentsWhere,
   keepDeletedEnvironments,
   milliseconds,
@@ -53,11 +54,11 @@ export async function listDeletedSites(pool: Pool, filter: DeletedSiteFilter): P
 export async function keepDeletedSite(
   transaction: DatabaseTransaction,
   siteId: string,
-  operationId: string,
+  deletion: Omit<Deletion, "wentWithSite">,
 ): Promise<void> {
   const environments = transaction.selectFrom("environments").select("id").where("site_id", "=", siteId);
   const ids = (await environments.execute()).map(({ id }) => id);
-  await keepDeletedEnvironments(transaction, ids, { operationId, wentWithSite: true });
+  await keepDeletedEnvironments(transaction, ids, { ...deletion, wentWithSite: true });
   await sql`
     insert into deleted_sites (id, company_id, name, display_name, region, created_at, deleted_by, restorable_until)
     select s.id, s.company_id, s.name, s.display_name, s.region, s.created_at, e.deleted_by, e.restorable_until

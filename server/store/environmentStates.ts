@@ -148,12 +148,18 @@ export async function setPhpRun(database: Database, environmentId: string, run: 
   await database.updateTable("environments").set({ php_run: run }).where("id", "=", environmentId).execute();
 }
 
-/** Gives a copy what its source is served with: the version of PHP, and whether every name below its own leads to it. */
+/** Gives a copy what its source is served with: the version of PHP, what it may take, and whether every name below its own leads to it. */
 export async function serveLike(database: Database, environmentId: string, sourceId: string): Promise<void> {
   await database
     .updateTable("environments as e")
     .from("environments as source")
-    .set((eb) => ({ php_version: eb.ref("source.php_version") }))
+    .set((eb) => ({
+      php_version: eb.ref("source.php_version"),
+      php_threads: eb.ref("source.php_threads"),
+      php_memory_mb: eb.ref("source.php_memory_mb"),
+      request_seconds: eb.ref("source.request_seconds"),
+      disk_quota_bytes: eb.ref("source.disk_quota_bytes"),
+    }))
     .where("e.id", "=", environmentId)
     .where("source.id", "=", sourceId)
     .execute();

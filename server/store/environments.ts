@@ -1,6 +1,6 @@
 /** Environments and the domains that lead to them. */
 import { sql } from "kysely";
-import type { DatabaseTransaction } from "./database.ts";
+import type { DatabaseTransaction, MailDelivery } from "./database.ts";
 
 /** An environment as JSON, made by the database together with its site. */
 export interface EnvironmentRecord {
@@ -48,6 +48,8 @@ export interface NewEnvironment {
   readonly isPremium: boolean;
   readonly phpVersion: string;
   readonly containerId: string;
+  /** Absent: what its kind has. */
+  readonly mailDelivery?: MailDelivery;
 }
 
 /**
@@ -69,6 +71,7 @@ export async function insertEnvironment(
       is_premium: environment.isPremium,
       php_version: environment.phpVersion,
       container_id: environment.containerId,
+      mail_delivery: environment.mailDelivery ?? null,
       state: "adding",
     })
     .onConflict((conflict) => conflict.doNothing())

@@ -121,6 +121,16 @@ export async function areAwaitingRebuild(
   return row !== undefined;
 }
 
+/** Whether one of them waits for that, and there is no backup that it could be made of. */
+export async function haveLost(transaction: DatabaseTransaction, environmentIds: readonly string[]): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    select e.id from environments e
+    where e.id = any(${environmentIds}::uuid[]) and e.awaits_rebuild
+      and not exists (select from backups b where b.environment_id = e.id and b.manifest is not null)
+    limit 1`.execute(transaction);
+  return rows.length > 0;
+}
+
 /** It is on this machine, or is taken away from it again. Tolerates that the environment is gone. */
 export async function setAwaitsRebuild(database: Database, environmentId: string, awaits: boolean): Promise<void> {
   await database

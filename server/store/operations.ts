@@ -119,6 +119,22 @@ export async function saveResult(database: Database, operationId: string, result
     .execute();
 }
 
+/**
+ * Notes that something begins which must not begin twice. False where that was noted before, by whichever process: what
+ * came of it is then in the result, if anything is known of it.
+ */
+export async function noteBegun(database: Database, operationId: string): Promise<boolean> {
+  const row = await database
+    .updateTable("operations")
+    .set({ result: JSON.stringify({ begun: true }) })
+    .where("id", "=", operationId)
+    .where("state", "=", "running")
+    .where("result", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export async function readResult(database: Database | DatabaseTransaction, operationId: string): Promise<Json> {
   const row = await database
     .selectFrom("operations")
@@ -130,7 +146,7 @@ export async function readResult(database: Database | DatabaseTransaction, opera
 
 export type OperationEnd =
   | { readonly state: "succeeded"; readonly result: Json }
-  | { readonly state: "failed"; readonly publicError: string };
+  | { readonly state: "failed"; readonly publicError: string; readonly result?: Json };
 
 /**
  * Ends the operation, its activity entry and its locks, erases its secret, and lets those in line for the locks
@@ -149,7 +165,7 @@ export async function endOperation(
       step: null,
       steps_done: end.state === "succeeded" ? eb.ref("steps_total") : eb.ref("steps_done"),
       secret: null,
-      result: end.state === "succeeded" ? JSON.stringify(end.result) : null,
+      result: end.result == null && end.state === "failed" ? null : JSON.stringify(end.result),
       public_error: publicError,
       finished_at: sql<Date>`now()`,
     }))

@@ -1,4 +1,8 @@
-/** Packs that no backup needs: first doomed, so that nobody relies on them any more, and removed after a while. */
+/**
+ * Packs as rows: those that are to be read again; and those that no backup needs, which are first doomed, so that nobody
+ * relies on them any more, and removed after a while.
+ */
+import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
 export interface DoomedPack {
@@ -58,4 +62,30 @@ export async function findDoomedPacks(database: Database, before: Date): Promise
 /** Its content is gone from the archives. */
 export async function forgetPack(database: Database, id: string): Promise<void> {
   await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "doomed").execute();
+}
+
+export interface PackToRead {
+  readonly id: string;
+  readonly companyId: string;
+}
+
+/** Kept ones that were not read for so many days, the longest unread first. A moment that is still to come counts as never. */
+export async function findUnreadPacks(database: Database, days: number, limit: number): Promise<readonly PackToRead[]> {
+  const { rows } = await sql<PackToRead>`
+    select id, company_id as "companyId" from packs
+    where state = 'kept'
+      and (read_at is null or read_at not between now() - make_interval(secs => ${days * 86_400}::float8) and now())
+    order by read_at nulls first limit ${limit}`.execute(database);
+  return rows;
+}
+
+/** Where the pieces of a pack are in it, in order. */
+export async function listPieces(database: Database, pack: string) {
+  const pieces = database.selectFrom("pieces").select(["name", "start", "length"]).where("pack_id", "=", pack);
+  return pieces.orderBy("start").execute();
+}
+
+/** All of it was read, and is as it was written. Tolerates that it is gone. */
+export async function notePackRead(database: Database, pack: string): Promise<void> {
+  await database.updateTable("packs").set({ read_at: sql<Date>`now()` }).where("id", "=", pack).execute();
 }

@@ -1,6 +1,8 @@
 /** Which pieces of backups are kept, and in which pack each of them is. */
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { losePacks, mendWith } from "./lostPacks.ts";
+import { listPieces, notePackRead } from "./packs.ts";
 
 /** A piece's place in a pack. */
 interface PieceRow {
@@ -38,7 +40,8 @@ export function piecesFor(
     },
     addPack: async (pack: string, bytes: number, pieces: readonly PieceRow[]): Promise<void> => {
       await database.transaction().execute(async (transaction) => {
-        const kept = { state: "kept", bytes, state_since: new Date() } as const;
+        const now = new Date();
+        const kept = { state: "kept", bytes, state_since: now, read_at: now } as const;
         const { numUpdatedRows } = await transaction
           .updateTable("packs")
           .set(kept)
@@ -55,31 +58,35 @@ export function piecesFor(
             ${pieces.map(({ length }) => length)}::integer[]
           ) as piece (name, start, length)`.execute(transaction);
         await transaction.insertInto("backup_packs").values({ backup_id: backupId, pack_id: pack }).execute();
+        await mendWith(transaction, { pack, companyId, names: pieces.map(({ name }) => name) });
       });
     },
     locate: async (names: readonly Buffer[]) => {
       // In a pack that the backup needs: any other may be on its way out.
-      const { rows } = await sql<PieceRow & { pack: string }>`
-        select distinct on (p.name) p.name, p.pack_id as pack, p.start, p.length
-        from backup_packs b join pieces p on p.pack_id = b.pack_id
+      const { rows } = await sql<PieceRow & { pack: string; isLost: boolean }>`
+        select distinct on (p.name) p.name, p.pack_id as pack, p.start, p.length, k.state <> 'kept' as "isLost"
+        from backup_packs b join pieces p on p.pack_id = b.pack_id join packs k on k.id = b.pack_id
         where b.backup_id = ${backupId} and p.company_id = ${companyId} and p.name = any(${names}::bytea[])
-        order by p.name, p.pack_id`.execute(database);
+        order by p.name, k.state <> 'kept', p.pack_id`.execute(database);
       return new Map(rows.map((row) => [keyOf(row.name), row]));
     },
-    neededPacks: async (): Promise<ReadonlyMap<string, number>> => {
+    neededPacks: async () => {
       const rows = await database
         .selectFrom("backup_packs as b")
         .innerJoin("packs as k", "k.id", "b.pack_id")
         .where("b.backup_id", "=", backupId)
-        .select(["k.id", "k.bytes"])
+        .select(["k.id", "k.bytes", "k.read_at", "k.state"])
         .execute();
-      return new Map(rows.map(({ id, bytes }) => [id, bytes ?? 0]));
+      return new Map(
+        rows.map(({ id, bytes, read_at, state }) => [
+          id,
+          { bytes: bytes ?? 0, readAt: read_at, isLost: state === "lost" },
+        ]),
+      );
     },
-    markLost: async (packs: readonly string[]): Promise<void> => {
-      const lost = { state: "lost", state_since: new Date() } as const;
-      const rows = database.updateTable("packs").set(lost).where("state", "=", "kept");
-      if (packs.length > 0) await rows.where("id", "in", packs).execute();
-    },
+    piecesIn: (pack: string) => listPieces(database, pack),
+    noteRead: (pack: string) => notePackRead(database, pack),
+    markLost: (packs: readonly string[]) => losePacks(database, packs),
     release: async (packs: readonly string[]): Promise<void> => {
       const rows = database.deleteFrom("backup_packs").where("backup_id", "=", backupId);
       if (packs.length > 0) await rows.where("pack_id", "in", packs).execute();

@@ -89,7 +89,7 @@ export async function noteProven(transaction: DatabaseTransaction, backupId: num
   const now = sql<Date>`now()`;
   await transaction
     .updateTable("backups")
-    .set({ last_proof: now, last_proven_restore: now, proof_error: null })
+    .set({ last_proof: now, last_proven_restore: now, proof_error: null, damage: null, examine_at: null })
     .set((eb) => ({ verified_at: eb.fn<Date>("greatest", ["verified_at", now]) }))
     .where("id", "=", backupId)
     .execute();

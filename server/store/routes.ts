@@ -1,6 +1,7 @@
 /** What the edge is told, as rows: environments that are served, and the names that lead to them. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Environments } from "./database.ts";
+import { maySend } from "./mailDelivery.ts";
 
 export interface ServedRow {
   readonly id: string;
@@ -8,15 +9,47 @@ export interface ServedRow {
   readonly phpVersion: string;
   readonly isFrozen: boolean;
   readonly phpRun: number;
+  readonly limits: ServedLimits;
+  readonly deniedIps: readonly string[];
+  readonly maySendMail: boolean;
   readonly domains: readonly { readonly name: string; readonly isWildcard: boolean }[];
 }
 
+/** What it may take. */
+export interface ServedLimits {
+  readonly threads: number;
+  readonly memoryMb: number;
+  readonly requestSeconds: number | null;
+  /** By how much it could grow when it was last measured; null: no limit, or not measured yet. */
+  readonly disk: { readonly leftBytes: number; readonly measuredAt: number } | null;
+}
+
 /** A number higher than any given before. */
-export async function nextGeneration(database: Database): Promise<number> {
+export async function nextGeneration(database: Database | DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ generation: number }>`select nextval('edge_generation') as generation`.execute(database);
   const generation = rows[0]?.generation;
   if (generation === undefined) throw new Error("PostgreSQL gave no generation");
   return generation;
+}
+
+/** Any number; nobody else locks under it. */
+const announcement = 4_711_011;
+
+/**
+ * Says that the edge is to be told anew when this transaction is committed, whoever does it. Waits for nobody but a table
+ * that is just being read.
+ */
+export async function announceChange(transaction: DatabaseTransaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${announcement})`.execute(transaction);
+  await nextGeneration(transaction);
+}
+
+/**
+ * Waits until every change that was announced under a lower generation than the caller's can be read. One that is announced
+ * later gets a higher one, so that it is not taken for told.
+ */
+export async function awaitAnnounced(database: Database): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${announcement})`.execute(database);
 }
 
 /** The highest number given so far; 0 before the first. */
@@ -33,13 +66,19 @@ export async function raiseGeneration(database: Database, generation: number): P
   );
 }
 
-/** Every environment in the state `serving` with its active domains, by number. */
-export async function listServed(database: Database): Promise<ServedRow[]> {
+/**
+ * Every environment in the state `serving` with its active domains, by number. `usualQuotaBytes` is of those that have no
+ * quota of their own; null: none.
+ */
+export async function listServed(database: Database, usualQuotaBytes: number | null): Promise<ServedRow[]> {
   const rows = await database
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
     .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRun"])
-    .select(["d.name", "d.is_wildcard as isWildcard"])
+    .select(["e.php_threads as threads", "e.php_memory_mb as memoryMb", "e.request_seconds as requestSeconds"])
+    .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
+    .select(maySend("e").as("maySendMail"))
+    .select(["e.denied_ips as deniedIps", "d.name", "d.is_wildcard as isWildcard"])
     .where("e.state", "=", "serving")
     .orderBy("e.number")
     .orderBy("d.name")
@@ -47,12 +86,27 @@ export async function listServed(database: Database): Promise<ServedRow[]> {
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((own) => {
     const [first] = own;
     if (!first) return [];
-    const { id, number, phpVersion, isFrozen, phpRun } = first;
+    const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps, maySendMail } =
+      first;
+    const disk = leftOf(first, usualQuotaBytes);
+    const limits = { threads, memoryMb, requestSeconds, disk };
     const domains = own.flatMap(({ name, isWildcard }) =>
       name === null ? [] : [{ name, isWildcard: isWildcard ?? false }],
     );
-    return [{ id, number, phpVersion, isFrozen, phpRun, domains }];
+    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, maySendMail, domains }];
   });
+}
+
+interface Measured {
+  readonly quotaBytes: number | null;
+  readonly diskBytes: number | null;
+  readonly measuredAt: Date | null;
+}
+
+function leftOf({ quotaBytes, diskBytes, measuredAt }: Measured, usualQuotaBytes: number | null): ServedLimits["disk"] {
+  const quota = quotaBytes ?? usualQuotaBytes;
+  if (quota === null || diskBytes === null || measuredAt === null) return null;
+  return { leftBytes: quota - diskBytes, measuredAt: measuredAt.getTime() };
 }
 
 /** Names that lead to environments which are made anew and served then. */

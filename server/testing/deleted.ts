@@ -166,7 +166,7 @@ export const restoringDeletedSite: Subject = {
     const site = await liveSite(world);
     const places = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
     await deleted(world, { site, places }, async (transaction, operationId) => {
-      await keepDeletedSite(transaction, site.siteId, operationId);
+      await keepDeletedSite(transaction, site.siteId, { operationId, undeleteDays: 14 });
       await removeSiteRows(transaction, site.siteId);
     });
     return requestFor(world, "restoreDeletedSite", { site, places });
@@ -187,7 +187,7 @@ export const restoringDeletedEnvironment: Subject = {
     const site = await liveSite(world);
     const place = await servedAnother(world, site);
     await deleted(world, { site, places: [place] }, async (transaction, operationId) => {
-      await keepDeletedEnvironments(transaction, [place.id], { operationId, wentWithSite: false });
+      await keepDeletedEnvironments(transaction, [place.id], { operationId, undeleteDays: 14, wentWithSite: false });
       await removeEnvironmentRows(transaction, place.id);
     });
     return requestFor(world, "restoreDeletedEnvironment", { site, places: [place] });

@@ -4,6 +4,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
+import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
 import type { Serving } from "@sitewright/runtimes/runtime.ts";
 import { tableFile } from "../reconcilers/publishRoutes.ts";
@@ -41,6 +42,7 @@ export async function startTestEdge(
     loopbackSocket: join(phpFolder, "edge-loopback.sock"),
     tableFile: tableFile(dataFolder),
     limits,
+    logs: createEnvironmentLogs({ folder: join(dataFolder, "environment-logs") }),
     log: silentLog,
   });
   port = edge.port;

@@ -61,6 +61,9 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     comparePush: addSite,
     modifyPhpVersion: addSite,
     restartPhp: addSite,
+    changeEnvironmentPhpAllocation: addSite,
+    changeSitePhpAllocation: addSite,
+    changeEnvironmentLimits: addSite,
     addManualBackup: addSite,
     addScheduledBackup: addSite,
     addDownloadableBackup: addSite,
@@ -70,6 +73,9 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     restoreDeletedEnvironment: addSite,
     proveBackup: addSite,
     rebuildEnvironment: addSite,
+    searchAndReplace: addSite,
+    previewSearchAndReplace: addSite,
+    runWpCli: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

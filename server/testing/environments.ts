@@ -1,15 +1,18 @@
 /** Environments as the subjects of operations: a live site with what the operation works on, and what became of it. */
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { EdgeTable } from "@sitewright/edge/table.ts";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateEnvironmentInput, NewContent } from "../operations/createEnvironment.ts";
 import type { DeleteEnvironmentInput } from "../operations/deleteEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/pushEnvironment.ts";
+import { tableFile } from "../reconcilers/publishRoutes.ts";
 import { nobody } from "../store/activity.ts";
 import type { Database } from "../store/database.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../store/environments.ts";
+import { type OwnLimits, ownLimits } from "../store/limits.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { visit } from "./edge.ts";
 import { checkPassword } from "./password.ts";
@@ -186,6 +189,40 @@ export const restartingPhp: Subject = {
   finished: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
   cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
+
+/** What the environment may take, from two workers of 256 MB to three of 128, on a site with a further environment. */
+export function changingLimits(kind: "changeEnvironmentPhpAllocation" | "changeSitePhpAllocation"): Subject {
+  const before = { php_threads: 2, php_memory_mb: 256, request_seconds: null, disk_quota_bytes: null };
+  const changes = { php_threads: 3, php_memory_mb: 128 };
+  return {
+    kind,
+    prepare: async (world) => {
+      const site = await liveSite(world);
+      const other = await servedAnother(world, site);
+      const environment = { ...site.environment, address: site.address };
+      const locks = kind === "changeSitePhpAllocation" ? [environment.id, other.id] : [environment.id];
+      const input = { environmentIds: locks, changes };
+      const request = { ...requestOn(site, environment), kind, locks, input } as const;
+      return remember(request, { site, environment });
+    },
+    finished: (world, request) => limitsAre(world, request, { ...before, ...changes }),
+    cleanSlate: (world, request) => limitsAre(world, request, before),
+  };
+}
+
+/** In the database, and in the table that the edge begins with. */
+async function limitsAre({ own, facts }: World, request: OperationRequest, wanted: OwnLimits): Promise<string[]> {
+  const table: EdgeTable = JSON.parse(await readFile(tableFile(facts.dataFolder), "utf8"));
+  const found = await ownLimits(own.database, request.locks);
+  const { php_threads: threads, php_memory_mb: memoryMb, request_seconds: requestSeconds } = wanted;
+  return found.flatMap(({ id, ...limits }) => [
+    ...compare(wanted, limits),
+    ...compare(
+      { threads, memoryMb, requestSeconds, disk: null },
+      table.environments.find((environment) => environment.id === id)?.limits ?? {},
+    ),
+  ]);
+}
 
 /** A dry run of a push: whatever becomes of it, the live environment stays as it is. */
 export const comparing: Subject = {

@@ -36,7 +36,7 @@ export async function proofOf(
     siteId,
     environmentId: environment.id,
     locks: [],
-    input: { backupId, ...names, environment, address, scratch: { id: randomUUID(), number } },
+    input: { backupId, environment, address, scratch: { id: randomUUID(), number } },
     whenBusy: "fail",
     actor: nobody,
     activityParameters: names,

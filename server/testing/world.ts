@@ -11,11 +11,13 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { openArchives } from "../archives/archives.ts";
 import { openDownloads } from "../archives/downloads.ts";
 import { openFolderBlobs } from "../archives/folderBlobs.ts";
+import { namingFailures } from "../archives/namedFailures.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
 import { makeTryOut } from "../operations/trial.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
+import { makeSealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
 import { piecesFor } from "../store/pieces.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
@@ -69,16 +71,21 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     archives: openArchives({
-      blobs: openFolderBlobs(join(facts.dataFolder, "archives")),
+      blobs: namingFailures(openFolderBlobs(join(facts.dataFolder, "archives"))),
       key: archiveKey,
       indexOf: (backup) => piecesFor(database, backup),
       work: join(facts.dataFolder, "work"),
       removeFolder: removeTree,
     }),
     backupDays: { manual: 14, scheduled: 14, "system-generated": 14 },
+    undeleteDays: 14,
     fullBackupDays: 7,
+    archiveReadDays: 7,
+    diskQuotaBytes: null,
     downloads: openDownloads(join(facts.dataFolder, "downloads")),
     downloadHours: 72,
+    sealer: makeSealer(archiveKey),
+    wpCliSeconds: 60,
   };
 }
 
@@ -97,6 +104,8 @@ export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime 
     edgePort: edge.edge.port,
   };
   const services = servicesOf(facts, own.database, runtime);
+  // As the control process does when it starts: until then the edge calls no name unknown.
+  await services.publisher.publish();
   const owned = stack.move();
   return { facts, own, services, runtime: parameter, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

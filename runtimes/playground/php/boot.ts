@@ -6,16 +6,24 @@ import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
 import { type InstantiateWasm, loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
-import { createSpawnHandler } from "@php-wasm/util";
+import type { OutgoingMail } from "../../runtime.ts";
 import { mainModuleOf } from "./build.ts";
+import { createDiskBudget } from "./diskBudget.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
+import { installPlatform } from "./platform.ts";
+import { createRemarks } from "./remarks.ts";
+import { createPrograms, type HandOver, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
+/** What WordPress raises the limit to by itself, in MB. */
+const wordpressMegabytes = 256;
+/** PHP runs what is in this folder before each script, in the order of the names. */
+const memoryScript = "/internal/shared/preload/00-memory.php";
 
 /** Whatever starts a process, and what makes links (`mounts.ts` refuses them too). */
 const disabledFunctions = [
@@ -48,10 +56,9 @@ const settings = {
   max_execution_time: 0,
   allow_url_include: 0,
   "session.save_path": sessionFolder,
-  sendmail_path: "/usr/sbin/sendmail -t -i",
+  sendmail_path: `${sendmailProgram} -t -i`,
   "openssl.cafile": certificateFile,
   "curl.cainfo": certificateFile,
-  disable_functions: disabledFunctions.join(","),
 };
 
 function hasNetwork(runtime: object): runtime is NetworkedRuntime {
@@ -78,14 +85,39 @@ function hasFiles(runtime: object): runtime is Files {
 const outputs = new Set(["/request/stdout", "/request/stderr"]);
 const standardDescriptors = 3;
 
+export interface Outputs {
+  readonly onStdout: (bytes: Uint8Array) => void;
+  readonly onStderr: (bytes: Uint8Array) => void;
+}
+const nowhere: HandOver = async () => "nothing can be sent from here";
+
 export class GuardedPhp extends PHP {
   /** For the mounts of its environment. */
   readonly writes = createWriteGuard();
+  readonly disk = createDiskBudget();
+
+  /** What is told about a request besides what PHP itself writes to its log. */
+  readonly remarks = createRemarks();
+
+  /** A message is a change that a protected request must not make. */
+  async handOver(mail: OutgoingMail, next: HandOver = nowhere): Promise<string | null> {
+    return this.writes.refuses() ? "nothing can be sent at the moment" : next(mail);
+  }
 
   guard(rules: () => NetworkRules | null): void {
     const runtime = this[runtimeOf];
     if (!hasNetwork(runtime)) throw new Error("This PHP's network has another form; it can't be guarded.");
     guardNetwork(runtime, rules);
+  }
+
+  /**
+   * PHP has read its settings when it knows its environment: the limit is set before each script. What WordPress may raise it
+   * to for administrators is the same. A script that lifts it is ended by whoever watches this process.
+   */
+  limitMemory(megabytes: number): void {
+    const limit = `'${megabytes}M'`;
+    const wordpress = megabytes < wordpressMegabytes ? `define('WP_MAX_MEMORY_LIMIT', ${limit});` : "";
+    this.writeFile(memoryScript, `<?php ini_set('memory_limit', ${limit}); ${wordpress}`);
   }
 
   /** To be called before a request, so that PHP sees what other workers have done to the environment's files. */
@@ -104,6 +136,18 @@ export class GuardedPhp extends PHP {
     }
   }
 
+  /**
+   * From now on what PHP writes is handed over at once, while PHP waits, instead of being kept in this process until
+   * somebody reads it. The bytes are PHP's own memory.
+   */
+  divertOutputs(outputs: Outputs): void {
+    const runtime = this[runtimeOf];
+    for (const [name, take] of Object.entries(outputs)) {
+      // The library sets its own at each run.
+      Object.defineProperty(runtime, name, { get: () => take, set: () => undefined });
+    }
+  }
+
   #files(): Files["FS"] {
     const runtime = this[runtimeOf];
     if (!hasFiles(runtime)) throw new Error("This PHP's files have another form.");
@@ -111,15 +155,8 @@ export class GuardedPhp extends PHP {
   }
 }
 
-/**
- * Every program that PHP wants to start ends at once with "command not found". That includes sendmail: nothing
- * here delivers mail yet, so `mail()` says false instead of pretending.
- */
-const noPrograms = createSpawnHandler(async (_command, program) => {
-  program.notifySpawn();
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  program.exit(127);
-});
+/** What another program would do, in this process. Gives its exit code, or null where it is not one that there is. */
+export type Programs = (php: PHP, command: readonly string[]) => number | null;
 
 /**
  * PHP's build loads its socket library when PHP first connects to something. By then this process may be a user to
@@ -149,6 +186,10 @@ export async function bootPhp(options: {
   readonly opcodes: OpcodeFiles | null;
   /** PHP's WebAssembly where it is compiled already (`machineCode.ts`). */
   readonly module?: WebAssembly.Module | null;
+  /** Besides sendmail. Absent: none, and PHP's functions that start one are switched off. */
+  readonly programs?: Programs | null;
+  /** Where what `mail()` is given goes. Absent: nowhere, and `mail()` says false. */
+  readonly handOver?: HandOver;
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
@@ -161,7 +202,19 @@ export async function bootPhp(options: {
   php.writeFile(certificateFile, getCACertificates("default").join("\n"));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
   if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);
-  await setPhpIniEntries(php, { ...settings, "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder });
-  await php.setSpawnHandler(noPrograms);
+  const programs = options.programs ?? null;
+  await setPhpIniEntries(php, {
+    ...settings,
+    "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder,
+    disable_functions: disabledFunctions.filter((name) => programs === null || name !== "proc_open").join(","),
+  });
+  await php.setSpawnHandler(
+    createPrograms({
+      handOver: (mail) => php.handOver(mail, options.handOver),
+      tell: php.remarks.add,
+      others: (command) => programs?.(php, command) ?? null,
+    }),
+  );
+  installPlatform(php);
   return php;
 }

@@ -6,6 +6,7 @@ const rules: GuardRules = {
   siteSuffix: "sites.example",
   forbidden: ["db.example:5432", "[2001:db8::5]:6000"],
   isOffline: false,
+  maySendMail: true,
 };
 
 const names: Readonly<Record<string, readonly string[]>> = {
@@ -106,5 +107,17 @@ test.each(["outside.example", "93.184.216.34", "demo.sites.example", "127.0.0.1"
   async (host) => {
     const offline = { ...rules, isOffline: true };
     for (const port of [80, 443, 8081]) expect(await decide(host, port, offline, world)).toEqual({ to: "nowhere" });
+  },
+);
+
+test.each([25, 465, 587, 2525])(
+  "a mail server's port %s is reached from where mail may be sent, and from nowhere else",
+  async (port) => {
+    const outside = { to: "addresses", addresses: ["93.184.216.34"] };
+    expect(await decide("outside.example", port, { ...rules, maySendMail: true }, world)).toEqual(outside);
+    for (const host of ["outside.example", "93.184.216.34", "2606:2800:220:1::1"]) {
+      expect(await decide(host, port, { ...rules, maySendMail: false }, world)).toEqual({ to: "nowhere" });
+    }
+    expect(await decide("outside.example", 443, { ...rules, maySendMail: false }, world)).toEqual(outside);
   },
 );

@@ -17,6 +17,8 @@ export interface GuardRules {
   readonly forbidden: readonly string[];
   /** Nothing may be reached at all. */
   readonly isOffline: boolean;
+  /** Mail servers may be reached. Plugins speak to them themselves, and what they send passes nobody else. */
+  readonly maySendMail: boolean;
 }
 
 export type Decision =
@@ -28,6 +30,9 @@ export interface GuardWorld {
   resolve(name: string): Promise<readonly string[]>;
   ownAddresses(): readonly string[];
 }
+
+/** SMTP between servers, with TLS from the start, for programs, and what many use where the others are closed. */
+const mailPorts = new Set([25, 465, 587, 2525]);
 
 const resolveMilliseconds = 2000;
 const unknownMilliseconds = 30_000;
@@ -130,6 +135,7 @@ export async function decide(host: string, port: number, rules: GuardRules, worl
   const isOwn = (address: string) => own.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   if (addresses.length > 0 && addresses.every(isOwn)) return edge;
   const forbidden = await forbiddenAddresses(port, rules, world);
+  if (mailPorts.has(port) && !rules.maySendMail) return { to: "nowhere" };
   const outside = addresses.filter((address) => !isOwn(address) && !forbidden.has(address));
   return outside.length > 0 ? { to: "addresses", addresses: outside } : { to: "nowhere" };
 }

@@ -50,7 +50,8 @@ export type Attributes = Pick<
   | "blocks"
 >;
 
-interface FsStream {
+export interface FsStream {
+  readonly node: FsNode;
   readonly flags: number;
   /** The host's descriptor. */
   readonly nfd: number;
@@ -69,8 +70,8 @@ export interface NodeOps {
 
 export interface StreamOps {
   open(stream: FsStream): void;
-  write(...parameters: unknown[]): number;
-  msync(...parameters: unknown[]): number;
+  write(stream: FsStream, buffer: unknown, offset: number, length: number, position: number): number;
+  msync(stream: FsStream, buffer: unknown, position: number, length: number, flags: number): number;
   getattr(stream: FsStream): Attributes;
   setattr(stream: FsStream, attributes: unknown): void;
 }

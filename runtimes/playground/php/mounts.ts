@@ -17,12 +17,24 @@
  * Either can be protected for the time of a request (`writeGuard.ts`). It then looks to PHP as before: opening a file
  * for writing, as SQLite opens a database that it only reads, is no change yet.
  *
+ * What makes their files longer is refused where the environment may not grow (`quota.ts`).
+ *
  * Own: a folder that is like that of files and never protected, because it is no part of a release. Sessions are in one.
  */
 import { statSync } from "node:fs";
 import type { PHP, RootFs } from "@php-wasm/universal";
+import type { DiskBudget } from "./diskBudget.ts";
 import { type Attributes, adopt, type HostMount, mountHost, pathOf } from "./hostNodes.ts";
+import { limitGrowth } from "./quota.ts";
 import type { WriteGuard } from "./writeGuard.ts";
+
+/** What stands before changes of an environment's files; null: nothing does. */
+export interface Guards {
+  readonly writes: Pick<WriteGuard, "refuses"> | null;
+  readonly disk: DiskBudget | null;
+}
+
+export const unguarded: Guards = { writes: null, disk: null };
 
 export type MountKind = "files" | "database" | "own" | "readOnly";
 
@@ -38,29 +50,36 @@ function refuse({ makeError }: HostMount, errno: number): () => never {
   };
 }
 
-/** `isProtected` is asked before each change. */
-function makeChangeable(mount: HostMount, isKept: boolean, isProtected: () => boolean): void {
+/** The guards are asked before each change. */
+function makeChangeable(mount: HostMount, kind: MountKind, { writes, disk }: Guards): void {
   const refused = refuse(mount, readOnlyFileSystem);
+  const isProtected = () => writes?.refuses() ?? false;
   function unlessProtected<Parameters extends unknown[], Result>(change: (...parameters: Parameters) => Result) {
     return (...parameters: Parameters) => (isProtected() ? refused() : change(...parameters));
   }
-  adopt(mount, (host, streams) => ({
-    isShared: true,
-    isKept,
-    node: {
-      mknod: unlessProtected(host.mknod),
-      setattr: unlessProtected(host.setattr),
-      rename: unlessProtected(host.rename),
-      unlink: unlessProtected(host.unlink),
-      rmdir: unlessProtected(host.rmdir),
-      symlink: refuse(mount, notPermitted),
-    },
-    stream: {
-      write: unlessProtected(streams.write),
-      msync: unlessProtected(streams.msync),
-      setattr: unlessProtected(streams.setattr),
-    },
-  }));
+  adopt(mount, (host, streams) => {
+    const change =
+      disk === null
+        ? { ...host, ...streams, setattr: host.setattr, streamSetattr: streams.setattr }
+        : limitGrowth(mount, disk, kind === "database", host, streams);
+    return {
+      isShared: true,
+      isKept: kind !== "database",
+      node: {
+        mknod: unlessProtected(change.mknod),
+        setattr: unlessProtected(change.setattr),
+        rename: unlessProtected(change.rename),
+        unlink: unlessProtected(change.unlink),
+        rmdir: unlessProtected(host.rmdir),
+        symlink: refuse(mount, notPermitted),
+      },
+      stream: {
+        write: unlessProtected(change.write),
+        msync: unlessProtected(change.msync),
+        setattr: unlessProtected(change.streamSetattr),
+      },
+    };
+  });
 }
 
 /** Attributes by path below a folder of the host that nobody changes, for each such folder that was ever mounted. */
@@ -121,26 +140,23 @@ function ensureFolder(FS: RootFs, mountPoint: string): void {
   if (!FS.analyzePath(mountPoint, false).exists) FS.mkdirTree(mountPoint);
 }
 
-const never = () => false;
-
 /**
  * Mounts `folder` of the host at `mountPoint`; the folder may be relative to the process's working directory,
- * which is how a worker reaches its environment below folders that it may not read. `guard` says when it is protected;
- * without one it never is. Returns the unmounting.
+ * which is how a worker reaches its environment below folders that it may not read. Without guards
+ * everything can be changed. Returns the unmounting.
  */
 export async function mountFolder(
   php: PHP,
   mountPoint: string,
   folder: string,
   kind: MountKind,
-  guard: Pick<WriteGuard, "refuses"> | null = null,
+  guards: Guards = unguarded,
 ): Promise<() => Promise<void>> {
   const unmount = await php.mount(mountPoint, (_php, FS) => {
     ensureFolder(FS, mountPoint);
     const mount = mountHost(FS, folder, mountPoint);
     if (kind === "readOnly") makeReadOnly(mount);
-    else if (kind === "own" || guard === null) makeChangeable(mount, kind !== "database", never);
-    else makeChangeable(mount, kind === "files", guard.refuses);
+    else makeChangeable(mount, kind, guards);
     return () => FS.unmount(mountPoint);
   });
   return async () => {

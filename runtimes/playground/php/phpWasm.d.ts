@@ -49,6 +49,9 @@ declare module "@php-wasm/universal" {
     setSpawnHandler(handler: object): Promise<void>;
     writeFile(path: string, content: string | Uint8Array): void;
     unlink(path: string): void;
+    /** With all that is in it. */
+    rmdir(path: string, options: { readonly recursive: true }): void;
+    isDir(path: string): boolean;
     mkdir(path: string): void;
     listFiles(path: string): readonly string[];
     isFile(path: string): boolean;
@@ -58,6 +61,11 @@ declare module "@php-wasm/universal" {
       handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,
     ): Promise<() => Promise<void> | void>;
     runStream(request: PhpRunOptions): Promise<StreamedPhpResponse>;
+    /** The first argument is `php`. */
+    cli(
+      argv: readonly string[],
+      options: { readonly env: Readonly<Record<string, string>> },
+    ): Promise<StreamedPhpResponse>;
   }
 
   export function setPhpIniEntries(php: PHP, entries: Readonly<Record<string, string | number>>): Promise<void>;
@@ -86,6 +94,11 @@ declare module "@php-wasm/node" {
 
 declare module "@php-wasm/util" {
   export interface ProgramApi {
+    /** What was written before anybody listened comes first. The bytes are PHP's memory, and only theirs for the moment. */
+    on(event: "stdin", listener: (chunk: Uint8Array) => void): void;
+    readonly childProcess: {
+      readonly stdin: { readonly ended: boolean; on(event: "finish", listener: () => void): void };
+    };
     notifySpawn(): void;
     exit(code: number): void;
   }

@@ -2,8 +2,7 @@
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { databaseFolder, sessionFolder, siteFolder } from "./folders.ts";
-import { mountFolder } from "./mounts.ts";
-import type { WriteGuard } from "./writeGuard.ts";
+import { type Guards, mountFolder, unguarded } from "./mounts.ts";
 
 /** First folders of the web root that are the same for every environment, and come from the asset store. */
 export const sharedFolders = ["wp-admin", "wp-includes"] as const;
@@ -21,12 +20,12 @@ export interface SiteFolders {
 export async function mountSite(
   php: PHP,
   folders: SiteFolders,
-  guard: Pick<WriteGuard, "refuses"> | null = null,
+  guards: Guards = unguarded,
 ): Promise<() => Promise<void>> {
   const own = [
-    await mountFolder(php, siteFolder, folders.documentRoot, "files", guard),
-    await mountFolder(php, databaseFolder, folders.database, "database", guard),
-    await mountFolder(php, sessionFolder, folders.sessions, "own"),
+    await mountFolder(php, siteFolder, folders.documentRoot, "files", guards),
+    await mountFolder(php, databaseFolder, folders.database, "database", guards),
+    await mountFolder(php, sessionFolder, folders.sessions, "own", { ...guards, writes: null }),
   ];
   const shared = folders.core === null ? [] : await mountShared(php, folders.core);
   return async () => {

@@ -9,19 +9,28 @@ import type { WorkerProcess } from "../worker/process.ts";
 const lookMilliseconds = 200;
 
 /** Zero where the system doesn't say, or the process is gone. */
-async function residentBytes(pid: number): Promise<number> {
+export async function residentBytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
-async function check(worker: WorkerProcess, limitBytes: number): Promise<void> {
-  if ((await residentBytes(worker.pid)) > limitBytes) worker.kill("crashed");
+export interface Watched {
+  readonly worker: WorkerProcess;
+  readonly limitBytes: number;
+  /** It is about to be ended. */
+  readonly onExcess: () => void;
 }
 
-/** Watches whatever `workers` gives at the time. Only Linux tells; elsewhere nothing happens. Returns the end of it. */
-export function watchMemory(workers: () => readonly WorkerProcess[], limitBytes: number): () => void {
+async function check({ worker, limitBytes, onExcess }: Watched): Promise<void> {
+  if ((await residentBytes(worker.pid)) <= limitBytes || worker.isBroken) return;
+  onExcess();
+  worker.kill("crashed");
+}
+
+/** Watches whatever `watched` gives at the time. Only Linux tells; elsewhere nothing happens. Returns the end of it. */
+export function watchMemory(watched: () => readonly Watched[]): () => void {
   const timer = setInterval(() => {
-    for (const worker of workers()) void check(worker, limitBytes);
+    for (const each of watched()) void check(each);
   }, lookMilliseconds);
   timer.unref();
   return () => clearInterval(timer);

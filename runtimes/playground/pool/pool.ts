@@ -6,22 +6,30 @@
  * environment may have to go. A request that PHP made never waits for a busy worker, because the busy worker
  * may be waiting for it: it gets a new one at once, or none.
  *
+ * What nobody waits for, events that a WordPress has planned, takes an idle worker too, or waits for a busy one. Where
+ * there is none it gets one of its own, which is ended soon after unless a visitor came.
+ *
  * What is tried out before it is served goes the same way, to workers that no visitor gets. They are kept for a
  * while as candidates: when just that is served next, they are the workers for visitors, and nobody waits for a boot.
  */
 import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import {
+  backgroundIdleSeconds,
   isWornOut,
   isWorthWaiting,
+  limitsOf,
   lookAgainMilliseconds,
   queueLength,
+  reserveForBackground,
   reserveForPhp,
-  visitorWorkers,
-  workersPerEnvironment,
+  workersForItself,
 } from "./limits.ts";
-import { isAlike, isCandidate, isSame, type Member } from "./member.ts";
+import { hasSameLimits, isAlike, isCandidate, isSame, type Member } from "./member.ts";
 import { createQueue } from "./queue.ts";
+
+/** On whose behalf PHP is asked: a visitor's, PHP's own, which has a worker already, or nobody's who waits. */
+export type OnBehalfOf = "visitor" | "php" | "background";
 
 export interface PoolOptions {
   readonly maxWorkers: number;
@@ -29,14 +37,16 @@ export interface PoolOptions {
   readonly waitSeconds: number;
   /** For how long a worker is kept after what it has was tried out. */
   readonly candidateSeconds: number;
-  /** Makes a worker for the environment, from a spare where there is a fitting one. */
-  start(environment: ServedEnvironment): WorkerProcess;
+  /** Makes a worker for the environment; where somebody waits for it, from a spare if there is a fitting one. */
+  start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess;
+  /** Told before a worker is ended, and when one has done what it was asked. */
+  rests?(member: Member): void;
 }
 
 export interface Pool {
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
   /** Rejects with `NoAnswer`. Whoever gets a member owes `release`. */
-  acquire(environmentId: string, fromPhp: boolean, signal: AbortSignal): Promise<Member>;
+  acquire(environmentId: string, who: OnBehalfOf, signal: AbortSignal): Promise<Member>;
   /** A member for just this value, served or not; otherwise the same. Ends candidates of the same id for other values. */
   acquireTrial(environment: ServedEnvironment, signal: AbortSignal): Promise<Member>;
   release(member: Member): void;
@@ -52,32 +62,43 @@ export function createPool(options: PoolOptions): Pool {
 
   const current = (member: Member) => isSame(member.environment, environments.get(member.environment.id));
   const wanted = (member: Member) => current(member) || isCandidate(member);
-  const idle = (member: Member) => !member.isBusy && !isWornOut(member.worker);
+  const wornOut = ({ worker, environment }: Member) => isWornOut(worker, limitsOf(environment).memoryMb);
+  const idle = (member: Member) => !member.isBusy && !wornOut(member);
+
+  /** Whether it takes a visitor's place: those at work in the background have one above the maximum. */
+  const counts = (member: Member) => !member.isInBackground;
 
   function end(member: Member): void {
+    options.rests?.(member);
     members = members.filter((other) => other !== member);
     member.worker.kill("unavailable");
   }
 
   /** Makes room for one more worker, if need be at the cost of idle ones; false where there is none. */
   function makeRoom(allowed: number): boolean {
-    const idlest = members.filter((member) => !member.isBusy).toSorted((a, b) => a.worker.lastUsed - b.worker.lastUsed);
-    const surplus = members.length + 1 - allowed;
+    const idlest = members
+      .filter((member) => !member.isBusy)
+      .toSorted((a, b) => Number(a.hasVisitors) - Number(b.hasVisitors) || a.worker.lastUsed - b.worker.lastUsed);
+    const surplus = members.filter(counts).length + 1 - allowed;
     if (surplus > idlest.length) return false;
     for (const member of idlest.slice(0, Math.max(0, surplus))) end(member);
     return true;
   }
 
-  function startWorker(environment: ServedEnvironment): WorkerProcess {
+  function startWorker(environment: ServedEnvironment, isBackground: boolean): WorkerProcess {
     try {
-      return options.start(environment);
+      const worker = options.start(environment, isBackground);
+      if (isBackground) worker.yieldToOthers();
+      return worker;
     } catch (cause) {
       throw new NoAnswer("unavailable", "No worker could be started.", { cause });
     }
   }
 
-  function start(environment: ServedEnvironment): Member {
-    const member: Member = { worker: startWorker(environment), environment, isBusy: true, keptUntil: 0 };
+  function start(environment: ServedEnvironment, isBackground: boolean): Member {
+    const worker = startWorker(environment, isBackground);
+    const flags = { isBusy: true, isForPhp: false, hasVisitors: false, isInBackground: false };
+    const member: Member = { worker, environment, ...flags, keptUntil: 0 };
     members.push(member);
     void member.worker.exited.then(() => {
       members = members.filter((other) => other !== member);
@@ -87,68 +108,104 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** A member for this request now, or null. */
-  function find(environment: ServedEnvironment, fromPhp: boolean, waitedMilliseconds: number): Member | null {
+  function find(environment: ServedEnvironment, who: OnBehalfOf, waitedMilliseconds: number): Member | null {
     const mine = members.filter((member) => isSame(member.environment, environment));
+    // One that is at work in the background may be at it for a minute.
+    const theirs = mine.filter(counts);
+    const { threads } = limitsOf(environment);
+    const fromPhp = who === "php";
+    const forPhp = theirs.filter(({ isBusy, isForPhp }) => isBusy && isForPhp).length;
+    const forVisitors = theirs.filter(({ isBusy }) => isBusy).length - forPhp;
+    if (!fromPhp && forVisitors >= threads) return null;
     const free = mine.find(idle);
     if (free !== undefined) return free;
-    const most = fromPhp ? workersPerEnvironment : visitorWorkers;
-    if (mine.length >= most) return null;
-    const workers = mine.map((member) => member.worker);
+    if (who === "background") return mine.length > 0 ? null : startInBackground(environment);
+    if (theirs.length >= threads + (fromPhp ? workersForItself : Math.min(forPhp, workersForItself))) return null;
+    const workers = theirs.map((member) => member.worker);
     if (!fromPhp && isWorthWaiting(workers, waitedMilliseconds)) return null;
-    return makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0)) ? start(environment) : null;
+    return makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0)) ? start(environment, false) : null;
   }
 
-  function take(environment: ServedEnvironment, fromPhp: boolean, waitedMilliseconds: number): Member | null {
-    const member = find(environment, fromPhp, waitedMilliseconds);
+  /** One after the other: what the one before has left behind goes first. */
+  function startInBackground(environment: ServedEnvironment): Member | null {
+    for (const member of members.filter(({ isBusy, hasVisitors }) => !isBusy && !hasVisitors)) {
+      if (!isCandidate(member)) end(member);
+    }
+    return members.length < options.maxWorkers + reserveForBackground ? start(environment, true) : null;
+  }
+
+  /** A worker that a site has called from the background is not kept either. */
+  function isForVisitors({ id }: ServedEnvironment, who: OnBehalfOf): boolean {
+    if (who !== "php") return who === "visitor";
+    const mine = members.filter((member) => member.environment.id === id && member.isBusy);
+    return !mine.some(({ isInBackground }) => isInBackground);
+  }
+
+  function take(environment: ServedEnvironment, who: OnBehalfOf, waitedMilliseconds: number): Member | null {
+    const member = find(environment, who, waitedMilliseconds);
     if (member === null) return null;
     member.isBusy = true;
+    member.isForPhp = who === "php";
+    member.isInBackground = who === "background" && !member.hasVisitors;
+    member.hasVisitors ||= isForVisitors(environment, who);
     member.keptUntil = current(member) ? 0 : Number.POSITIVE_INFINITY;
     return member;
   }
 
   function serveWaiting(): void {
-    queue.serve(({ environmentId, trial }, waitedMilliseconds) => {
+    queue.serve(({ environmentId, trial, isBackground }, waitedMilliseconds) => {
       const environment = trial ?? environments.get(environmentId);
-      return environment === undefined ? null : take(environment, false, waitedMilliseconds);
+      const who = isBackground ? "background" : "visitor";
+      return environment === undefined ? null : take(environment, who, waitedMilliseconds);
     });
   }
 
-  async function acquire(environmentId: string, fromPhp: boolean, signal: AbortSignal): Promise<Member> {
+  async function acquire(environmentId: string, who: OnBehalfOf, signal: AbortSignal): Promise<Member> {
     const environment = environments.get(environmentId);
     if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
     const ahead = queue.length(environmentId);
-    const found = fromPhp || ahead === 0 ? take(environment, fromPhp, 0) : null;
+    const found = who === "php" || ahead === 0 ? take(environment, who, 0) : null;
     if (found !== null) return found;
-    if (fromPhp) throw new NoAnswer("busy", "No worker is free for a request that PHP made.");
+    if (who === "php") throw new NoAnswer("busy", "No worker is free for a request that PHP made.");
     if (ahead >= queueLength) throw new NoAnswer("busy", "Too many requests wait for this site.");
-    return queue.wait({ environmentId, trial: null }, signal);
+    return queue.wait({ environmentId, trial: null, isBackground: who === "background" }, signal);
   }
 
-  async function acquireTrial(environment: ServedEnvironment, signal: AbortSignal): Promise<Member> {
-    const { id } = environment;
+  async function acquireTrial(wish: ServedEnvironment, signal: AbortSignal): Promise<Member> {
+    const { id } = wish;
+    const limits = wish.limits ?? environments.get(id)?.limits;
+    // What is tried out may take what is served may take.
+    const environment = limits === undefined ? wish : { ...wish, limits };
     if (isClosed) throw new NoAnswer("unavailable", "Nothing is served here any more.");
-    if (isAlike(environment, environments.get(id))) return acquire(id, false, signal);
+    if (isAlike(environment, environments.get(id))) return acquire(id, "visitor", signal);
     for (const member of members.filter((other) => other.environment.id === id && isCandidate(other))) {
       if (isSame(member.environment, environment)) continue;
       member.keptUntil = 0;
       if (!member.isBusy) end(member);
     }
-    return take(environment, false, 0) ?? queue.wait({ environmentId: id, trial: environment }, signal);
+    return (
+      take(environment, "visitor", 0) ??
+      queue.wait({ environmentId: id, trial: environment, isBackground: false }, signal)
+    );
   }
 
   function release(member: Member): void {
+    options.rests?.(member);
     member.isBusy = false;
+    member.isInBackground = false;
     if (isCandidate(member)) member.keptUntil = performance.now() + options.candidateSeconds * 1000;
-    const isSurplus = members.length > options.maxWorkers;
-    if (isSurplus || isWornOut(member.worker) || !wanted(member)) end(member);
+    const isSurplus = members.filter(counts).length > options.maxWorkers;
+    if (isSurplus || wornOut(member) || member.worker.isStuckBehind || !wanted(member)) end(member);
     serveWaiting();
   }
 
-  /** What was tried out is what is served now. */
+  /** What was tried out is what is served now, and what is served may have other limits than before. */
   function adopt(): void {
     for (const member of members) {
       const served = environments.get(member.environment.id);
-      if (served === undefined || !isCandidate(member) || !isAlike(member.environment, served)) continue;
+      if (served === undefined) continue;
+      const isTried = isCandidate(member) && isAlike(member.environment, served);
+      if (!isSame(member.environment, served) && !(isTried && hasSameLimits(member.environment, served))) continue;
       member.environment = served;
       member.keptUntil = 0;
     }
@@ -170,12 +227,14 @@ export function createPool(options: PoolOptions): Pool {
 
   const sweep = setInterval(
     () => {
-      const limit = performance.now() - options.idleSeconds * 1000;
+      const limitOf = ({ hasVisitors }: Member) =>
+        performance.now() - (hasVisitors ? options.idleSeconds : backgroundIdleSeconds) * 1000;
       for (const member of members) {
-        if (!member.isBusy && (member.worker.lastUsed < limit || !wanted(member))) end(member);
+        const isUnused = member.worker.lastUsed < limitOf(member) || member.worker.isStuckBehind;
+        if (!member.isBusy && (isUnused || !wanted(member))) end(member);
       }
     },
-    Math.min(5000, options.idleSeconds * 250, options.candidateSeconds * 250),
+    Math.min(2000, options.idleSeconds * 250, options.candidateSeconds * 250),
   );
   sweep.unref();
   const lookAgain = setInterval(serveWaiting, lookAgainMilliseconds);

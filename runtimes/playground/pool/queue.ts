@@ -6,6 +6,8 @@ import type { Member } from "./member.ts";
 export interface Wanted {
   readonly environmentId: string;
   readonly trial: ServedEnvironment | null;
+  /** Nobody waits for it but us. */
+  readonly isBackground: boolean;
 }
 
 interface Waiter extends Wanted {
@@ -69,13 +71,16 @@ export function createQueue(waitSeconds: number): Queue {
         waiters = [...waiters, waiter];
       }),
     length: (environmentId) =>
-      waiters.filter((waiter) => waiter.trial === null && waiter.environmentId === environmentId).length,
+      waiters.filter(
+        (waiter) => waiter.trial === null && !waiter.isBackground && waiter.environmentId === environmentId,
+      ).length,
     serve: (find) => {
       const now = performance.now();
       /** Where the first who waits gets nothing, nobody behind does. */
       const without = new Set<unknown>();
       for (const waiter of waiters) {
-        const line = waiter.trial ?? waiter.environmentId;
+        // Visitors may get what is not for the background, which therefore never stands before them.
+        const line = waiter.trial ?? (waiter.isBackground ? waiter : waiter.environmentId);
         if (without.has(line)) continue;
         if (!settle(waiter, () => find(waiter, now - waiter.since))) without.add(line);
       }

@@ -30,18 +30,23 @@ async function* readAll(handle: FileHandle): AsyncIterable<Buffer> {
   }
 }
 
+/** When a piece may be written: others want the same disk. */
+export type Write = (work: () => Promise<unknown>) => Promise<unknown>;
+
 /** Reads the whole body. Rejects where the visitor breaks off or the body's own limit does. */
-export async function spool(body: Readable, folder: string): Promise<SpooledBody> {
+export async function spool(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
   const chunks: Buffer[] = [];
   let size = 0;
   let handle: FileHandle | null = null;
   try {
     for await (const piece of body) {
-      const chunk = Buffer.from(piece);
+      // A copy of every upload would have memory cleared away all the time, which other sites' visitors wait for.
+      const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
       size += chunk.length;
       if (handle === null && size > memoryBytes) handle = await openNameless(folder);
       chunks.push(chunk);
-      if (handle !== null) for (const held of chunks.splice(0)) await handle.write(held);
+      const file = handle;
+      if (file !== null) for (const held of chunks.splice(0)) await write(() => file.write(held));
     }
   } catch (error) {
     await handle?.close();

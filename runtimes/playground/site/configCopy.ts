@@ -19,7 +19,7 @@ function saltPattern(name: string): RegExp {
 }
 
 /** The text of the configuration of this web root; null where there is none that could be read. */
-async function readConfig(webRoot: string): Promise<string | null> {
+export async function readConfig(webRoot: string): Promise<string | null> {
   const file = path.join(webRoot, configName);
   const facts = await lstat(file).catch(() => null);
   return facts?.isFile() && facts.size <= maxBytes ? readFile(file, "utf8") : null;

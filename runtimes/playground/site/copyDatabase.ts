@@ -42,6 +42,11 @@ export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === busy;
 }
 
+/** Whether a killed worker has left a write unfinished, which nobody who only reads may take back. */
+export function isUnfinished(error: unknown): boolean {
+  return codeOf(error) === unfinishedWrite;
+}
+
 async function copyInOneRead(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true, timeout: patienceMilliseconds });
   try {
@@ -129,7 +134,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
         const sentence = "The database is written without a pause. Try again when less is going on.";
         throw new RuntimeFailure(sentence, { cause: error });
       }
-      if (codeOf(error) !== unfinishedWrite || tried === tries) throw error;
+      if (!isUnfinished(error) || tried === tries) throw error;
     }
     await rm(to, { force: true });
     if (await copyUnfinished(from, to)) return useRollbackJournal(to);

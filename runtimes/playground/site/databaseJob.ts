@@ -5,15 +5,24 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type AddressChange, type RowCounts, RuntimeFailure } from "../../runtime.ts";
+import {
+  type AddressChange,
+  type Replacements,
+  type RowCounts,
+  RuntimeFailure,
+  type TextChange,
+  type WordPressUser,
+} from "../../runtime.ts";
 import { dump } from "../mysql/dump.ts";
 import { serveJob } from "../templates/job.ts";
 import { changeAddresses } from "./addresses.ts";
 import { lostRows } from "./compare.ts";
-import { copyDatabase, copyDatabaseFolder, isDamaged } from "./copyDatabase.ts";
+import { copyDatabase, copyDatabaseFolder, isBusy, isDamaged, isUnfinished } from "./copyDatabase.ts";
 import { checkTables, replaceTables } from "./replaceTables.ts";
+import { replaceTexts } from "./replaceTexts.ts";
 import { countRowsIn } from "./rowCounts.ts";
 import { readStoredFacts, type StoredFacts } from "./wordpressFacts.ts";
+import { findStoredUser } from "./wordpressUsers.ts";
 
 /** Copies the folder `from` into the new folder `to`; texts in its databases get the new addresses. */
 export interface CopyJob {
@@ -55,6 +64,15 @@ export interface FactsJob {
   readonly scratch: string;
 }
 
+/** Resolves with the user who has this e-mail address, or null. */
+export interface UserJob {
+  readonly kind: "user";
+  readonly file: string;
+  /** New file for a copy of the database, where it can't be read as it is; removed in the end. */
+  readonly scratch: string;
+  readonly email: string;
+}
+
 /** Resolves with `RowCounts` of all databases in the folder. */
 export interface CountJob {
   readonly kind: "count";
@@ -72,7 +90,16 @@ export interface DumpJob {
   readonly sql: string;
 }
 
-export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob | CountJob | DumpJob;
+/** Copies the folder `from` into the new folder `to`, and replaces texts in the main one of its databases. Resolves with `Replacements`. */
+export interface ReplaceJob {
+  readonly kind: "replace";
+  readonly from: string;
+  readonly to: string;
+  readonly main: string;
+  readonly change: TextChange;
+}
+
+export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob | UserJob | CountJob | DumpJob | ReplaceJob;
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file);
@@ -121,6 +148,23 @@ async function facts({ file, scratch }: FactsJob): Promise<StoredFacts> {
   return found;
 }
 
+/** Reads where it is, because a copy of a large database takes long; the copy is for what a killed worker left. */
+async function user({ file, scratch, email }: UserJob): Promise<WordPressUser | null> {
+  try {
+    return findStoredUser(file, email);
+  } catch (error) {
+    if (isBusy(error)) {
+      const sentence = "The site's database is written without a pause. Try again when less is going on.";
+      throw new RuntimeFailure(sentence, { cause: error });
+    }
+    if (!isUnfinished(error)) throw error;
+  }
+  await copyDatabase(file, scratch);
+  const found = findStoredUser(scratch, email);
+  await rm(scratch);
+  return found;
+}
+
 async function count({ folder, main, scratch }: CountJob): Promise<RowCounts> {
   if (scratch !== null) await copyDatabaseFolder(folder, scratch);
   const counts = await countRowsIn(scratch ?? folder, main);
@@ -128,10 +172,19 @@ async function count({ folder, main, scratch }: CountJob): Promise<RowCounts> {
   return counts;
 }
 
+const nothing: Replacements = { places: [], skipped: { occurrences: 0, listed: [] }, addresses: [] };
+
+async function replaceIn({ from, to, main, change }: ReplaceJob): Promise<Replacements> {
+  const databases = await copyDatabaseFolder(from, to);
+  return databases.includes(main) ? replaceTexts(path.join(to, main), change) : nothing;
+}
+
 async function work(job: DatabaseJob): Promise<unknown> {
+  if (job.kind === "replace") return replaceIn(job);
   if (job.kind === "copy") return copy(job);
   if (job.kind === "count") return count(job);
   if (job.kind === "facts") return facts(job);
+  if (job.kind === "user") return user(job);
   if (job.kind === "dump") return dump(job.file, job.sql);
   return job.kind === "tables" ? replace(job) : lost(job);
 }
@@ -142,7 +195,7 @@ if (import.meta.main) {
       return await work(job);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      const what = job.kind === "count" ? "read" : "copied";
+      const what = job.kind === "count" || job.kind === "user" ? "read" : "copied";
       throw new RuntimeFailure(`A database is damaged, so that it can't be ${what}.`, { cause: error });
     }
   });

@@ -1,8 +1,19 @@
 /** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
-import type { RowCounts, StageChanges } from "../../runtime.ts";
+import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../runtime.ts";
 import type { Dumped } from "../mysql/dump.ts";
 import { runJob } from "../templates/job.ts";
-import type { CopyJob, CountJob, DatabaseJob, DumpJob, FactsJob, LostJob, TablesJob } from "./databaseJob.ts";
+import type {
+  CopyJob,
+  CountJob,
+  DatabaseJob,
+  DumpJob,
+  FactsJob,
+  LostJob,
+  ReplaceJob,
+  TablesJob,
+  UserJob,
+} from "./databaseJob.ts";
+import { turns } from "./turns.ts";
 import type { StoredFacts } from "./wordpressFacts.ts";
 
 /** A database of some gigabytes is done by then; a trap in one never is. */
@@ -47,6 +58,21 @@ export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<Stored
   return found;
 }
 
+/** Whoever asks waits for it. */
+const userSeconds = 30;
+/** Anybody with a key may ask as often as they like, and each time takes a process. */
+const userTurns = turns(3);
+
+function isUser(value: unknown): value is WordPressUser | null {
+  return value === null || (typeof value === "object" && "login" in value && "isAdministrator" in value);
+}
+
+export async function storedUserOf(job: Omit<UserJob, "kind">): Promise<WordPressUser | null> {
+  const found = await userTurns(() => run({ kind: "user", ...job }, { deadlineSeconds: userSeconds }));
+  if (!isUser(found)) throw new Error("Looking for a user came to something else.");
+  return found;
+}
+
 function isRowCounts(value: unknown): value is RowCounts {
   return typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === "number");
 }
@@ -55,6 +81,21 @@ export async function countRowsOf(job: Omit<CountJob, "kind">, signal: AbortSign
   const found = await run({ kind: "count", ...job }, { signal });
   if (!isRowCounts(found)) throw new Error("Counting the rows of a database came to something else.");
   return found;
+}
+
+function isReplacements(value: unknown): value is Replacements {
+  return typeof value === "object" && value !== null && "places" in value && "skipped" in value && "addresses" in value;
+}
+
+/** What is kept of an earlier replacement must be one. */
+export function asReplacements(value: unknown): Replacements {
+  if (!isReplacements(value)) throw new Error("Replacing texts in a database came to something else.");
+  return value;
+}
+
+export async function replaceTextsOf(job: Omit<ReplaceJob, "kind">, signal?: AbortSignal): Promise<Replacements> {
+  const patience = { deadlineSeconds: dumpSeconds, ...(signal && { signal }) };
+  return asReplacements(await run({ kind: "replace", ...job }, patience));
 }
 
 function isDumped(value: unknown): value is Dumped {

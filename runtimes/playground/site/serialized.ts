@@ -27,6 +27,23 @@ const deepest = 100;
 
 type Change = (part: string) => string;
 
+/** For whoever wants to know more than the outcome, or has a way of his own with some texts. */
+export interface Watch {
+  /** Told of what stays as it is: what is no string in a serialised value, and values that are damaged. */
+  left(part: string): void;
+  /** Gives what makes everything undone that `change` was told since: the value it was a part of is damaged. */
+  mark(): () => void;
+  /** Changes a text as a whole; null: it is changed as any other. */
+  document(text: string): string | null;
+}
+
+interface Changer {
+  readonly change: Change;
+  readonly watch: Watch;
+}
+
+const noWatch: Watch = { left: () => undefined, mark: () => () => undefined, document: () => null };
+
 interface Part {
   /** The head up to its length, and after it. */
   readonly before: string;
@@ -81,16 +98,24 @@ function partAt(text: string, match: RegExpExecArray): Part | null {
   return { before, open: `:${open}`, length: Number(length), content: text.slice(start, end), levels, end };
 }
 
-function changePart(part: Part, match: RegExpExecArray, change: Change, depth: number): string {
-  const content = changeWithin(part.content, change, depth + 1);
+function changePart(part: Part, match: RegExpExecArray, changer: Changer, depth: number): string {
+  const content = changeWithin(part.content, changer, depth + 1);
   if (content === part.content) return match[0] + content;
   return part.before + unescaped(content, part.levels).length + part.open + content;
 }
 
-function changeWithin(text: string, change: Change, depth: number): string {
-  if (depth > deepest) return text;
+function leave(text: string, { watch }: Changer): string {
+  watch.left(text);
+  return text;
+}
+
+function changeWithin(text: string, changer: Changer, depth: number): string {
+  if (depth > deepest) return leave(text, changer);
+  const document = changer.watch.document(text);
+  if (document !== null) return document;
   const whole = wholeValue.test(text);
-  const changeBetween: Change = whole ? (between) => between : change;
+  const changeBetween: Change = whole ? (between) => leave(between, changer) : changer.change;
+  const undo = changer.watch.mark();
   let result = "";
   let done = 0;
   let position = 0;
@@ -100,11 +125,14 @@ function changeWithin(text: string, change: Change, depth: number): string {
     if (match === null) return result + changeBetween(text.slice(done));
     const part = partAt(text, match);
     if (part === null) {
-      if (whole) return text;
+      if (whole) {
+        undo();
+        return leave(text, changer);
+      }
       position = match.index + match[0].length;
       continue;
     }
-    result += changeBetween(text.slice(done, match.index)) + changePart(part, match, change, depth);
+    result += changeBetween(text.slice(done, match.index)) + changePart(part, match, changer, depth);
     done = part.end;
     position = part.end;
   }
@@ -115,8 +143,8 @@ function changeWithin(text: string, change: Change, depth: number): string {
  * nothing of a text that begins as a serialised value and is damaged. `text` has one character for each byte, and
  * so has what `change` is given and returns; it must not depend on how often that is escaped.
  */
-export function changeBytes(text: string, change: Change): string {
-  return changeWithin(text, change, 0);
+export function changeBytes(text: string, change: Change, watch = noWatch): string {
+  return changeWithin(text, { change, watch }, 0);
 }
 
 /** The same for a text as JavaScript has it. */

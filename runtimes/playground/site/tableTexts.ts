@@ -12,7 +12,7 @@ interface Changed {
 }
 
 /** What tells the rows of a table apart. A column may have taken one of the names of the row's number. */
-function keyOf(table: Table): readonly string[] {
+export function keyOf(table: Table): readonly string[] {
   if (table.withoutRowid) return table.primaryKey;
   const taken = new Set(table.columns.map((name) => name.toLowerCase()));
   return ["rowid", "_rowid_", "oid"].filter((name) => !taken.has(name)).slice(0, 1);
@@ -52,7 +52,7 @@ function rowReader(database: DatabaseSync, table: Table, where: string, change: 
 }
 
 /** Returns whether the row could be changed like this. */
-function rowWriter(database: DatabaseSync, table: Table, where: string) {
+export function rowWriter(database: DatabaseSync, table: Table, where: string) {
   const statements = new Map<string, StatementSync>();
   return (key: Key, changed: readonly Changed[]): boolean => {
     const values = changed.map(({ column }) => `${quoted(column)} = CAST(? AS TEXT)`).join(", ");

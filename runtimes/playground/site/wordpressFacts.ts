@@ -2,21 +2,13 @@
 import { DatabaseSync } from "node:sqlite";
 import { RuntimeFailure, type WordPressFacts } from "../../runtime.ts";
 import { fromStored } from "./serialized.ts";
-import { siteTables } from "./tables.ts";
+import { hasTable, requireTables, whatToDo } from "./wordpressTables.ts";
 
 /** Whatever the database says; the kind of network is known from elsewhere. */
 export type StoredFacts = Omit<WordPressFacts, "multisite">;
 
-const neededColumns: Readonly<Record<string, readonly string[]>> = {
-  wp_options: ["option_name", "option_value"],
-  wp_users: ["ID", "user_login", "user_email"],
-  wp_usermeta: ["user_id", "meta_key", "meta_value"],
-};
-
 /** Longer ones are nobody's title or name. */
 const longestText = 1_000;
-
-const whatToDo = "Mend it, or make a new environment instead.";
 
 /** Undoes `escapeTitle`, and what WordPress itself escapes a title with. In one pass: `&amp;lt;` is `&lt;`. */
 export function unescapeTitle(stored: string): string {
@@ -29,19 +21,6 @@ export function unescapeTitle(stored: string): string {
     "#39": "'",
   };
   return stored.replace(/&(amp|lt|gt|quot|#0?39);/g, (entity, name: string) => characters[name] ?? entity);
-}
-
-/** A view of such a name does not count: reading one may never come to an end. */
-function hasTable(database: DatabaseSync, name: string, columns: readonly string[]): boolean {
-  const table = siteTables(database).find((each) => each.name === name);
-  return columns.every((column) => table?.columns.includes(column) ?? false);
-}
-
-function requireTables(database: DatabaseSync): void {
-  for (const [name, columns] of Object.entries(neededColumns)) {
-    if (hasTable(database, name, columns)) continue;
-    throw new RuntimeFailure(`The site's database has no table ${name} as WordPress makes it. ${whatToDo}`);
-  }
 }
 
 function isShortText(value: unknown): value is string {
@@ -88,7 +67,7 @@ function administratorOf(database: DatabaseSync): { readonly login: string; read
 export function readStoredFacts(file: string): StoredFacts {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    requireTables(database);
+    requireTables(database, ["wp_options", "wp_users", "wp_usermeta"]);
     const title = option(database, "blogname");
     if (title === null) throw new RuntimeFailure(`The site's database has no title of the site. ${whatToDo}`);
     const { login, email } = administratorOf(database);

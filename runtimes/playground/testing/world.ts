@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { exampleSpec, type World } from "../../conformance.ts";
-import type { ServedEnvironment, WordPressInstall } from "../../runtime.ts";
+import type { ServedEnvironment, ServedLimits, WordPressInstall } from "../../runtime.ts";
 import { createPlaygroundRuntime } from "../runtime.ts";
 import { createPlaygroundServing, type PlaygroundServing, type PlaygroundServingOptions } from "../serving.ts";
 import type { Site } from "./visitor.ts";
@@ -18,6 +18,8 @@ export interface Playground extends World {
   readonly run: string;
   /** Provisions an environment and serves it beside those that are served already. */
   site(wordpress?: Partial<WordPressInstall>): Promise<Site>;
+  /** Serves the site with other limits than before. */
+  limit(site: Site, limits: Partial<ServedLimits>): Promise<void>;
 }
 
 /** Closed by its `close`, which also removes its folder. */
@@ -26,7 +28,8 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
   const environments = path.join(folder, "environments");
   const run = path.join(folder, "run");
   await mkdir(run);
-  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments });
+  const { takeMail } = changes;
+  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(takeMail && { takeMail }) });
   await runtime.prepare(() => undefined);
   const serving = createPlaygroundServing({
     assets: sharedAssets,
@@ -40,7 +43,7 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
     idleSeconds: 300,
     ...changes,
   });
-  const served: ServedEnvironment[] = [];
+  let served: readonly ServedEnvironment[] = [];
 
   return {
     runtime,
@@ -53,9 +56,14 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
       await runtime.provision(spec);
       const layout = await runtime.layout(spec.environment);
       if (layout === null) throw new Error("The environment has no layout.");
-      served.push({ ...spec.environment, ...layout, phpVersion: spec.phpVersion });
+      served = [...served, { ...spec.environment, ...layout, phpVersion: spec.phpVersion }];
       await serving.setEnvironments(served);
       return { ...spec, documentRoot: layout.documentRoot };
+    },
+    limit: async ({ environment: { id } }, changes) => {
+      const limits = { threads: 2, memoryMb: 256, requestSeconds: null, disk: null, ...changes };
+      served = served.map((one) => (one.id === id ? { ...one, limits } : one));
+      await serving.setEnvironments(served);
     },
     close: async () => {
       await serving.close();

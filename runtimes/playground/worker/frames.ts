@@ -4,12 +4,16 @@
  * header exactly as it came, and bodies pass as bytes.
  */
 import type { Duplex } from "node:stream";
+import type { OutgoingMail, PlatformTask } from "../../runtime.ts";
 
 /**
  * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a
- * worker sends `begun`, when PHP has the request: one that was lost before may be given to another worker.
+ * worker sends `begun`, when PHP has the request: one that was lost before may be given to another worker. In between it
+ * sends `mail` for each message that PHP wants to send, one after the other, and is answered with `mailTaken`. `grown` (JSON)
+ * says at any time before the end by how many more bytes PHP has made files longer. What PHP writes to its log comes as
+ * `log`, bytes any number of times, until the end.
  */
-export const frameKinds = { head: 1, body: 2, end: 3, begun: 4 } as const;
+export const frameKinds = { head: 1, body: 2, end: 3, begun: 4, grown: 5, log: 6, mail: 7, mailTaken: 8 } as const;
 
 export interface Frame {
   readonly kind: number;
@@ -28,6 +32,16 @@ export interface RequestHead {
   readonly https: boolean;
   /** Whether PHP may change nothing meanwhile. */
   readonly isReadOnly: boolean;
+  /** By how much files and database may grow together; null: by anything. */
+  readonly diskLeftBytes: number | null;
+  readonly task: PlatformTask | null;
+  /** Whether PHP reaches mail servers meanwhile. */
+  readonly maySendMail: boolean;
+}
+
+/** What became of a message: null where it is kept for good. */
+export interface MailTaken {
+  readonly refusal: string | null;
 }
 
 export interface ResponseHead {
@@ -40,6 +54,8 @@ export interface ResponseEnd {
   readonly isRefused: boolean;
   /** The runtime can't be used again: the whole process must go. */
   readonly isBroken: boolean;
+  /** Whether PHP has changed files or database. */
+  readonly hasWritten: boolean;
   readonly reason: string | null;
   readonly rssBytes: number;
   /** What PHP wrote to its log meanwhile: the first 4 KB of it. */
@@ -61,7 +77,7 @@ export function sendFrame(stream: Duplex, kind: number, content: Uint8Array): bo
 export function sendJson(
   stream: Duplex,
   kind: number,
-  value: RequestHead | ResponseHead | ResponseEnd | null,
+  value: RequestHead | ResponseHead | ResponseEnd | MailTaken | number | null,
 ): boolean {
   return sendFrame(stream, kind, Buffer.from(JSON.stringify(value)));
 }
@@ -94,4 +110,16 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
 /** With the prefix; of a prefix that is not whole yet, its own. */
 function sizeOfFrame(bytes: Buffer, start: number): number {
   return bytes.length - start < prefixBytes ? prefixBytes : prefixBytes + bytes.readUInt32BE(start);
+}
+
+/** A message with its sender, as one frame's content. */
+export function packMail({ sender, message }: OutgoingMail): Buffer {
+  return Buffer.concat([Buffer.from(`${sender ?? ""}\n`), message]);
+}
+
+/** The opposite of `packMail`. What it gives is no copy. */
+export function unpackMail(content: Buffer): OutgoingMail {
+  const end = content.indexOf("\n");
+  const sender = content.toString("utf8", 0, Math.max(0, end));
+  return { sender: sender === "" ? null : sender, message: content.subarray(end + 1) };
 }

@@ -5,17 +5,19 @@
  * A spare has booted PHP, and mostly also answered pages of our own pristine template, so that the opcode cache is
  * full, before it knows its environment. It becomes the environment's user before it touches a file of it.
  */
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import path from "node:path";
+import type { OutgoingMail } from "../../runtime.ts";
 import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import type { Compiled } from "../templates/compiled.ts";
 import { warmUp } from "../templates/warmUp.ts";
-import { createFrameReader, frameKinds, type RequestHead, sendFrame } from "./frames.ts";
+import { descriptorPath, enterEnvironment } from "./enter.ts";
+import { createFrameReader, frameKinds, type MailTaken, packMail, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
 
@@ -24,6 +26,15 @@ const requestDescriptor = 4;
 
 let network: NetworkRules | null = null;
 const requests = new Socket({ fd: requestDescriptor, readable: true, writable: true });
+
+/** Messages that have been handed over, and whoever waits to hear that they are kept. */
+const mails: ((taken: MailTaken) => void)[] = [];
+
+async function handOver(mail: OutgoingMail): Promise<string | null> {
+  const taken = new Promise<MailTaken>((resolve) => mails.push(resolve));
+  sendFrame(requests, frameKinds.mail, packMail(mail));
+  return (await taken).refusal;
+}
 
 function report(message: Report): void {
   process.send?.(message);
@@ -44,7 +55,7 @@ async function boot(order: BootOrder): Promise<GuardedPhp> {
   const compiled = compiledFor(order);
   const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
   const opcodes = compiled === null ? null : reachable(compiled);
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module });
+  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver });
   report({ type: "ready" });
   return php;
 }
@@ -58,40 +69,11 @@ async function warm(php: GuardedPhp, order: WarmOrder): Promise<void> {
   flushCompileCache();
 }
 
-/** A path to the folder that needs no permission on the folders above it, as long as this process lives. */
-function descriptorPath(folder: string): string {
-  const descriptor = openSync(folder, "r");
-  const reached = `/proc/self/fd/${descriptor}`;
-  if (existsSync(reached)) return reached;
-  closeSync(descriptor);
-  return folder;
-}
-
-/**
- * Becomes the environment's user. The environment, the shared code and the edge's socket lie below folders
- * that only root may read: the working directory and open descriptors lead past them.
- */
-function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
-  const core = order.folders.core === null ? null : descriptorPath(order.folders.core);
-  const { edgeSocket } = order.network;
-  const run = descriptorPath(path.dirname(edgeSocket));
-  // Whoever may open the folder may connect; nobody else sees the socket at all.
-  if (existsSync(edgeSocket)) chmodSync(edgeSocket, 0o666);
-  process.setgroups?.([]);
-  process.setgid?.(owner);
-  process.setuid?.(owner);
-  return {
-    ...order,
-    folders: { ...order.folders, core },
-    network: { ...order.network, edgeSocket: `${run}/${path.basename(edgeSocket)}` },
-  };
-}
-
 async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
-  process.chdir(order.environment);
-  const own = order.owner === null ? order : dropPrivileges(order, order.owner);
+  const own = enterEnvironment(order);
   network = own.network;
-  await mountSite(php, own.folders, php.writes);
+  php.limitMemory(own.memoryMb);
+  await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
 }
 
 function failed(error: unknown): never {
@@ -125,6 +107,7 @@ let body: Buffer[] = [];
 
 const readFrame = createFrameReader(({ kind, content }) => {
   if (kind === frameKinds.head) head = JSON.parse(content.toString());
+  else if (kind === frameKinds.mailTaken) mails.shift()?.(JSON.parse(content.toString()));
   else if (kind === frameKinds.body) body.push(Buffer.from(content));
   else if (head !== null && assigned !== null) {
     const request = { head, body: Buffer.concat(body) };
@@ -132,6 +115,7 @@ const readFrame = createFrameReader(({ kind, content }) => {
     body = [];
     assigned
       .then((ready) => {
+        if (network !== null) network = { ...network, maySendMail: request.head.maySendMail };
         sendFrame(requests, frameKinds.begun, Buffer.alloc(0));
         return answer(ready, request, requests);
       })

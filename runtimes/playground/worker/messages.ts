@@ -27,6 +27,8 @@ export interface AssignOrder {
   /** User and group to become, or null to stay who we are. */
   readonly owner: number | null;
   readonly network: NetworkRules;
+  /** What PHP's `memory_limit` is. */
+  readonly memoryMb: number;
 }
 
 export type Order = BootOrder | WarmOrder | AssignOrder;

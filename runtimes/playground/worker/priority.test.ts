@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { lowerPriority, restorePriority } from "./priority.ts";
+import { mayComeForward, setStepsBack } from "./priority.ts";
 
 /** A process that has begun all of its threads and waits. */
 async function waitingProcess(): Promise<{ readonly pid: number; end(): Promise<void> }> {
@@ -23,7 +23,7 @@ const lower = Math.min(getPriority() + 5, 19);
 test("a process that was put behind this one is so with all its threads, once and for all", async () => {
   const { pid } = await waitingProcess();
   const own = getPriority();
-  for (const _ of ["once", "again"]) lowerPriority(pid);
+  for (const _ of ["once", "again"]) setStepsBack(pid, 5);
   const threads = process.platform === "linux" ? readdirSync(`/proc/${pid}/task`).map(Number) : [pid];
   expect(threads.map((thread) => getPriority(thread))).toEqual(threads.map(() => lower));
   expect(getPriority()).toBe(own);
@@ -32,12 +32,12 @@ test("a process that was put behind this one is so with all its threads, once an
 test("a process that has ended is tolerated", async () => {
   const { pid, end } = await waitingProcess();
   await end();
-  lowerPriority(pid);
+  setStepsBack(pid, 5);
 });
 
 test("a process is put forward again where the system lets us", async () => {
   const { pid } = await waitingProcess();
-  lowerPriority(pid);
-  restorePriority(pid);
-  expect(getPriority(pid)).toBe(process.getuid?.() === 0 ? getPriority() : lower);
+  setStepsBack(pid, 5);
+  setStepsBack(pid, 0);
+  expect(getPriority(pid)).toBe(mayComeForward() ? getPriority() : lower);
 });

@@ -6,9 +6,6 @@
 import { readdirSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
-/** In the system's steps: five of them make about a third of the time. */
-const steps = 5;
-
 /** Linux keeps a priority for each thread; those that begin later have that of the thread which begins them. */
 function threadsOf(pid: number): readonly number[] {
   try {
@@ -28,12 +25,15 @@ function setPriorities(pid: number, priority: number): void {
   }
 }
 
-/** Puts a process, which must be a child of this one, behind this one. One that has just ended is tolerated. */
-export function lowerPriority(pid: number): void {
+/**
+ * Puts a process, which must be a child of this one, so many of the system's steps behind this one; 0 is beside it. One that
+ * has just ended is tolerated. Where it would come forward, see `mayComeForward`.
+ */
+export function setStepsBack(pid: number, steps: number): void {
   setPriorities(pid, Math.min(getPriority() + steps, constants.priority.PRIORITY_LOW));
 }
 
-/** Puts it beside this one again, where the system lets us: Linux lets only root. */
-export function restorePriority(pid: number): void {
-  setPriorities(pid, getPriority());
+/** Whether a process that was put behind can be put forward again: Linux lets only root. */
+export function mayComeForward(): boolean {
+  return process.getuid?.() === 0;
 }

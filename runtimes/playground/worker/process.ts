@@ -2,20 +2,24 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { NoAnswer, type NoAnswerReason, type TrialResponse } from "../../runtime.ts";
+import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse } from "../../runtime.ts";
 import { machineCodeFlags } from "../php/machineCode.ts";
+import { usualSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
   type Frame,
   frameKinds,
+  type MailTaken,
   type RequestHead,
   type ResponseEnd,
   sendFrame,
   sendJson,
+  unpackMail,
 } from "./frames.ts";
+import { createLineReader, type LineReader } from "./lines.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
-import { lowerPriority, restorePriority } from "./priority.ts";
+import { mayComeForward, setStepsBack } from "./priority.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -28,12 +32,30 @@ export class NeverBegun extends Error {
   override readonly name = "NeverBegun";
 }
 
+/** What whoever gives a request to a worker wants, and is told of. */
+export interface Handling {
+  /** Absent: the worker's own. */
+  readonly deadlineSeconds?: number | null;
+  /** The worker is free, or gone. `hasWritten`: PHP has changed files or database, or may have. */
+  finished(hasWritten: boolean): void;
+  /** PHP sends a message. Resolves with null where it is kept, otherwise with why not. Absent: it is not. */
+  mail?(mail: OutgoingMail): Promise<string | null>;
+  /** PHP has written a line to its log. Before `finished`. */
+  onErrorLine?(line: string): void;
+  /** Files or database have grown by so many bytes more. */
+  grown?(bytes: number): void;
+  /** It is about to be ended, because it took too long. */
+  outOfTime?(): void;
+}
+
 /** One request under way. */
 interface Exchange {
-  readonly resolve: (response: TrialResponse) => void;
+  readonly resolve: (response: PhpResponse) => void;
   readonly reject: (error: NoAnswer | NeverBegun) => void;
   hasBegun: boolean;
-  readonly finished: () => void;
+  readonly handling: Handling;
+  readonly log: LineReader;
+  readonly deadlineMilliseconds: number;
   body: Readable | null;
   readonly errors: PromiseWithResolvers<string>;
   readonly ended: PromiseWithResolvers<void>;
@@ -69,6 +91,12 @@ export class WorkerProcess {
   #timer: NodeJS.Timeout | null = null;
   #killedFor: NoAnswerReason = "crashed";
   #errorText = "";
+  /** Whether others come first anyway. */
+  #isYielding = false;
+  /** How far it stands back because of what its environment takes. */
+  #stepsBack = usualSteps;
+  /** As the system has it. */
+  #standsBack = 0;
 
   constructor(order: BootOrder, deadlineSeconds: number) {
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
@@ -104,12 +132,37 @@ export class WorkerProcess {
 
   /** From now on others come first. */
   yieldToOthers(): void {
-    if (this.#child.pid !== undefined && this.isAlive) lowerPriority(this.#child.pid);
+    this.#isYielding = true;
+    this.#place();
   }
 
   /** Somebody waits for it: others come no longer first. */
   comeForward(): void {
-    if (this.#child.pid !== undefined && this.isAlive) restorePriority(this.#child.pid);
+    this.#isYielding = false;
+    this.#place();
+  }
+
+  /** Its environment keeps the processors busy, or does so no longer: that it stands behind others by so many steps. */
+  standBack(steps: number): void {
+    this.#stepsBack = steps;
+    this.#place();
+  }
+
+  /** Whether it stands further back than it should, and can't come forward: it had better be replaced. */
+  get isStuckBehind(): boolean {
+    return this.#isYielding && this.#standsBack > this.#steps && !mayComeForward();
+  }
+
+  get #steps(): number {
+    const isBusyOne = this.#stepsBack > usualSteps;
+    return this.#isYielding || isBusyOne ? this.#stepsBack : 0;
+  }
+
+  #place(): void {
+    const steps = this.#steps;
+    if (steps === this.#standsBack || this.#child.pid === undefined || !this.isAlive) return;
+    setStepsBack(this.#child.pid, steps);
+    if (steps > this.#standsBack || mayComeForward()) this.#standsBack = steps;
   }
 
   #send(order: Order): void {
@@ -157,14 +210,17 @@ export class WorkerProcess {
 
   /**
    * Runs one request; the worker must not be busy. Rejects with `NoAnswer` where there is no answer at all, with
-   * `NeverBegun` where PHP never had the request; an answer that breaks off makes the body end with an error. `finished` is called when the worker is free, or gone.
+   * `NeverBegun` where PHP never had the request; an answer that breaks off makes the body end with an error.
    */
-  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, finished: () => void): Promise<TrialResponse> {
+  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, handling: Handling): Promise<PhpResponse> {
     this.requests += 1;
+    const { deadlineSeconds = null } = handling;
+    const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;
     return new Promise((resolve, reject) => {
       const ends = { errors: Promise.withResolvers<string>(), ended: Promise.withResolvers<void>() };
-      this.#exchange = { resolve, reject, finished, hasBegun: false, body: null, ...ends };
-      this.#startTimer();
+      const log = createLineReader((line) => handling.onErrorLine?.(line));
+      this.#exchange = { resolve, reject, handling, log, deadlineMilliseconds, hasBegun: false, body: null, ...ends };
+      this.#startTimer(deadlineMilliseconds);
       sendJson(this.#channel, frameKinds.head, head);
       this.#sendBody(body).catch(() => this.kill("crashed"));
     });
@@ -177,9 +233,13 @@ export class WorkerProcess {
     sendJson(this.#channel, frameKinds.end, null);
   }
 
-  #startTimer(): void {
+  #startTimer(milliseconds: number): void {
     this.#stopTimer();
-    this.#timer = setTimeout(() => this.kill("deadline"), this.#deadlineMilliseconds);
+    const end = () => {
+      this.#exchange?.handling.outOfTime?.();
+      this.kill("deadline");
+    };
+    this.#timer = setTimeout(end, milliseconds);
   }
 
   #stopTimer(): void {
@@ -192,9 +252,18 @@ export class WorkerProcess {
     if (exchange === null) return;
     exchange.hasBegun = true;
     this.firstBegan ??= performance.now();
-    if (kind === frameKinds.head) this.#beginResponse(exchange, content);
+    if (kind === frameKinds.mail) void this.#takeMail(exchange, Buffer.from(content));
+    else if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
+    else if (kind === frameKinds.grown) exchange.handling.grown?.(JSON.parse(content.toString()));
+    else if (kind === frameKinds.log) exchange.log.read(content);
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
+  }
+
+  async #takeMail({ handling }: Exchange, content: Buffer): Promise<void> {
+    const taken = handling.mail?.(unpackMail(content)) ?? Promise.resolve("nothing can be sent from here");
+    const refusal = await taken.catch(() => "it could not be kept");
+    sendJson(this.#channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
   }
 
   #beginResponse(exchange: Exchange, content: Buffer): void {
@@ -202,7 +271,7 @@ export class WorkerProcess {
       highWaterMark: responseBufferBytes,
       read: () => {
         if (!this.#channel.isPaused()) return;
-        this.#startTimer();
+        this.#startTimer(exchange.deadlineMilliseconds);
         this.#channel.resume();
       },
     });
@@ -214,11 +283,11 @@ export class WorkerProcess {
     exchange.resolve({ ...JSON.parse(content.toString()), body, errors: errors.promise, finished: ended.promise });
   }
 
-  #passOn({ body }: Exchange, chunk: Buffer): void {
+  #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer): void {
     if (body === null || body.destroyed || body.push(chunk)) return;
     // The visitor is slow, not PHP. The same time is allowed for him to go on reading.
     this.#channel.pause();
-    this.#startTimer();
+    this.#startTimer(deadlineMilliseconds);
   }
 
   /** The request is over: with PHP's own end, or with the end of the process (null). */
@@ -231,6 +300,7 @@ export class WorkerProcess {
     this.rssBytes = end?.rssBytes ?? this.rssBytes;
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
+    exchange.log.end();
     exchange.errors.resolve(end?.errors ?? "");
     exchange.ended.resolve();
     const isRefused = end?.isRefused ?? false;
@@ -243,7 +313,7 @@ export class WorkerProcess {
     else if (exchange.body === null) exchange.reject(failure);
     else if (isWhole) exchange.body.push(null);
     else exchange.body.destroy(failure);
-    exchange.finished();
+    exchange.handling.finished(end?.hasWritten ?? exchange.hasBegun);
   }
 
   kill(reason: NoAnswerReason): void {

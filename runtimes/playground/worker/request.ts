@@ -4,7 +4,9 @@ import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
 import type { GuardedPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
+import { taskScript, writeOrder } from "../php/platform.ts";
 import { serverVariables } from "../php/site.ts";
+import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
 import { directOutlet, heldOutlet, type Outlet } from "./outlet.ts";
 
@@ -55,7 +57,7 @@ function variablesFor(head: RequestHead, host: string): Record<string, string> {
 function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions & { readonly scriptPath: string } {
   const headers = headersFor(head);
   return {
-    scriptPath: `${siteFolder}${head.script}`,
+    scriptPath: head.task === null ? `${siteFolder}${head.script}` : taskScript(head.task),
     relativeUri: head.url,
     protocol: head.https ? "https" : "http",
     method: head.method,
@@ -63,28 +65,6 @@ function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions & { readonly
     $_SERVER: variablesFor(head, headers.host ?? ""),
     ...(body.length === 0 ? {} : { body }),
   };
-}
-
-const errorBytes = 4096;
-
-/** The beginning of what PHP writes to its log; all of it is read, because PHP would wait for a reader. */
-class ErrorLog {
-  #bytes = Buffer.alloc(0);
-
-  async read(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const { buffer, byteOffset, byteLength } of stream) {
-      const missing = errorBytes - this.#bytes.length;
-      if (missing === 0) continue;
-      // The library's chunks are really of another type, with signed numbers.
-      const piece = Buffer.from(buffer, byteOffset, Math.min(byteLength, missing));
-      this.#bytes = Buffer.concat([this.#bytes, piece]);
-    }
-  }
-
-  /** Without the half of a character at its end. */
-  get text(): string {
-    return new TextDecoder().decode(this.#bytes, { stream: true });
-  }
 }
 
 /** What PHP writes at once may be of any length; whoever gets it wants to be able to say stop. */
@@ -123,11 +103,14 @@ async function run(
   const outlet = held ?? direct;
   php.forgetNodes();
   php.writes.protect(head.isReadOnly);
+  php.disk.begin(head.diskLeftBytes);
+  php.remarks.begin((line) => log.add(line));
   const options = optionsFor(head, body);
   const { scriptPath } = options;
   if (php.isFile(scriptPath)) {
     // As every web server has it: scripts of plugins load WordPress from where they are.
-    php.chdir(path.posix.dirname(scriptPath));
+    php.chdir(path.posix.dirname(`${siteFolder}${head.script}`));
+    if (head.task !== null) writeOrder(php, head.task);
     await passOn(await php.runStream(options), outlet, log);
   } else await notFound(outlet);
   php.closeOutputs();
@@ -137,7 +120,9 @@ async function run(
 }
 
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
-  const log = new ErrorLog();
+  const log = new ErrorLog(out);
+  // Whoever ends this process in the middle of the request must know of most of it.
+  php.disk.onGrown((bytes) => sendJson(out, frameKinds.grown, bytes));
   let reason: string | null = null;
   let isRefused = false;
   try {
@@ -147,6 +132,7 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
   }
   const rssBytes = process.memoryUsage.rss();
-  const end: ResponseEnd = { isBroken: reason !== null, reason, isRefused, rssBytes, errors: log.text };
+  const hasWritten = php.disk.end();
+  const end: ResponseEnd = { isBroken: reason !== null, hasWritten, reason, isRefused, rssBytes, errors: log.text };
   sendJson(out, frameKinds.end, end);
 }

@@ -2,19 +2,23 @@
 import { type KeptPiece, keyOf, type PieceIndex } from "../pieceIndex.ts";
 
 export interface MemoryIndex extends PieceIndex {
-  readonly pieces: Map<string, KeptPiece>;
+  readonly pieces: Map<string, Omit<KeptPiece, "isLost">>;
   /** Packs that were begun, and how large those are that were finished. */
   readonly packs: Map<string, number | null>;
+  /** When packs were read again. */
+  readonly readAt: Map<string, Date>;
 }
 
 export function createMemoryIndex(): MemoryIndex {
-  const pieces = new Map<string, KeptPiece>();
+  const pieces = new Map<string, Omit<KeptPiece, "isLost">>();
   const packs = new Map<string, number | null>();
+  const readAt = new Map<string, Date>();
   const needed = new Set<string>();
   const lost = new Set<string>();
   return {
     pieces,
     packs,
+    readAt,
     claim: async (names) => {
       const kept = names.map(keyOf).filter((key) => pieces.has(key) && !lost.has(pieces.get(key)?.pack ?? ""));
       for (const key of kept) needed.add(pieces.get(key)?.pack ?? "");
@@ -25,12 +29,13 @@ export function createMemoryIndex(): MemoryIndex {
     },
     addPack: async (pack, bytes, inside) => {
       packs.set(pack, bytes);
+      readAt.set(pack, new Date());
       needed.add(pack);
       for (const piece of inside) pieces.set(keyOf(piece.name), { ...piece, pack });
     },
     locate: async (names) => {
       const found = names.flatMap((name) => pieces.get(keyOf(name)) ?? []);
-      return new Map(found.map((piece) => [keyOf(piece.name), piece]));
+      return new Map(found.map((piece) => [keyOf(piece.name), { ...piece, isLost: lost.has(piece.pack) }]));
     },
     markLost: async (packs) => {
       for (const pack of packs) lost.add(pack);
@@ -38,6 +43,13 @@ export function createMemoryIndex(): MemoryIndex {
     release: async (packs) => {
       for (const pack of packs) needed.delete(pack);
     },
-    neededPacks: async () => new Map([...needed].map((pack) => [pack, packs.get(pack) ?? 0])),
+    neededPacks: async () => {
+      const facts = (pack: string) => ({ bytes: packs.get(pack) ?? 0, readAt: readAt.get(pack) ?? null });
+      return new Map([...needed].map((pack) => [pack, { ...facts(pack), isLost: lost.has(pack) }]));
+    },
+    piecesIn: async (pack) => [...pieces.values()].filter((piece) => piece.pack === pack),
+    noteRead: async (pack) => {
+      readAt.set(pack, new Date());
+    },
   };
 }

@@ -72,10 +72,32 @@ export interface TestServerOptions {
   readonly waitForOperation?: WaitForOperation;
   /** Default: every environment is empty. */
   readonly listFiles?: App["listFiles"];
+  /** Default: every log is empty. */
+  readonly readLog?: App["readLog"];
+  /** Default: there is no edge to be told. */
+  readonly publishRoutes?: App["publishRoutes"];
+  /** Default: nothing is planned. */
+  readonly plannedEvents?: App["plannedEvents"];
+  /** Default: everybody with "admin" in the address is an administrator. */
+  readonly findUser?: App["findUser"];
+  /** Default: whatever is asked for is done. */
+  readonly siteTasks?: App["siteTasks"];
   /** Default: no zip is there. */
   readonly openDownload?: App["openDownload"];
+  /** Default: there is one. */
+  readonly hasMailServer?: boolean;
 }
 
+const findUser: App["findUser"] = async (_environment, email) => ({
+  user: email.includes("admin") ? { id: 1, login: "admin", isAdministrator: true } : null,
+});
+
+const siteTasks: App["siteTasks"] = {
+  run: async () => ({ status: 200, body: '{"created":2}', errors: "", reason: null }),
+  offerLogin: async () => true,
+};
+
+const undeleteDays = 14;
 const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -124,15 +146,23 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = buildServer({
     app: {
       settings: { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081, endedPhpVersions: ["8.2"] },
+      limits: { maxWorkers: 8, maxPhpMemoryMb: 1024, requestDeadlineSeconds: 60, diskQuotaBytes: null },
       capabilities: fakeCapabilities,
       listFiles: options.listFiles ?? (async () => []),
+      readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),
+      publishRoutes: options.publishRoutes ?? (async () => undefined),
+      plannedEvents: options.plannedEvents ?? (async () => ({ sites: [], problem: null })),
+      findUser: options.findUser ?? findUser,
+      siteTasks: options.siteTasks ?? siteTasks,
       pool,
       database,
       acceptOperation: operations.accept,
       waitForOperation: options.waitForOperation ?? operations.wait,
       downloadTokens: makeDownloadTokens(downloadKey),
       downloadHours: 72,
+      sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),
+      hasMailServer: options.hasMailServer ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
     log: options.log ?? silentLog,
@@ -227,12 +257,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     addBackup,
     deleteSite: (siteId, key = company.api_key) =>
       deleteAs(`/v2/sites/${siteId}`, key, async (transaction, operationId) => {
-        await keepDeletedSite(transaction, siteId, operationId);
+        await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
         await removeSiteRows(transaction, siteId);
       }),
     deleteEnvironment: (environmentId, key = company.api_key) =>
       deleteAs(`/v2/sites/environments/${environmentId}`, key, async (transaction, operationId) => {
-        await keepDeletedEnvironments(transaction, [environmentId], { operationId, wentWithSite: false });
+        const deletion = { operationId, undeleteDays, wentWithSite: false };
+        await keepDeletedEnvironments(transaction, [environmentId], deletion);
         await removeEnvironmentRows(transaction, environmentId);
       }),
     addKey: async (wish) => {

@@ -4,6 +4,7 @@ import { insertApiKey, type NewApiKey } from "../apiKeys.ts";
 import { insertCompany } from "../companies.ts";
 import type { Database } from "../database.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../environments.ts";
+import { insertMail, type NewMail } from "../mails.ts";
 import { insertSite, type NewSite } from "../sites.ts";
 import { insertUser } from "../users.ts";
 
@@ -58,4 +59,17 @@ export async function addSite(database: Database, companyId: string, more: Parti
     await transaction.updateTable("environments").set({ state: "serving" }).where("id", "=", environmentId).execute();
   });
   return { ...site, environmentId };
+}
+
+/** A message that the environment has sent, as if it had just come; gives its id. */
+export async function addMail(
+  database: Database,
+  environmentId: string,
+  { hasServer = false, ...more }: Partial<NewMail> & { readonly hasServer?: boolean } = {},
+): Promise<string> {
+  const id = randomUUID();
+  const message = Buffer.from("To: ada@example.com\r\nFrom: shop@example.com\r\nSubject: Hello\r\n\r\nText\r\n");
+  const facts = { sender: null, from: "shop@example.com", subject: "Hello", recipients: ["ada@example.com"], message };
+  await insertMail(database, { id, environmentId, ...facts, ...more }, hasServer);
+  return more.id ?? id;
 }

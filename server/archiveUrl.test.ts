@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ArchiveUrlError, archiveUrlForm, openBlobs, parseArchiveUrl } from "./archiveUrl.ts";
-import { startS3Server } from "./testing/s3Server.ts";
+import { openBlobs } from "./archives/openBlobs.ts";
+import { startS3Server } from "./archives/testing/s3Server.ts";
+import { ArchiveUrlError, archiveUrlForm, parseArchiveUrl } from "./archiveUrl.ts";
 
 const usual = "/srv/sitewright/archives";
 const simple = {

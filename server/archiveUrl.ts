@@ -1,10 +1,20 @@
-/** Where archives are, as an operator names it in one line. */
+/** Where archives are, as an operator names it in one line. Loads nothing heavy: every process reads the settings. */
+import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Blobs } from "./blobs.ts";
-import { openFolderBlobs } from "./folderBlobs.ts";
-import type { S3Place } from "./s3Blobs.ts";
 
-export type ArchivePlace = { readonly kind: "folder"; readonly folder: string } | (S3Place & { readonly kind: "s3" });
+export type ArchivePlace =
+  | { readonly kind: "folder"; readonly folder: string }
+  | {
+      readonly kind: "s3";
+      /** `https://host:port`. */
+      readonly endpoint: string;
+      readonly bucket: string;
+      /** Folders, with a slash at the end; or empty. */
+      readonly prefix: string;
+      readonly region: string | null;
+      readonly accessKeyId: string;
+      readonly secretAccessKey: string;
+    };
 
 /**
  * The address is wrong. The message says what is, and repeats no part of the address: where one is wrong, any part of it
@@ -36,11 +46,17 @@ export function parseArchiveUrl(text: string | null, usualFolder: string): Archi
   return wrong("begins with neither s3:// nor file://");
 }
 
-/** What speaks to object stores is loaded only for one. */
-export async function openBlobs(place: ArchivePlace): Promise<Blobs> {
-  if (place.kind === "folder") return openFolderBlobs(place.folder);
-  const { openS3Blobs } = await import("./s3Blobs.ts");
-  return openS3Blobs(place);
+/** Without any secret. */
+export function nameOfPlace(place: ArchivePlace): string {
+  if (place.kind === "folder") return `the folder ${place.folder}`;
+  const folder = place.prefix === "" ? "" : `, folder ${place.prefix.replace(/\/$/, "")}`;
+  return `the bucket ${place.bucket} at ${place.endpoint}${folder}`;
+}
+
+/** Where it is a folder, whether that is there. A bucket says so itself. */
+export async function isPlaceThere(place: ArchivePlace): Promise<boolean> {
+  if (place.kind !== "folder") return true;
+  return (await stat(place.folder).catch(() => null))?.isDirectory() ?? false;
 }
 
 function wrong(what: string): never {

@@ -1,0 +1,94 @@
+/** What is written down when a request has been answered. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { FoundRoute, NoRoute } from "./findRoute.ts";
+import { withoutSecrets } from "./logs/masks.ts";
+import { type NoAnswerReason, reasonOf } from "./upstream.ts";
+import type { EdgeParts, Visit } from "./visit.ts";
+
+export interface Answered {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly socket: Socket;
+  readonly address: string;
+  readonly fromPhp: boolean;
+  readonly found: FoundRoute | NoRoute;
+  readonly milliseconds: number;
+}
+
+/** The visitor left before there was an answer: other servers' number for it. */
+const leftEarly = 499;
+
+/** Into the log of the environment that it was for, and into our own, where somebody looks that closely. */
+export function noteAnswer({ logs, log }: EdgeParts, answered: Answered): void {
+  const { request, response, found, milliseconds } = answered;
+  if (typeof found !== "string") noteAccess(logs, answered, found);
+  log.debug(
+    {
+      host: request.headers.host,
+      method: request.method,
+      // Without the query: passwords and keys travel there.
+      path: request.url?.split("?", 1)[0],
+      status: response.statusCode,
+      complete: response.writableFinished,
+      milliseconds: Math.round(milliseconds),
+    },
+    "answered",
+  );
+}
+
+function noteAccess(
+  logs: EdgeParts["logs"],
+  { request, response, socket, address, fromPhp, milliseconds }: Answered,
+  { route, path, host }: FoundRoute,
+): void {
+  logs.access(route.environment.id, {
+    address,
+    fromPhp,
+    at: new Date(),
+    method: request.method ?? "GET",
+    url: path.url,
+    httpVersion: request.httpVersion,
+    status: response.headersSent ? response.statusCode : leftEarly,
+    bytes: sentSinceLast(socket),
+    referrer: request.headers.referer,
+    userAgent: request.headers["user-agent"],
+    milliseconds,
+    host,
+  });
+}
+
+const whatHappened: Record<NoAnswerReason, string> = {
+  busy: "too many other requests were waiting",
+  deadline: "it took longer than it may, and was ended",
+  crashed: "it stopped unexpectedly",
+  unavailable: "it could not be started",
+  wouldWrite: "it wanted to write while the environment was being changed",
+};
+
+/** Why the visitor has no page, or half of one. */
+export function noteNoAnswer({ request, route, path }: Visit, error: unknown, parts: EdgeParts): void {
+  noteUnanswered(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
+}
+
+/** The same of anything that PHP was asked for; `asked` stands in a log and has no secrets. */
+export function noteUnanswered(
+  environmentId: string,
+  asked: string,
+  error: unknown,
+  { logs, log }: Pick<EdgeParts, "logs" | "log">,
+): void {
+  const reason = reasonOf(error);
+  logs.error(environmentId, `PHP gave no whole answer to ${asked}: ${reason}, ${whatHappened[reason]}`);
+  log.warn({ environment: environmentId, reason, err: error }, "PHP gave no answer");
+}
+
+const sentBefore = new WeakMap<Socket, number>();
+
+/** Answers on one connection come one after the other. */
+function sentSinceLast(socket: Socket): number {
+  const sent = socket.bytesWritten;
+  const before = sentBefore.get(socket) ?? 0;
+  sentBefore.set(socket, sent);
+  return sent - before;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { referrerWithoutSecrets, withoutSecrets } from "./masks.ts";
+
+test.each([
+  ["/", "/"],
+  ["/?p=1&page=2", "/?p=1&page=2"],
+  ["/wp-login.php?action=rp&key=abc&login=ada", "/wp-login.php?action=rp&key=***&login=ada"],
+  ["/?sitewright-login=abc", "/?sitewright-login=***"],
+  [
+    "/?token=a&access_token=b&apiKey=c&X-Amz-Signature=d",
+    "/?token=***&access_token=***&apiKey=***&X-Amz-Signature=***",
+  ],
+  ["/?password=a&user_pass=b&pass1=c&pwd=d&_wpnonce=e", "/?password=***&user_pass=***&pass1=***&pwd=***&_wpnonce=***"],
+  ["/?%74oken=abc&TOKEN=def", "/?%74oken=***&TOKEN=***"],
+  ["/?token[]=abc&token%5Ba%5D=def", "/?token[]=***&token%5Ba%5D=***"],
+  ["/?a=1;token=abc", "/?a=1;token=***"],
+  ["/?token=abc=def?ghi", "/?token=***"],
+  ["/?key", "/?key"],
+  ["/?keyboard=1&author=2&passenger=3&s=secret", "/?keyboard=1&author=2&passenger=3&s=secret"],
+  ["/?%=1&%zz=2&=3", "/?%=1&%zz=2&=3"],
+])("%s is written as %s", (url, written) => {
+  expect(withoutSecrets(url)).toBe(written);
+});
+
+test.each([
+  ["https://example.com/?key=abc", "https://example.com/?key=***"],
+  ["https://ada:battery@example.com/a@b", "https://example.com/a@b"],
+  ["//ada:battery@example.com/", "//example.com/"],
+  ["no address at all", "no address at all"],
+])("a visitor who came from %s is written as one from %s", (address, written) => {
+  expect(referrerWithoutSecrets(address)).toBe(written);
+});
+
+test("a very long query takes no time", () => {
+  const began = performance.now();
+  withoutSecrets(`/?${"token".repeat(6_000)}`);
+  withoutSecrets(`/?${"a=1&".repeat(8_000)}`);
+  withoutSecrets(`/?${"_".repeat(30_000)}=1`);
+  expect(performance.now() - began).toBeLessThan(500);
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { eventually } from "./testing/eventually.ts";
+import { ask } from "./testing/http.ts";
+import { startEmptyEdge, startSite } from "./testing/withEdge.ts";
+import type { UpstreamUsage } from "./upstream.ts";
+
+type Asked = Parameters<typeof ask>[0] & { readonly adminSocket: string };
+
+async function usage(edge: Asked) {
+  const got = await ask(edge, "/usage", { socketPath: edge.adminSocket });
+  expect(got.status).toBe(200);
+  return JSON.parse(got.body);
+}
+
+const php: UpstreamUsage = {
+  environmentId: "one",
+  phpRequests: 3,
+  phpMilliseconds: 400,
+  cpuMilliseconds: 300,
+  killedForTime: 1,
+  killedForMemory: 0,
+  refusedBusy: 2,
+  writes: 1,
+  recentCores: 0.5,
+};
+
+describe("what environments took", () => {
+  test("is what was sent to visitors, and what the upstream says of PHP", async () => {
+    const { edge, upstream } = await startSite({ "style.css": "a".repeat(50_000) });
+    await ask(edge, "/style.css");
+    await ask(edge, "/");
+    await eventually(async () => {
+      const [one] = (await usage(edge)).environments;
+      expect(one).toMatchObject({ environmentId: "one", phpRequests: 0 });
+      expect(one.bytesSent).toBeGreaterThan(50_000);
+      expect(one.bytesSent).toBeLessThan(52_000);
+    });
+    upstream.used = [php, { ...php, environmentId: "two" }];
+    const [one, two] = (await usage(edge)).environments;
+    expect({ ...one, bytesSent: 0 }).toEqual({ ...php, bytesSent: 0 });
+    expect(two).toEqual({ ...php, environmentId: "two", bytesSent: 0 });
+  });
+
+  test("does not hold what PHP asked its own site", async () => {
+    const { edge } = await startSite();
+    await ask(edge, "/", { socketPath: edge.loopbackSocket });
+    expect((await usage(edge)).environments).toEqual([]);
+  });
+
+  test("is told with a name for each start of the edge", async () => {
+    const [one, two] = [await startEmptyEdge(), await startEmptyEdge()];
+    const runs = [(await usage(one.edge)).run, (await usage(one.edge)).run, (await usage(two.edge)).run];
+    expect(runs[0]).toBe(runs[1]);
+    expect(runs[0]).not.toBe(runs[2]);
+  });
+});
+
+describe("an upload for which there is no room", () => {
+  const limits = (leftBytes: number) => ({
+    environment: {
+      limits: { threads: 2, memoryMb: 256, requestSeconds: null, disk: { leftBytes, measuredAt: 1 } },
+    },
+    edge: {
+      limits: {
+        uploadBytes: 10_000_000,
+        headSeconds: 15,
+        requestSeconds: 60,
+        silenceSeconds: 60,
+        freezeSeconds: 20,
+        holdSeconds: 20,
+      },
+    },
+  });
+  const form = { "content-type": "multipart/form-data; boundary=x" };
+  const send = (edge: Asked, path: string, bytes: number, headers: Readonly<Record<string, string>>) =>
+    ask(edge, path, { method: "POST", body: Buffer.alloc(bytes), headers });
+
+  test("is told so, and PHP is not asked", async () => {
+    const { edge, upstream } = await startSite({}, limits(1_000_000));
+    const got = await send(edge, "/wp-admin/async-upload.php", 2_000_000, form);
+    expect([got.status, got.body]).toEqual([507, expect.stringContaining("no room left")]);
+    expect(upstream.asked).toEqual([]);
+  });
+
+  test("is told to the block editor in the form that it shows", async () => {
+    const { edge } = await startSite({}, limits(-1));
+    const headers = { "content-disposition": "attachment; filename=a.jpg", "content-type": "image/jpeg" };
+    const got = await send(edge, "/wp-json/wp/v2/media", 200_000, headers);
+    expect(JSON.parse(got.body)).toMatchObject({ code: "disk_quota_reached", data: { status: 507 } });
+  });
+
+  test("is none where it fits, where it is a form without files, or no upload at all", async () => {
+    const { edge } = await startSite({}, limits(1_000_000));
+    expect((await send(edge, "/", 900_000, form)).status).toBe(200);
+    const full = await startSite({}, limits(-1));
+    expect((await send(full.edge, "/", 50_000, form)).status).toBe(200);
+    const query = { "content-type": "application/x-www-form-urlencoded" };
+    expect((await send(full.edge, "/", 200_000, query)).status).toBe(200);
+  });
+});

@@ -1,0 +1,35 @@
+/** What environments took since this edge began: what PHP did, and what was sent. */
+import type { Traffic } from "./traffic.ts";
+import type { Upstream, UpstreamUsage } from "./upstream.ts";
+
+export interface EdgeUsage {
+  /** Names this start of the edge: the numbers of another one begin at 0 again. */
+  readonly run: string;
+  readonly environments: readonly (UpstreamUsage & { readonly bytesSent: number })[];
+}
+
+const nothing = {
+  phpRequests: 0,
+  phpMilliseconds: 0,
+  cpuMilliseconds: 0,
+  killedForTime: 0,
+  killedForMemory: 0,
+  refusedBusy: 0,
+  writes: 0,
+  recentCores: 0,
+};
+
+export function usageOf(run: string, upstream: Pick<Upstream, "usage">, traffic: Pick<Traffic, "sent">): EdgeUsage {
+  const sent = traffic.sent();
+  const php = new Map(upstream.usage().map((usage) => [usage.environmentId, usage]));
+  const ids = new Set([...php.keys(), ...sent.keys()]);
+  return {
+    run,
+    environments: [...ids].map((environmentId) => ({
+      environmentId,
+      ...nothing,
+      ...php.get(environmentId),
+      bytesSent: sent.get(environmentId) ?? 0,
+    })),
+  };
+}

@@ -1,0 +1,77 @@
+/** What `runtime.ts` promises about WP-CLI and about replacing texts; part of `conformance.ts`. */
+import { describe, expect, test } from "vitest";
+import type { Actions } from "./conformanceActions.ts";
+import { type EnvironmentRef, RuntimeFailure } from "./runtime.ts";
+
+const { signal } = new AbortController();
+const change = { search: "Hello world!", replace: "Hello planet!" };
+const nobody: EnvironmentRef = { id: "7a1c8c8e-6d32-4c7e-8f0a-0d6d5b0f6a11", number: 999_999 };
+
+export function testTools({ runtime, provisioned, servedAs, read, write, frontPage }: Actions): void {
+  describe("replacing a text", () => {
+    test("comes to what was counted before, which changed nothing", async () => {
+      const { environment } = await provisioned();
+      const counted = await runtime().countReplacements(environment, change, signal);
+      expect(counted.places.find(({ column }) => column === "post_title")).toMatchObject({ rows: 1, occurrences: 1 });
+      expect(await runtime().countReplacements(environment, change, signal)).toEqual(counted);
+      const staged = { environment, token: "one", change };
+      expect(await runtime().stageReplacement(staged)).toEqual(counted);
+      expect(await runtime().stageReplacement(staged)).toEqual(counted);
+      await runtime().switchTo(environment, "one");
+      expect((await runtime().countReplacements(environment, change, signal)).places).toEqual([]);
+    });
+
+    test("shares the files, and is taken back with the release", async () => {
+      const { environment, wordpress } = await provisioned({ title: "Garden" });
+      const before = await servedAs(environment);
+      await runtime().stageReplacement({ environment, token: "one", change });
+      await write(environment, "later.txt", "later");
+      await runtime().switchTo(environment, "one");
+      expect(await read(environment, "later.txt")).toBe("later");
+      expect(await frontPage(environment, wordpress.address)).toContain("Garden");
+      await runtime().switchBack(environment, "one");
+      expect(await servedAs(environment)).toEqual(before);
+      expect((await runtime().countReplacements(environment, change, signal)).places).not.toEqual([]);
+    });
+
+    test("tells which of the site's addresses become others", async () => {
+      const { environment, wordpress } = await provisioned();
+      const { host } = new URL(wordpress.address);
+      const moved = { search: host, replace: "elsewhere.example" };
+      const { addresses } = await runtime().countReplacements(environment, moved, signal);
+      expect(addresses).toContainEqual({
+        place: "wp_options: siteurl",
+        from: wordpress.address,
+        to: "http://elsewhere.example",
+      });
+    });
+
+    test("fails in a sentence where there is no such environment", async () => {
+      await expect(runtime().countReplacements(nobody, change, signal)).rejects.toThrow(RuntimeFailure);
+    });
+  });
+
+  describe("a command of WP-CLI", () => {
+    const command = { phpVersion: "8.3", argv: ["option", "get", "blogname"], seconds: 120 };
+
+    test("is begun once, and comes to its own end", async () => {
+      const { environment } = await provisioned();
+      let begun = 0;
+      const begin = async () => {
+        begun += 1;
+      };
+      const outcome = await runtime().runWpCli(environment, command, begin, signal);
+      expect([begun, outcome.exitCode, outcome.end]).toEqual([1, 0, "itself"]);
+      expect(outcome.stdout.bytes).toBeGreaterThan(0);
+    });
+
+    test("is not begun where that is not to be, where nobody wants it, and where there is no environment", async () => {
+      const { environment } = await provisioned();
+      const refuse = () => Promise.reject(new Error("not now"));
+      await expect(runtime().runWpCli(environment, command, refuse, signal)).rejects.toThrow("not now");
+      const aborted = AbortSignal.abort(new Error("gone"));
+      await expect(runtime().runWpCli(environment, command, refuse, aborted)).rejects.toThrow("gone");
+      await expect(runtime().runWpCli(nobody, command, refuse, signal)).rejects.toThrow(RuntimeFailure);
+    });
+  });
+}

@@ -1,0 +1,26 @@
+/** What a WordPress of the fake's plans: the rows of a table, which a test puts there. */
+import { partOf, type Release } from "../releases.ts";
+import type { EventPlans, NextEvents, PlannedEvent } from "../runtime.ts";
+import { readTables } from "./database.ts";
+import { specOf } from "./release.ts";
+
+export const eventsTable = "wp_events";
+
+function isEvent(row: unknown): row is PlannedEvent {
+  return typeof row === "object" && row !== null && "hook" in row && "dueAt" in row && "args" in row;
+}
+
+/** Null where there is no WordPress. */
+export async function plansOf(release: Release | null): Promise<EventPlans | null> {
+  if (release === null || (await specOf(release)).wordpress === null) return null;
+  const rows = (await readTables(await partOf(release, "database")))[eventsTable] ?? [];
+  const events = rows.filter(isEvent).toSorted((one, other) => one.dueAt - other.dueAt);
+  return { sites: [{ place: null, events }], problem: null };
+}
+
+export function nextOf({ sites, problem }: EventPlans): NextEvents {
+  const events = sites.flatMap(({ place, events: [first] }) =>
+    first === undefined ? [] : [{ place, dueAt: first.dueAt }],
+  );
+  return { events, problem };
+}

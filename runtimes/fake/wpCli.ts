@@ -1,0 +1,27 @@
+/** The fake's WP-CLI: it notes what it was asked for, and comes to the end that the command names. */
+import { appendFile, readFile } from "node:fs/promises";
+import path from "node:path";
+import { partOf, type Release } from "../releases.ts";
+import type { WpCliCommand, WpCliOutcome, WpCliText } from "../runtime.ts";
+
+const fileName = "wp-cli.log";
+
+function textOf(text: string): WpCliText {
+  return { text, bytes: Buffer.byteLength(text), isTruncated: false };
+}
+
+/** `exit 3 …` ends with 3, anything else with 0. `share` prints what the command may take. */
+export async function runFakeWpCli(release: Release, { argv, ...command }: WpCliCommand): Promise<WpCliOutcome> {
+  await appendFile(path.join(await partOf(release, "public"), fileName), `${JSON.stringify(argv)}\n`);
+  const exitCode = argv[0] === "exit" ? Number(argv[1]) : 0;
+  const stderr = exitCode === 0 ? "" : `Error: This was meant to end with ${exitCode}.\n`;
+  const printed = argv[0] === "share" ? JSON.stringify(command) : argv.join(" ");
+  return { stdout: textOf(`${printed}\n`), stderr: textOf(stderr), exitCode, end: "itself" };
+}
+
+/** The commands that were begun in this web root, in order. */
+export async function readFakeCommands(webRoot: string): Promise<readonly (readonly string[])[]> {
+  const text = await readFile(path.join(webRoot, fileName), "utf8").catch(() => "");
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line): unknown => JSON.parse(line)).map((words) => (Array.isArray(words) ? words.map(String) : []));
+}

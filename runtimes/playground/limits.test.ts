@@ -1,0 +1,214 @@
+/** What an environment may take, with real PHP. */
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleRequest } from "../conformance.ts";
+import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+let world: Playground;
+let site: Site;
+
+beforeAll(async () => {
+  world = await openPlayground({ maxWorkers: 4 });
+  site = await world.site();
+}, 120_000);
+afterAll(() => world.close());
+
+const php = (code: string) => runPhp(world.serving, site, code);
+const workers = () =>
+  world.serving.status().workers.filter(({ environmentId }) => environmentId === site.environment.id);
+const usage = () => {
+  const found = world.serving.usage().find(({ environmentId }) => environmentId === site.environment.id);
+  if (found === undefined) throw new Error("Nothing was counted.");
+  return found;
+};
+
+function ask(url: string) {
+  const changes = { url, script: new URL(url, "http://x").pathname };
+  return world.serving.handle(site.environment.id, exampleRequest(site.wordpress.address, changes));
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries += 1) {
+    if (tries > 2000) throw new Error("It never came true.");
+    await delay(10);
+  }
+}
+
+const megabyte = 1_048_576;
+const room = (leftBytes: number) => ({ disk: { leftBytes, measuredAt: Math.random() } });
+
+describe("memory", () => {
+  test("is what the environment may have, in the next page after it was changed", async () => {
+    await php("echo 1;");
+    const before = workers().map(({ pid }) => pid);
+    await world.limit(site, { memoryMb: 96 });
+    expect(await php("echo ini_get('memory_limit');")).toBe("96M");
+    expect(workers().some(({ pid }) => before.includes(pid))).toBe(false);
+  }, 30_000);
+
+  test("that is too much for a script ends the script and nothing else", async () => {
+    await world.limit(site, { memoryMb: 96 });
+    const [worker] = workers();
+    await leaveScript(site, "much.php", "$text = str_repeat('x', 120 << 20); echo strlen($text);");
+    expect((await visitorOf(world.serving, site).get("/much.php")).status).toBe(500);
+    expect(await php("echo 'still here';")).toBe("still here");
+    expect(workers().map(({ pid }) => pid)).toContain(worker?.pid);
+    await world.limit(site, { memoryMb: 256 });
+    expect((await visitorOf(world.serving, site).get("/much.php")).text).toBe(String(120 << 20));
+  }, 60_000);
+
+  test("is not raised by WordPress for its administrators", async () => {
+    await world.limit(site, { memoryMb: 96 });
+    const code = "require 'wp-load.php'; wp_raise_memory_limit('admin'); echo ini_get('memory_limit');";
+    expect(await php(code)).toBe("96M");
+  }, 30_000);
+
+  test("that a script takes although it may not ends its process, which is counted", async () => {
+    await world.limit(site, { memoryMb: 64 });
+    const killed = usage().killedForMemory;
+    await leaveScript(
+      site,
+      "greedy.php",
+      "ini_set('memory_limit', '-1'); $all = []; while (true) { $all[] = str_repeat('x', 1 << 20); }",
+    );
+    expect(await outcomeOf(ask("/greedy.php"))).toBe("crashed");
+    expect(usage().killedForMemory).toBe(killed + 1);
+    expect(await php("echo 'again';")).toBe("again");
+  }, 60_000);
+});
+
+describe("workers", () => {
+  test.each([1, 3])(
+    "answer %i at once, and no more",
+    async (threads) => {
+      await world.limit(site, { threads });
+      await leaveScript(site, "slow.php", "sleep(3); echo 1;");
+      const answers = Array.from({ length: threads + 2 }, () => outcomeOf(ask("/slow.php")));
+      let most = 0;
+      let isOver = false;
+      const over = Promise.all(answers).then((all) => {
+        isOver = true;
+        return all;
+      });
+      await until(() => {
+        most = Math.max(most, workers().filter(({ busy }) => busy).length);
+        return isOver;
+      });
+      expect(await over).toEqual(answers.map(() => 200));
+      expect(most).toBe(threads);
+    },
+    90_000,
+  );
+});
+
+describe("time", () => {
+  test("is the environment's own", async () => {
+    await world.limit(site, { requestSeconds: 2 });
+    const killed = usage().killedForTime;
+    await leaveScript(site, "loop.php", "while (true) {}");
+    const began = performance.now();
+    expect(await outcomeOf(ask("/loop.php"))).toBe("deadline");
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(usage().killedForTime).toBe(killed + 1);
+  }, 30_000);
+});
+
+describe("disk", () => {
+  const write = (name: string, bytes: number) =>
+    php(`echo json_encode(@file_put_contents('${name}', str_repeat('x', ${bytes})));`);
+
+  test("a file grows as far as there is room, and not further, over several requests", async () => {
+    await world.limit(site, room(3 * megabyte));
+    expect(await write("one.bin", 2 * megabyte)).toBe(String(2 * megabyte));
+    expect(await write("two.bin", 2 * megabyte)).not.toBe(String(2 * megabyte));
+    expect(
+      await php("clearstatcache(); echo filesize('one.bin') + filesize('two.bin') <= 3 << 20 ? 'yes' : 'no';"),
+    ).toBe("yes");
+  }, 30_000);
+
+  test("what is removed makes room at once", async () => {
+    await world.limit(site, room(2 * megabyte));
+    expect(await write("one.bin", 1)).toBe("1");
+    await php("unlink('one.bin'); @unlink('two.bin');");
+    await world.limit(site, room(megabyte));
+    expect(await write("a.bin", megabyte - 10)).toBe(String(megabyte - 10));
+    expect(await write("b.bin", 100_000)).not.toBe("100000");
+    expect(await php("echo unlink('a.bin') ? 'gone' : 'there';")).toBe("gone");
+    expect(await write("b.bin", 100_000)).toBe("100000");
+  }, 30_000);
+
+  test("a full environment is read, changed in place and emptied, and nothing is made in it", async () => {
+    await world.limit(site, room(10 * megabyte));
+    await write("kept.bin", 1000);
+    await world.limit(site, room(-5 * megabyte));
+    expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
+    expect(await php("$file = fopen('kept.bin', 'r+'); echo fwrite($file, 'abc');")).toBe("3");
+    expect(await php("echo json_encode(@mkdir('folder'));")).toBe("false");
+    expect(await php("$file = fopen('kept.bin', 'a'); echo json_encode(@fwrite($file, 'abc'));")).toBe("false");
+    expect(await php("echo json_encode(unlink('kept.bin'));")).toBe("true");
+  }, 30_000);
+
+  test("WordPress logs in and removes things in a full environment", async () => {
+    await world.limit(site, room(-megabyte));
+    const visitor = visitorOf(world.serving, site);
+    expect(await visitor.logIn(site.wordpress.adminUser, "correct horse battery")).toBe(true);
+    const remove = "require 'wp-load.php'; echo wp_delete_post(1, true) ? 'removed' : 'there';";
+    expect(await php(remove)).toBe("removed");
+  }, 60_000);
+
+  test("a database that can't grow says so, is whole, and goes on when there is room again", async () => {
+    await world.limit(site, room(-(9 << 20)));
+    const insert = (bytes: number) =>
+      `$db = new PDO('sqlite:/database/quota.sqlite'); $db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
+       try { $db->exec('create table if not exists t (v blob)'); $db->exec('insert into t values (zeroblob(${bytes}))'); echo 'inserted'; }
+       catch (PDOException $e) { echo $e->getMessage(); }`;
+    expect(await php(insert(10))).not.toBe("inserted");
+    await world.limit(site, room(megabyte));
+    expect(await php(insert(10))).toBe("inserted");
+    // The database has a reserve of 8 MB.
+    expect(await php(insert(12 << 20))).toContain("full");
+    const count = "echo (new PDO('sqlite:/database/quota.sqlite'))->query('select count(*) from t')->fetchColumn();";
+    expect(await php(count)).toBe("1");
+    await world.limit(site, { disk: null });
+    expect(await php(insert(12 << 20))).toBe("inserted");
+    const file = path.join(world.environments, site.environment.id, "current/database/quota.sqlite");
+    const database = new DatabaseSync(file, { readOnly: true });
+    expect(database.prepare("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
+    database.close();
+  }, 60_000);
+
+  test("a journal's name is no way around it", async () => {
+    await world.limit(site, room(-megabyte * 20));
+    const code = `echo json_encode(@file_put_contents('/database/x-journal', str_repeat('x', 1 << 20)));`;
+    expect(await php(code)).toBe("false");
+  }, 30_000);
+
+  test("that PHP has written is known, and that it has only read", async () => {
+    await world.limit(site, {});
+    await leaveScript(site, "reads.php", "echo 1;");
+    await leaveScript(site, "writes.php", "touch('touched');");
+    await visitorOf(world.serving, site).get("/reads.php");
+    const before = usage().writes;
+    await visitorOf(world.serving, site).get("/reads.php");
+    expect(usage().writes).toBe(before);
+    await visitorOf(world.serving, site).get("/writes.php");
+    expect(usage().writes).toBe(before + 1);
+  }, 30_000);
+});
+
+describe("the processor's time", () => {
+  test("is counted", async () => {
+    await world.limit(site, { threads: 1 });
+    await php("echo 1;");
+    const before = usage();
+    await leaveScript(site, "burn.php", "$end = microtime(true) + 8; while (microtime(true) < $end) {}; echo 1;");
+    expect(await outcomeOf(ask("/burn.php"))).toBe(200);
+    expect(usage().cpuMilliseconds - before.cpuMilliseconds).toBeGreaterThan(100);
+    expect(usage().phpMilliseconds - before.phpMilliseconds).toBeGreaterThan(7_900);
+    expect(usage().recentCores).toBeGreaterThan(0);
+    expect(await php("echo 'quiet';")).toBe("quiet");
+  }, 60_000);
+});

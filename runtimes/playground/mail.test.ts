@@ -1,0 +1,225 @@
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { exampleRequest } from "../conformance.ts";
+import type { OutgoingMail } from "../runtime.ts";
+import { servedAs } from "./testing/handMade.ts";
+import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+interface Taken extends OutgoingMail {
+  readonly environmentId: string;
+}
+
+let world: Playground;
+let site: Site;
+let taken: Taken[];
+/** What becomes of the next messages. */
+let verdict: () => Promise<string | null>;
+
+beforeAll(async () => {
+  world = await openPlayground({
+    takeMail: async (environmentId, mail) => {
+      taken.push({ environmentId, ...mail });
+      return verdict();
+    },
+  });
+  site = await world.site();
+}, 120_000);
+afterAll(() => world.close());
+beforeEach(() => {
+  taken = [];
+  verdict = async () => null;
+});
+
+const php = (code: string) => runPhp(world.serving, site, code);
+const wordpress = (code: string) => php(`require '/site/wp-load.php'; ${code}`);
+const messages = () => taken.map(({ message }) => message.toString());
+
+describe("mail()", () => {
+  test("hands over what PHP wrote, with its environment and nothing else about it", async () => {
+    expect(await php("var_dump(mail('ada@example.com', 'Hello', \"One\\nTwo\", 'From: shop@example.com'));")).toBe(
+      "bool(true)\n",
+    );
+    expect(taken).toMatchObject([{ environmentId: site.environment.id, sender: null }]);
+    const [message = ""] = messages();
+    expect(message.split(/\r?\n/)).toEqual(
+      expect.arrayContaining(["To: ada@example.com", "Subject: Hello", "From: shop@example.com", "One", "Two"]),
+    );
+  });
+
+  test("says false where the message was not kept, and the log says why", async () => {
+    verdict = async () => "the queue is full";
+    await leaveScript(site, "refused.php", "var_dump(mail('ada@example.com', 'Hello', 'text'));");
+    expect((await visitorOf(world.serving, site).get("/refused.php")).text).toBe("bool(false)\n");
+    verdict = () => Promise.reject(new Error("disk"));
+    expect(await php("var_dump(mail('ada@example.com', 'Hello', 'text'));")).toBe("bool(false)\n");
+  });
+
+  test("waits until the message is kept", async () => {
+    const kept = Promise.withResolvers<null>();
+    verdict = () => kept.promise;
+    let isOver = false;
+    const page = php("var_dump(mail('ada@example.com', 'Hello', 'text'));").then((printed) => {
+      isOver = true;
+      return printed;
+    });
+    await expect.poll(() => taken.length, { timeout: 20_000 }).toBe(1);
+    expect(isOver).toBe(false);
+    kept.resolve(null);
+    expect(await page).toBe("bool(true)\n");
+  });
+
+  test("sends one after the other, and each is what it was", async () => {
+    const code =
+      'for ($i = 0; $i < 20; $i++) { if (!mail("u$i@example.com", "S$i", str_repeat("$i", 5000))) echo \'no\'; }';
+    expect(await php(code)).toBe("");
+    expect(messages().map((message) => /^To: (.*?)\r?$/m.exec(message)?.[1])).toEqual(
+      Array.from({ length: 20 }, (_, index) => `u${index}@example.com`),
+    );
+    expect(messages()[7]).toContain("7".repeat(5000));
+  });
+
+  test("keeps every byte of a large message, and takes none that is larger than messages may be", async () => {
+    const send = (bytes: number) =>
+      `ini_set('memory_limit', '-1'); var_dump(mail('ada@example.com', 'Big', str_repeat(str_repeat('x', 99) . "\\n", ${bytes / 100})));`;
+    expect(await php(send(10e6))).toBe("bool(true)\n");
+    expect(messages()[0]?.match(/x{99}/g)).toHaveLength(100_000);
+    expect(await php(send(27e6))).toBe("bool(false)\n");
+    expect(taken).toHaveLength(1);
+  });
+
+  test.each([
+    ["-fbounce@example.com", "bounce@example.com"],
+    ["-f bounce@example.com", "bounce@example.com"],
+    ["-oi -fbounce+a.b=c@example.com", "bounce+a.b=c@example.com"],
+  ])("takes the sender from %s", async (parameter, sender) => {
+    expect(await php(`var_dump(mail('a@example.com', 's', 't', '', '${parameter}'));`)).toBe("bool(true)\n");
+    expect(taken[0]?.sender).toBe(sender);
+  });
+
+  test.each([
+    "-X/site/shell.php",
+    "-C/etc/passwd",
+    "-O QueueDirectory=/tmp",
+    "-f",
+    "-fa@example.com -Xlog",
+    "-fa@example.com b@example.com",
+    '-f"a b"@example.com',
+    "-fa@example.com;id",
+    "-fa@example.com\\nX",
+    "$(id)",
+    "`id`",
+    "-be",
+    "ada@example.com",
+  ])("takes no other options: %s", async (parameter) => {
+    expect(
+      await php(`var_dump(mail('a@example.com', 's', 't', '', ${JSON.stringify(parameter).replaceAll("$", "\\$")}));`),
+    ).toBe("bool(false)\n");
+    expect(taken).toEqual([]);
+  });
+});
+
+describe("WordPress", () => {
+  test("wp_mail says true, and its message arrives", async () => {
+    expect(
+      await wordpress("var_dump(wp_mail('ada@example.com', 'Grüße', 'Schöne Grüße', 'Bcc: eve@example.com'));"),
+    ).toBe("bool(true)\n");
+    expect(messages()[0]).toContain("Subject: =?UTF-8?");
+    expect(messages()[0]).toContain("Bcc: eve@example.com");
+  });
+
+  test("whoever forgot the password gets a link", async () => {
+    const answer = await visitorOf(world.serving, site).post("/wp-login.php?action=lostpassword", {
+      user_login: site.wordpress.adminUser,
+      "wp-submit": "Get New Password",
+    });
+    expect(answer.status).toBe(302);
+    expect(messages()[0]).toContain(`To: ${site.wordpress.adminEmail}`);
+    expect(messages()[0]?.replaceAll("=\n", "")).toContain("action=rp");
+  });
+});
+
+describe("nothing is sent", () => {
+  const code = "var_dump(mail('ada@example.com', 'Hello', 'text'));";
+
+  test("by what is only tried out", async () => {
+    await leaveScript(site, "trial.php", code);
+    const request = exampleRequest(site.wordpress.address, { url: "/trial.php", script: "/trial.php" });
+    const environment = await servedAs(world, site);
+    for (const tried of [environment, { ...environment, isOffline: true }, { ...environment, maySendMail: true }]) {
+      const answer = await world.serving.tryOut(tried, request);
+      expect(await text(answer.body)).toBe("bool(false)\n");
+      expect(await answer.errors).toContain("sendmail: nothing can be sent from here.");
+    }
+    expect(taken).toEqual([]);
+  });
+
+  test("by a page that may change nothing, which is then no answer", async () => {
+    await leaveScript(site, "reading.php", code);
+    const answer = visitorOf(world.serving, site).get("/reading.php", { isReadOnly: true });
+    expect(await outcomeOf(answer)).toBe("wouldWrite");
+    expect(taken).toEqual([]);
+  });
+});
+
+test("one environment's messages are never another's", async () => {
+  const other = await world.site();
+  await Promise.all([
+    php("mail('a@example.com', 'first', '');"),
+    runPhp(world.serving, other, "mail('b@example.com', 'second', '');"),
+  ]);
+  const found = taken.map(({ environmentId, message }) => [
+    environmentId,
+    /Subject: (\w+)/.exec(message.toString())?.[1],
+  ]);
+  expect(new Set(found.map(String))).toEqual(
+    new Set([`${site.environment.id},first`, `${other.environment.id},second`]),
+  );
+});
+
+describe("what a command of WP-CLI sends", () => {
+  const wp = (...argv: readonly string[]) => {
+    const command = { phpVersion: "8.3", argv, seconds: 60 };
+    return world.runtime.runWpCli(site.environment, command, async () => undefined, new AbortController().signal);
+  };
+  const send = "var_dump(wp_mail('ada@example.com', 'From a command', 'text'));";
+
+  test("is taken as what a page sends", { timeout: 120_000 }, async () => {
+    const made = await wp("user", "create", "bob", "bob@example.com", "--send-email");
+    expect(made).toMatchObject({ exitCode: 0 });
+    expect(taken.every(({ environmentId }) => environmentId === site.environment.id)).toBe(true);
+    expect(messages().filter((message) => /^To: bob@example\.com\r?$/m.test(message))).toHaveLength(1);
+  });
+
+  test("is not true before the message is kept", { timeout: 120_000 }, async () => {
+    const kept = Promise.withResolvers<null>();
+    const asked = Promise.withResolvers<void>();
+    verdict = () => {
+      asked.resolve();
+      return kept.promise;
+    };
+    let isOver = false;
+    const outcome = wp("eval", send).finally(() => {
+      isOver = true;
+    });
+    await asked.promise;
+    await php("echo 1;");
+    expect(isOver).toBe(false);
+    kept.resolve(null);
+    expect((await outcome).stdout.text).toBe("bool(true)\n");
+  });
+
+  test("is false where it is not kept, and the command's errors say why", { timeout: 120_000 }, async () => {
+    const refusals = [async () => "the queue is full", () => Promise.reject(new Error("disk"))];
+    const outcomes = [];
+    for (const refuse of refusals) {
+      verdict = refuse;
+      const { stdout, stderr } = await wp("eval", send);
+      outcomes.push([stdout.text, stderr.text]);
+    }
+    expect(outcomes).toEqual([
+      ["bool(false)\n", "sendmail: the queue is full.\n"],
+      ["bool(false)\n", "sendmail: it could not be kept.\n"],
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createDiskBudget } from "./diskBudget.ts";
+
+const megabyte = 1 << 20;
+
+function budget(leftBytes: number | null) {
+  const told: number[] = [];
+  const disk = createDiskBudget();
+  disk.begin(leftBytes);
+  disk.onGrown((bytes) => told.push(bytes));
+  return { disk, told };
+}
+
+test.each([
+  { left: null, bytes: 1e12, isDatabase: false, taken: true },
+  { left: 100, bytes: 100, isDatabase: false, taken: true },
+  { left: 100, bytes: 101, isDatabase: false, taken: false },
+  { left: -1, bytes: 1, isDatabase: false, taken: false },
+  { left: -1, bytes: -1, isDatabase: false, taken: true },
+  { left: 0, bytes: 8 * megabyte, isDatabase: true, taken: true },
+  { left: 0, bytes: 8 * megabyte + 1, isDatabase: true, taken: false },
+])("with $left bytes left, $bytes more of the database ($isDatabase): $taken", ({ left, bytes, isDatabase, taken }) => {
+  expect(budget(left).disk.take(bytes, isDatabase)).toBe(taken);
+});
+
+test("what was taken is gone, what was given back is there again, and what was refused counts for nothing", () => {
+  const { disk } = budget(100);
+  expect(disk.take(80, false)).toBe(true);
+  expect(disk.take(30, false)).toBe(false);
+  expect(disk.take(20, false)).toBe(true);
+  expect(disk.take(-50, false)).toBe(true);
+  expect(disk.take(50, false)).toBe(true);
+});
+
+test("most of what was written is told before the end, and all of it at the end", () => {
+  const { disk, told } = budget(10 * megabyte);
+  for (let count = 0; count < 5; count += 1) disk.take(100_000, false);
+  expect(told).toEqual([300_000]);
+  disk.end();
+  expect(told).toEqual([300_000, 200_000]);
+});
+
+test("whether anything was written is known of each request by itself", () => {
+  const { disk } = budget(null);
+  disk.noteWrite();
+  expect(disk.end()).toBe(true);
+  disk.begin(null);
+  expect(disk.end()).toBe(false);
+});

@@ -1,0 +1,152 @@
+/**
+ * What a WordPress plans to do by itself, as its database says: the option `cron` of each of its sites. PHP writes it, so
+ * that everything that is expected may be missing, of another kind, or too much.
+ */
+import { DatabaseSync } from "node:sqlite";
+import {
+  type EventPlans,
+  type NetworkPlace,
+  type PlannedEvent,
+  type PlannedEvents,
+  RuntimeFailure,
+} from "../../runtime.ts";
+import { quoted } from "../templates/places.ts";
+import { readPhpValue } from "./phpValue.ts";
+import { hasTable } from "./wordpressTables.ts";
+
+/** A plugin that plans without end makes such a list; PHP can hardly read it either. */
+const maxListBytes = 8_000_000;
+/** Sites of a network; nobody looks after more at one place. */
+const maxSites = 2_000;
+const longestPlace = 255;
+/** What can be the host of a request. */
+const host = /^[a-z0-9._-]+(?::\d{1,5})?$/i;
+/** How long a reader waits for one who is just writing. */
+const patienceMilliseconds = 1_000;
+
+export interface PlansSource {
+  readonly file: string;
+  /** Of WordPress's tables. */
+  readonly prefix: string;
+}
+
+/** A site, and its table of options. */
+interface SiteTable {
+  readonly place: NetworkPlace | null;
+  readonly options: string;
+}
+
+function entriesOf(value: unknown): (readonly [key: string, value: unknown])[] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+function eventOf(hook: string, dueAt: number, stored: unknown): PlannedEvent {
+  const [recurrence, interval] = [fieldOf(stored, "schedule"), fieldOf(stored, "interval")];
+  return {
+    hook,
+    dueAt,
+    recurrence: typeof recurrence === "string" && recurrence !== "" ? recurrence : null,
+    intervalSeconds: typeof interval === "number" && Number.isSafeInteger(interval) ? interval : null,
+    args: entriesOf(fieldOf(stored, "args")).map(([, value]) => value),
+  };
+}
+
+/**
+ * WordPress's list: by time, by hook, by what the hook is given. Soonest first. Throws `RuntimeFailure` where it is none.
+ */
+export function readEventList(stored: Uint8Array): PlannedEvent[] {
+  let list: unknown;
+  try {
+    list = readPhpValue(stored);
+  } catch (cause) {
+    throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is damaged.", { cause });
+  }
+  return entriesOf(list)
+    .filter(([time]) => /^\d{1,12}$/.test(time))
+    .flatMap(([time, hooks]) =>
+      entriesOf(hooks).flatMap(([hook, events]) =>
+        entriesOf(events).map(([, stored]) => eventOf(hook, Number(time) * 1_000, stored)),
+      ),
+    )
+    .toSorted((one, other) => one.dueAt - other.dueAt);
+}
+
+function hasOptions(database: DatabaseSync, name: string): boolean {
+  return hasTable(database, name, ["option_name", "option_value"]);
+}
+
+/** The sites of a network that are not closed, in the order in which they were made; null where there is no network. */
+function networkSites(database: DatabaseSync, prefix: string): SiteTable[] | null {
+  const blogs = `${prefix}blogs`;
+  if (!hasTable(database, blogs, ["blog_id", "domain", "path", "archived", "spam", "deleted"])) return null;
+  const rows = database
+    .prepare(
+      `SELECT blog_id AS number, domain, path FROM ${quoted(blogs)}
+       WHERE archived = 0 AND spam = 0 AND deleted = 0 AND length(domain) <= ${longestPlace}
+       AND length(path) <= ${longestPlace} ORDER BY blog_id LIMIT ${maxSites}`,
+    )
+    .all();
+  return rows.flatMap(({ number, domain, path }) => {
+    if (typeof number !== "number" || typeof domain !== "string" || typeof path !== "string") return [];
+    if (!host.test(domain)) return [];
+    return [
+      { place: { host: domain, path }, options: number === 1 ? `${prefix}options` : `${prefix}${number}_options` },
+    ];
+  });
+}
+
+function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
+  const row = database
+    .prepare(
+      `SELECT substr(CAST(option_value AS BLOB), 1, ${maxListBytes + 1}) AS list FROM ${quoted(options)}
+       WHERE option_name = 'cron' LIMIT 1`,
+    )
+    .get();
+  const list = row?.list;
+  if (!(list instanceof Uint8Array) || list.length === 0) return [];
+  if (list.length <= maxListBytes) return readEventList(list);
+  throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is too long to be read.");
+}
+
+/** What one site plans; the sentence that says why nobody knows. */
+function readSite(database: DatabaseSync, { place, options }: SiteTable): PlannedEvents | string {
+  try {
+    return { place, events: eventsIn(database, options) };
+  } catch (error) {
+    if (error instanceof RuntimeFailure)
+      return place === null ? error.message : `${place.host}${place.path}: ${error.message}`;
+    throw error;
+  }
+}
+
+function readSites(database: DatabaseSync, prefix: string): EventPlans {
+  const main = `${prefix}options`;
+  if (!hasOptions(database, main)) {
+    return { sites: [], problem: `The site's database has no table ${main} as WordPress makes it.` };
+  }
+  const all = networkSites(database, prefix) ?? [{ place: null, options: main }];
+  // A site that is just being made has no tables yet.
+  const read = all.filter(({ options }) => hasOptions(database, options)).map((site) => readSite(database, site));
+  const problem = read.find((each) => typeof each === "string") ?? null;
+  return { sites: read.filter((each) => typeof each !== "string"), problem };
+}
+
+/**
+ * Reads a database that may be in use, without changing it or anything beside it. Throws SQLite's errors: where it is
+ * damaged, somebody is just writing, or a write was left unfinished.
+ */
+export function readPlannedEvents({ file, prefix }: PlansSource): EventPlans {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: patienceMilliseconds });
+  try {
+    database.exec("BEGIN");
+    return readSites(database, prefix);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,36 @@
+/** A task of the platform, asked for as the edge asks for it. */
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { exampleRequest } from "../../conformance.ts";
+import type { PhpRequest, Serving } from "../../runtime.ts";
+import type { Site } from "./visitor.ts";
+
+export interface TaskAnswer {
+  readonly status: number;
+  /** Null where a plugin was quicker. */
+  readonly answer: unknown;
+  /** All that PHP printed. */
+  readonly printed: string;
+  readonly errors: string;
+}
+
+export async function runTask(
+  serving: Serving,
+  site: Pick<Site, "environment" | "wordpress">,
+  name: string,
+  input: object = {},
+  changes: Partial<PhpRequest> = {},
+): Promise<TaskAnswer> {
+  const mark = randomBytes(24).toString("hex");
+  const task = { name, input: JSON.stringify({ mark, input }) };
+  const request = exampleRequest(site.wordpress.address, { task, ...changes });
+  const response = await serving.handle(site.environment.id, request);
+  const printed = await text(response.body);
+  const [, answer, after] = printed.split(mark);
+  return {
+    status: response.status,
+    answer: answer === undefined || after === undefined ? null : JSON.parse(answer),
+    printed,
+    errors: await response.errors,
+  };
+}

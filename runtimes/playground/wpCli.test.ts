@@ -1,0 +1,188 @@
+/** WP-CLI with real PHP and WordPress: what it does, what it can't do, and that nothing of it stays. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Runtime, WpCliOutcome } from "../runtime.ts";
+import { createPlaygroundRuntime } from "./runtime.ts";
+import { ownerOf } from "./site/release.ts";
+import type { Site } from "./testing/visitor.ts";
+import { visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
+import type { WpCliCall } from "./testing/wpCliChild.ts";
+
+const patience = 240_000;
+
+let world: Playground;
+let site: Site;
+beforeAll(async () => {
+  world = await openPlayground();
+  site = await world.site({ title: "Garden" });
+}, patience);
+afterAll(() => world.close());
+
+interface Choices {
+  readonly runtime?: Runtime;
+  readonly seconds?: number;
+  readonly begin?: () => Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+function wp(argv: readonly string[], choices: Choices = {}): Promise<WpCliOutcome> {
+  const { runtime = world.runtime, seconds = 60, begin = async () => undefined } = choices;
+  const { signal = new AbortController().signal } = choices;
+  return runtime.runWpCli(site.environment, { phpVersion: "8.3", argv, seconds }, begin, signal);
+}
+
+/** The processes that run commands, of whomever. */
+function commandProcesses(): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(path.join(import.meta.dirname, "wpcli/main.ts"));
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+async function untilNoneRuns(): Promise<void> {
+  while (commandProcesses().length > 0) await delay(20);
+}
+
+describe("a command", () => {
+  test("answers with what it prints and its exit code", { timeout: patience }, async () => {
+    expect(await wp(["option", "get", "blogname"])).toEqual({
+      stdout: { text: "Garden\n", bytes: 7, isTruncated: false },
+      stderr: { text: "", bytes: 0, isTruncated: false },
+      exitCode: 0,
+      end: "itself",
+    });
+    const failed = await wp(["option", "get", "nothing"]);
+    expect(failed.stderr.text).toContain("Error: Could not get 'nothing' option.");
+    expect(failed).toMatchObject({ exitCode: 1, end: "itself" });
+  });
+
+  test("changes the site for the next visitor, as the environment's user", { timeout: patience }, async () => {
+    const { get } = visitorOf(world.serving, site);
+    expect((await get("/")).text).toContain("<title>Garden</title>");
+    const code = "update_option('blogname', 'Meadow'); file_put_contents(ABSPATH . 'made.txt', 'x');";
+    expect(await wp(["eval", code])).toMatchObject({ exitCode: 0 });
+    expect((await get("/")).text).toContain("<title>Meadow</title>");
+    const { uid } = await stat(path.join(site.documentRoot, "made.txt"));
+    expect(uid).toBe(process.getuid?.() === 0 ? ownerOf(site.environment.number) : process.getuid?.());
+  });
+
+  test("replaces the code of pages at once", { timeout: patience }, async () => {
+    const { get } = visitorOf(world.serving, site);
+    const write = (word: string) => `file_put_contents(ABSPATH . 'page.php', '<?php echo "${word}";');`;
+    await wp(["eval", write("one")]);
+    expect((await get("/page.php")).text).toBe("one");
+    await wp(["eval", write("two")]);
+    expect((await get("/page.php")).text).toBe("two");
+  });
+
+  test("deletes a plugin, though no program can be started", { timeout: patience }, async () => {
+    expect(await wp(["plugin", "delete", "hello"])).toMatchObject({ exitCode: 0 });
+    expect((await wp(["plugin", "list", "--field=name"])).stdout.text).not.toContain("hello");
+    expect((await wp(["eval", "var_dump(function_exists('proc_open'), function_exists('exec'));"])).stdout.text).toBe(
+      "bool(false)\nbool(false)\n",
+    );
+  });
+
+  test("sets a constant in the wp-config.php that environments begin with", { timeout: patience }, async () => {
+    expect(await wp(["config", "set", "GARDEN", "green"])).toMatchObject({ exitCode: 0 });
+    expect((await wp(["eval", "echo GARDEN;"])).stdout.text).toBe("green");
+  });
+
+  test("counts right when it searches and replaces", { timeout: patience }, async () => {
+    expect((await wp(["search-replace", "Hello world!", "Hello!", "--format=count"])).stdout.text).toBe("1\n");
+  });
+
+  test("reads nothing, and finds no variable of the server's", { timeout: patience }, async () => {
+    process.env.OF_THE_SERVER = "secret";
+    const code = "var_dump(fgets(STDIN)); echo json_encode([getenv(), $_SERVER, $_ENV]);";
+    const { stdout } = await wp(["eval", code]);
+    expect(stdout.text).toContain("bool(false)");
+    expect(stdout.text).not.toContain("OF_THE_SERVER");
+    expect((await wp(["site", "empty"])).stdout.text).toMatch(/\[y\/n\] $/);
+  });
+
+  test("reaches nothing on this machine", { timeout: patience }, async () => {
+    const server = createServer((_, response) => response.end("secret")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const network = { run: world.run, edgePort: 8081, siteSuffix: "localhost" };
+    const options = { assets: sharedAssets, environments: world.environments, network };
+    const code = `var_dump(@file_get_contents('http://127.0.0.1:${port}/'));`;
+    const { stdout } = await wp(["eval", code], { runtime: createPlaygroundRuntime(options) });
+    server.close();
+    expect(stdout.text).toBe("bool(false)\n");
+  });
+});
+
+test("a site of a network is named by its address", { timeout: patience }, async () => {
+  const network = await world.site({ multisite: "subdirectory" });
+  const address = `${network.wordpress.address}/second/`;
+  const run = async (...argv: readonly string[]) => {
+    const command = { phpVersion: "8.3", argv, seconds: 60 };
+    const { signal } = new AbortController();
+    return world.runtime.runWpCli(network.environment, command, async () => undefined, signal);
+  };
+  expect(await run("site", "create", "--slug=second", "--title=Second")).toMatchObject({ exitCode: 0 });
+  expect((await run("option", "get", "blogname", `--url=${address}`)).stdout.text).toBe("Second\n");
+});
+
+describe("a command that goes too far is killed for good", () => {
+  test("when it never ends", { timeout: patience }, async () => {
+    expect(await wp(["eval", "echo 'begun'; while (true) { }"], { seconds: 8 })).toMatchObject({
+      exitCode: null,
+      end: "time",
+    });
+    await untilNoneRuns();
+  });
+
+  test("when it prints without end, of which little is kept", { timeout: patience }, async () => {
+    const limits = { keptBytes: 1_000, outputBytes: 1 << 20 };
+    const options = { assets: sharedAssets, environments: world.environments, wpCliLimits: limits };
+    const runtime = createPlaygroundRuntime(options);
+    const code = "echo 'first'; for (;;) echo str_repeat('x', 65536);";
+    const { stdout, exitCode, end } = await wp(["eval", code], { runtime });
+    expect([exitCode, end, stdout.isTruncated]).toEqual([null, "output", true]);
+    expect(stdout.text).toMatch(/^firstx+\n\[… \d+ bytes are left out here …\]\nx+$/);
+    expect(stdout.bytes).toBeLessThan(4 << 20);
+  });
+
+  test("when nobody wants it any more", { timeout: patience }, async () => {
+    const stop = new AbortController();
+    const begin = async () => void setTimeout(() => stop.abort(new Error("stop")), 500);
+    await expect(wp(["eval", "while (true) { }"], { begin, signal: stop.signal })).rejects.toThrow("stop");
+    expect(commandProcesses()).toEqual([]);
+  });
+
+  test("when the process is killed that asked for it", { timeout: patience }, async () => {
+    const child = fork(fileURLToPath(new URL("./testing/wpCliChild.ts", import.meta.url)));
+    const options = { assets: sharedAssets, environments: world.environments };
+    const call: WpCliCall = { options, environment: site.environment, argv: ["eval", "while (true) { }"] };
+    child.send(call);
+    await once(child, "message");
+    expect(commandProcesses()).toHaveLength(1);
+    child.kill("SIGKILL");
+    await untilNoneRuns();
+  });
+});
+
+test("nothing is run where it may not begin", { timeout: patience }, async () => {
+  const refuse = async () => Promise.reject(new Error("not now"));
+  const code = "file_put_contents(ABSPATH . 'never.txt', 'x');";
+  await expect(wp(["eval", code], { begin: refuse })).rejects.toThrow("not now");
+  await expect(stat(path.join(site.documentRoot, "never.txt"))).rejects.toThrow("ENOENT");
+});

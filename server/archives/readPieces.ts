@@ -1,0 +1,107 @@
+/** Reads pieces where they lie, those that lie together at once, and holds each against its name. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { BlobMissing, type Blobs } from "./blobs.ts";
+import { blobOf } from "./packer.ts";
+import { type PieceBox, PieceDamaged } from "./pieceBox.ts";
+import type { PackedPiece } from "./pieceIndex.ts";
+
+/** A piece, and the pack that it is in. */
+interface LocatedPiece extends PackedPiece {
+  readonly pack: string;
+}
+
+export interface Run {
+  readonly pack: string;
+  readonly start: number;
+  readonly length: number;
+  readonly pieces: readonly LocatedPiece[];
+}
+
+export interface ReadOptions {
+  readonly blobs: Blobs;
+  readonly box: PieceBox;
+  /** Of the blob store, for the company's packs. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** Missing, or damaged. */
+export class UnreadablePiece extends Error {
+  override readonly name = "UnreadablePiece";
+  readonly piece: Buffer;
+  constructor(piece: Buffer, options: ErrorOptions) {
+    super("A piece of a backup is missing or damaged.", options);
+    this.piece = piece;
+  }
+}
+
+/** What lies between two wanted pieces is rather read than asked around. */
+const gapBytes = 64 << 10;
+const readBytes = 8 << 20;
+
+function byPlace(a: LocatedPiece, b: LocatedPiece): number {
+  if (a.pack !== b.pack) return a.pack < b.pack ? -1 : 1;
+  return a.start - b.start;
+}
+
+/** Pieces that lie together are read together. */
+export function runsOf(pieces: readonly LocatedPiece[]): readonly Run[] {
+  const runs: { pack: string; start: number; length: number; pieces: LocatedPiece[] }[] = [];
+  for (const piece of pieces.toSorted(byPlace)) {
+    const last = runs.at(-1);
+    const length = piece.start + piece.length - (last?.start ?? 0);
+    const isNear = last?.pack === piece.pack && piece.start - last.start - last.length <= gapBytes;
+    if (last !== undefined && isNear && length <= readBytes) {
+      last.pieces.push(piece);
+      last.length = length;
+    } else runs.push({ pack: piece.pack, start: piece.start, length: piece.length, pieces: [piece] });
+  }
+  return runs;
+}
+
+type Opened = readonly (readonly [content: Buffer, name: Buffer])[];
+
+/** Contents and names. What does not match its name is read once more: it may have suffered on the way. */
+export async function readRun(run: Run, options: ReadOptions): Promise<Opened> {
+  try {
+    return await readOnce(run, options);
+  } catch (error) {
+    if (!(error instanceof UnreadablePiece && error.cause instanceof PieceDamaged)) throw error;
+    return readOnce(run, options);
+  }
+}
+
+/** Rejects with `UnreadablePiece`. Between two pieces others have their turn. */
+async function readOnce({ pack, start, length, pieces }: Run, options: ReadOptions): Promise<Opened> {
+  const { blobs, box, folder, signal } = options;
+  let name = pieces[0]?.name ?? Buffer.alloc(0);
+  try {
+    const bytes = await blobs.read(blobOf(folder, pack), start, length, signal);
+    const opened: (readonly [Buffer, Buffer])[] = [];
+    for (const piece of pieces) {
+      name = piece.name;
+      const from = piece.start - start;
+      opened.push([box.open(bytes.subarray(from, from + piece.length), name), name]);
+      await nextTurn();
+    }
+    return opened;
+  } catch (cause) {
+    if (!(cause instanceof BlobMissing || cause instanceof PieceDamaged)) throw cause;
+    throw new UnreadablePiece(name, { cause });
+  }
+}
+
+/** Whether everything in the pack is as it was written. */
+export async function isPackWhole(
+  pack: string,
+  pieces: readonly PackedPiece[],
+  options: ReadOptions,
+): Promise<boolean> {
+  try {
+    for (const run of runsOf(pieces.map((piece) => ({ ...piece, pack })))) await readRun(run, options);
+    return true;
+  } catch (error) {
+    if (error instanceof UnreadablePiece) return false;
+    throw error;
+  }
+}

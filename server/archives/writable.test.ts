@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Blobs } from "./blobs.ts";
+import { openFolderBlobs } from "./folderBlobs.ts";
+import { namingFailures } from "./namedFailures.ts";
+import { ObjectStoreFailure } from "./objectStoreFailure.ts";
+import { type BlobCall, failingOnce, makeFaultyBlobs } from "./testing/faultyBlobs.ts";
+import { requireWritable } from "./writable.ts";
+
+const { signal } = new AbortController();
+const never = () => new Promise<never>(() => undefined);
+const soon = 50;
+
+let blobs: Blobs;
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), "swwritable-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  blobs = openFolderBlobs(folder);
+});
+
+async function probe(store: Blobs, milliseconds?: number): Promise<unknown> {
+  return requireWritable(store, "probes/one", signal, milliseconds).catch((error: unknown) => error);
+}
+
+describe("whether a store can be written to", () => {
+  test("is found out, also again, without leaving anything", async () => {
+    for (let time = 0; time < 2; time += 1) expect(await probe(blobs)).toBeUndefined();
+    expect(await blobs.list("probes", signal)).toEqual(new Map());
+  });
+
+  test.each(["put", "read", "list"] as const)(
+    "it can't where %s fails, and the store's own error says why",
+    async (call) => {
+      const error = new ObjectStoreFailure("The archive store is full: make room in it.", { isTransient: false });
+      const faulty = makeFaultyBlobs(blobs);
+      faulty.plan(failingOnce(call, 1, () => error));
+      expect(await probe(faulty)).toBe(error);
+    },
+  );
+
+  test("it can where it only lets nothing be removed", async () => {
+    const faulty = makeFaultyBlobs(blobs);
+    faulty.plan(failingOnce("remove", 1, () => new Error("Not allowed")));
+    expect(await probe(faulty)).toBeUndefined();
+  });
+
+  test.each([
+    ["forgets", { list: async () => new Map() }],
+    ["changes", { read: async () => Buffer.alloc(64 << 10) }],
+  ] as const)("it can't where it %s what was put into it", async (_, change) => {
+    expect(await probe({ ...blobs, ...change })).toMatchObject({
+      summary: "The archive store loses what was put into it.",
+    });
+  });
+
+  test.each(["put", "read", "list"] as const)(
+    "a store that hangs at %s is not waited for, deaf as it may be",
+    async (call) => {
+      const error = await probe({ ...blobs, [call]: never }, soon);
+      expect(error).toBeInstanceOf(ObjectStoreFailure);
+      expect(error).toMatchObject({ summary: "The archive store takes too long to answer.", isTransient: false });
+    },
+  );
+
+  test("whoever gives up gets the reason for that", async () => {
+    const work = requireWritable({ ...blobs, put: never }, "probes/one", AbortSignal.abort(new Error("Given up")));
+    await expect(work).rejects.toThrow("Given up");
+  });
+});
+
+describe("what a folder's failures are called", () => {
+  const coded = (code: string) => Object.assign(new Error(`${code}: /srv/archives`), { code });
+
+  test.each([
+    ["ENOSPC", "The disk that the archives are kept on is full: make room on it."],
+    ["EDQUOT", "The disk that the archives are kept on is full: make room on it."],
+    ["EROFS", "The archives' folder can't be used"],
+    ["EACCES", "The archives' folder can't be used"],
+    ["ENOTDIR", "Where the archives' folder should be there is something else."],
+    ["EIO", "The disk that the archives are kept on does not do what it is asked."],
+  ])("%s has a sentence that names no place, and an error for the log that does", async (code, summary) => {
+    const faulty = makeFaultyBlobs(blobs);
+    const calls: Record<BlobCall, (store: Blobs) => Promise<unknown>> = {
+      put: (store) => store.put("packs/one", Buffer.from("x"), signal),
+      read: (store) => store.read("packs/one", 0, 1, signal),
+      list: (store) => store.list("packs", signal),
+      remove: (store) => store.remove("packs/one"),
+    };
+    for (const call of ["put", "read", "list", "remove"] as const) {
+      faulty.plan(failingOnce(call, 1, () => coded(code)));
+      const error = await calls[call](namingFailures(faulty)).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ObjectStoreFailure);
+      expect(error).toMatchObject({
+        summary: expect.stringContaining(summary),
+        message: expect.stringContaining("/srv"),
+      });
+      expect(error).not.toMatchObject({ summary: expect.stringContaining("/srv") });
+    }
+  });
+
+  test.each([coded("EMFILE"), coded("ABORT_ERR"), new Error("Anything else")])("%s stays what it is", async (error) => {
+    const faulty = makeFaultyBlobs(blobs);
+    faulty.plan(failingOnce("put", 1, () => error));
+    await expect(namingFailures(faulty).put("packs/one", Buffer.from("x"), signal)).rejects.toBe(error);
+  });
+});

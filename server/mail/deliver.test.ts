@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { parseSmtpUrl } from "../smtpUrl.ts";
+import { type DeliverOptions, makeDeliver } from "./deliver.ts";
+import { answerOf, startMailServer, startScriptedServer } from "./testing/mailServer.ts";
+
+const mail = {
+  sender: "shop@example.com",
+  recipients: ["ada@example.com", "eve@example.com"],
+  message: Buffer.from("To: ada@example.com\r\nSubject: Hello\r\n\r\nText\r\n"),
+};
+const [ada, eve] = mail.recipients;
+
+function deliverTo(address: string, more: Partial<DeliverOptions> = {}) {
+  return makeDeliver({ place: parseSmtpUrl(address), name: "sites.example", ...more })(mail);
+}
+
+describe("a message that is taken", () => {
+  it("gets there as it is, under its own envelope", async () => {
+    await using server = await startMailServer();
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
+      taken: mail.recipients,
+      refused: [],
+      delayed: [],
+    });
+    expect(server.received).toMatchObject([
+      { from: mail.sender, to: mail.recipients, message: mail.message.toString() },
+    ]);
+  });
+
+  it("may have lines that begin with a dot, or are one", async () => {
+    await using server = await startMailServer();
+    const message = Buffer.from("To: ada@example.com\r\n\r\n.\r\n..\r\n.a\r\nb.\r\n.\r\n");
+    await makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" })({ ...mail, message });
+    expect(server.received[0]?.message).toBe(message.toString());
+  });
+
+  it("may be from and to people whose names are in another script", async () => {
+    await using server = await startMailServer();
+    const recipients = ["jürgen@xn--mller-kva.example"];
+    const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
+    expect(await deliver({ ...mail, recipients })).toMatchObject({ taken: recipients, refused: [], delayed: [] });
+  });
+
+  it("is sent with the user's name and password where they are set, to this machine also without TLS", async () => {
+    const seen: unknown[] = [];
+    await using server = await startMailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, callback) => {
+        seen.push([username, password]);
+        callback(null, { user: username });
+      },
+    });
+    const { taken } = await deliverTo(`smtp://ada:p%40ss%2Fw%C3%B6rd@127.0.0.1:${server.port}`);
+    expect(taken).toEqual(mail.recipients);
+    expect(seen).toEqual([["ada", "p@ss/wörd"]]);
+  });
+
+  it("goes through TLS where the server has it, from the start or later", async () => {
+    await using later = await startMailServer({ hideSTARTTLS: false });
+    await using atOnce = await startMailServer({ secure: true });
+    await deliverTo(`smtp://localhost:${later.port}`);
+    await deliverTo(`smtps://localhost:${atOnce.port}`);
+    expect([...later.received, ...atOnce.received]).toMatchObject([{ isSecure: true }, { isSecure: true }]);
+  });
+});
+
+describe("a message that is refused for good", () => {
+  it("is refused for everybody where the server refuses its content or its sender", async () => {
+    await using content = await startMailServer({}, () => answerOf(554, "This is spam"));
+    await using sender = await startMailServer({
+      onMailFrom: (_address, _session, callback) => callback(answerOf(553, "Not your address")),
+    });
+    for (const [server, words] of [
+      [content, "554 This is spam"],
+      [sender, "553 Not your address"],
+    ] as const) {
+      const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`);
+      const message = expect.stringContaining(words);
+      expect(delivery).toEqual({
+        taken: [],
+        refused: [
+          { recipient: ada, message },
+          { recipient: eve, message },
+        ],
+        delayed: [],
+      });
+    }
+  });
+
+  it("is taken for the others where the server refuses one recipient", async () => {
+    await using server = await startMailServer({
+      onRcptTo: ({ address }, _session, callback) => callback(address === eve ? answerOf(550, "No such user") : null),
+    });
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
+      taken: [ada],
+      refused: [{ recipient: eve, message: expect.stringContaining("550 No such user") }],
+      delayed: [],
+    });
+    expect(server.received).toMatchObject([{ to: [ada] }]);
+  });
+
+  it("is refused for whoever's domain is in another script", async () => {
+    await using server = await startMailServer({
+      onRcptTo: (_address, _session, callback) => callback(answerOf(550, "No")),
+    });
+    const recipients = ["jürgen@xn--mller-kva.example", "ada@xn--mller-kva.example"];
+    for (const hideSMTPUTF8 of [true, false]) {
+      await using other = await startMailServer({
+        hideSMTPUTF8,
+        onRcptTo: ({ address }, _session, callback) => callback(address.startsWith("ada") ? answerOf(550, "No") : null),
+      });
+      const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${other.port}`), name: "x" });
+      expect((await deliver({ ...mail, recipients })).refused.map(({ recipient }) => recipient)).toContain(
+        recipients[1],
+      );
+    }
+    const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
+    expect((await deliver({ ...mail, recipients })).taken).toEqual([]);
+  });
+
+  it("may be refused for one and delayed for another", async () => {
+    await using server = await startMailServer({
+      onRcptTo: ({ address }, _session, callback) =>
+        callback(address === eve ? answerOf(550, "No such user") : answerOf(451, "Come back later")),
+    });
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
+      taken: [],
+      refused: [{ recipient: eve, message: expect.stringContaining("550") }],
+      delayed: [{ recipient: ada, message: expect.stringContaining("451") }],
+    });
+  });
+});
+
+describe("a message is tried again", () => {
+  const delayed = mail.recipients.map((recipient) => ({ recipient, message: expect.any(String) }));
+
+  it.each([
+    [421, "Too busy"],
+    [452, "Disk full"],
+  ])("after %s", async (code, words) => {
+    await using server = await startMailServer({}, () => answerOf(code, words));
+    const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`);
+    expect(delivery).toEqual({ taken: [], refused: [], delayed });
+    expect(delivery.delayed[0]?.message).toContain(words);
+  });
+
+  it("where nobody listens, or the name is nobody's", async () => {
+    const server = await startMailServer();
+    await server[Symbol.asyncDispose]();
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+    expect(await deliverTo("smtp://mail.invalid:25")).toEqual({ taken: [], refused: [], delayed });
+  });
+
+  it("where the password is wrong: that is not the message's fault", async () => {
+    await using server = await startMailServer({
+      allowInsecureAuth: true,
+      onAuth: (_auth, _session, callback) => callback(answerOf(535, "Wrong password")),
+    });
+    const delivery = await deliverTo(`smtp://ada:geheim@127.0.0.1:${server.port}`);
+    expect(delivery).toEqual({ taken: [], refused: [], delayed });
+    expect(JSON.stringify(delivery)).not.toContain("geheim");
+  });
+
+  it("where the server wants a login that nobody has set", async () => {
+    await using server = await startMailServer({ authOptional: false, allowInsecureAuth: true });
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+  });
+
+  const greeting = ["220 hello", "250 hello"];
+  const upToContent = [...greeting, "250 sender", "250 first", "250 second", "354 go on"];
+
+  it.each([
+    ["is silent from the start", []],
+    ["is silent after the greeting", greeting],
+    ["is silent after the content", upToContent],
+  ])("where the server %s", async (_, lines) => {
+    await using server = await startScriptedServer(lines, () => undefined);
+    const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`, { silenceSeconds: 0.5 });
+    expect(delivery).toEqual({ taken: [], refused: [], delayed });
+  });
+
+  it.each([
+    ["after the greeting", greeting],
+    ["after the content", upToContent],
+  ])("where the server hangs up %s", async (_, lines) => {
+    await using server = await startScriptedServer(lines, (socket) => socket.destroy());
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+  });
+
+  it("where the server greets with a refusal, or with nonsense", async () => {
+    for (const line of ["554 No service here", "HTTP/1.1 400 Bad Request"]) {
+      await using server = await startScriptedServer([line], (socket) => socket.destroy());
+      expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+    }
+  });
+});
+
+it("what the server says is kept short and in one line", async () => {
+  await using server = await startMailServer({}, () => answerOf(554, `No ${"x".repeat(5_000)}`));
+  const { refused } = await deliverTo(`smtp://127.0.0.1:${server.port}`);
+  expect(refused[0]?.message).toMatch(/^554 No x{480,500}$/);
+});

@@ -1,0 +1,24 @@
+/** What becomes of a message that PHP hands over: it is checked, and kept until the control process has it. */
+import type { TakeMail } from "@sitewright/runtimes/runtime.ts";
+import { readEnvelope } from "./envelope.ts";
+import { MailRefused } from "./refusal.ts";
+import type { Spool } from "./spool.ts";
+
+export interface TakeMailOptions {
+  readonly spool: Pick<Spool, "put">;
+  /** Told of what should not happen. Never anything of a message. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function makeTakeMail({ spool, onFailure }: TakeMailOptions): TakeMail {
+  return async (environmentId, mail) => {
+    try {
+      await spool.put(environmentId, { ...readEnvelope(mail), message: mail.message });
+      return null;
+    } catch (error) {
+      if (error instanceof MailRefused) return error.message;
+      onFailure(error);
+      return "the message could not be kept";
+    }
+  };
+}

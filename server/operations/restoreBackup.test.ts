@@ -1,0 +1,93 @@
+/** What a restore is called afterwards, and what becomes of one whose backup goes while it is fetched. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { removeBackupById, removeExpiredBackups } from "../store/backups.ts";
+import { restoringBackup } from "../testing/backups.ts";
+import { withEngine } from "../testing/withEngine.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import type { OperationRequest } from "./accept.ts";
+import type { RestoreBackupInput } from "./restoreBackup.ts";
+import type { Services } from "./services.ts";
+import { type Candidate, frontPageOrClosed } from "./trial.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function restoreNamed(request: OperationRequest, backupName: string): OperationRequest {
+  const input: RestoreBackupInput = Object(request.input);
+  return { ...request, input: { ...input, backupName } };
+}
+
+function run(request: OperationRequest, change: Partial<Services> = {}) {
+  const services = { ...world.services, ...change };
+  return withEngine({ ...world, services }, (table) => table.submit(request));
+}
+
+describe("the backup before a restore", () => {
+  test.each([
+    ["Daily", "Before a restore of Daily"],
+    ["Before a restore of Daily", "Before the restore of Daily was undone"],
+    ["Before the restore of Daily was undone", "Before a restore of Daily"],
+    ["Before a push from Staging", "Before a restore of Before a push from Staging"],
+  ])("of %s is called so that no name grows", async (restored, name) => {
+    const request = await restoringBackup.prepare(world);
+    expect(await run(restoreNamed(request, restored))).toMatchObject({ state: "succeeded" });
+    const newest = world.own.database
+      .selectFrom("backups")
+      .select(["name", "note"])
+      .where("environment_id", "=", request.environmentId)
+      .orderBy("id", "desc");
+    expect(await newest.executeTakeFirst()).toEqual({ name, note: name });
+  });
+});
+
+describe("a restore", () => {
+  test("whose backup is removed while it is fetched says that, and leaves everything as it was", async () => {
+    const request = await restoringBackup.prepare(world);
+    const { archives } = world.services;
+    const restore: typeof archives.restore = async (backup, ...order) => {
+      await removeBackupById(world.own.database, backup.id);
+      return archives.restore(backup, ...order);
+    };
+    const row = await run(request, { archives: { ...archives, restore } });
+    expect(row).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+  });
+
+  test("keeps its backup from expiring meanwhile, although what that is of is not held", async () => {
+    const request = await restoringBackup.prepare(world);
+    const { database } = world.own;
+    const { backupId }: RestoreBackupInput = Object(request.input);
+    const { archives } = world.services;
+    const row = database.selectFrom("backups").select("environment_id").where("id", "=", backupId);
+    const of = await row.executeTakeFirstOrThrow();
+    // As if it were of another environment, one that is not there any more.
+    const elsewhere = "00000000-0000-4000-8000-000000000000";
+    await database.updateTable("backups").set({ environment_id: elsewhere }).where("id", "=", backupId).execute();
+    const left: number[] = [];
+    const restore: typeof archives.restore = async (...order) => {
+      await removeExpiredBackups(database, new Date(Date.now() + 10_000 * 86_400_000));
+      const found = await database.selectFrom("backups").select("id").where("id", "=", backupId).execute();
+      left.push(...found.map(({ id }) => id));
+      return archives.restore(...order);
+    };
+    expect(await run(request, { archives: { ...archives, restore } })).toMatchObject({ state: "succeeded" });
+    expect(left).toEqual([backupId]);
+    await database.updateTable("backups").set(of).where("id", "=", backupId).execute();
+  });
+
+  test("is tried out as what was closed for maintenance may be, too", async () => {
+    const request = await restoringBackup.prepare(world);
+    const tried: Candidate[] = [];
+    const { tryOut } = world.services;
+    const row = await run(request, {
+      tryOut: (candidate, signal) => {
+        tried.push(candidate);
+        return tryOut(candidate, signal);
+      },
+    });
+    expect(row.state).toBe("succeeded");
+    expect(tried.map(({ page }) => page)).toEqual([frontPageOrClosed]);
+  });
+});

@@ -1,0 +1,39 @@
+/** Takes over what the edge has counted of each environment, and forgets what is long ago. */
+import type { Database } from "../store/database.ts";
+import { addUsage, deleteUsage } from "../store/usage.ts";
+import type { EdgeClient } from "./edgeClient.ts";
+
+/** The interface promises as much. */
+export const usageRetentionDays = 62;
+
+export interface CollectUsageOptions {
+  readonly database: Database;
+  readonly edge: Pick<EdgeClient, "usage">;
+}
+
+/** What the edge counts after this is lost where it is killed. */
+export async function collectUsage({ database, edge }: CollectUsageOptions): Promise<void> {
+  const { run, environments } = await edge.usage();
+  await addUsage(
+    database,
+    run,
+    environments.map((one) => ({
+      environment_id: one.environmentId,
+      recent_cores: one.recentCores,
+      counters: {
+        php_requests: one.phpRequests,
+        php_milliseconds: Math.round(one.phpMilliseconds),
+        cpu_milliseconds: Math.round(one.cpuMilliseconds),
+        killed_for_time: one.killedForTime,
+        killed_for_memory: one.killedForMemory,
+        refused_busy: one.refusedBusy,
+        bytes_sent: one.bytesSent,
+        writes: one.writes,
+      },
+    })),
+  );
+}
+
+export async function expireUsage({ database }: Pick<CollectUsageOptions, "database">): Promise<void> {
+  await deleteUsage(database, usageRetentionDays);
+}

@@ -1,0 +1,342 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test as it } from "vitest";
+import type { Delivery, Handed } from "../mail/deliver.ts";
+import { openSpool, type Spool } from "../mail/spool.ts";
+import { setMailDelivery } from "../store/mailDelivery.ts";
+import { claimMail } from "../store/mailQueue.ts";
+import { deleteOldMails, listMails } from "../store/mails.ts";
+import { addCompany, addMail, addSite } from "../store/testing/rows.ts";
+import { useTestDatabase } from "../testing/database.ts";
+import { type DeliverMailsOptions, deliverMails, nextAttempt } from "./deliverMails.ts";
+import { makeTakeMails, type TakeMailsOptions } from "./takeMails.ts";
+
+const test = useTestDatabase();
+let folder = "";
+let spool: Spool;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "mails-"));
+  spool = openSpool(folder);
+  await test.database.deleteFrom("companies").execute();
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function addEnvironment(): Promise<string> {
+  const { companyId } = await addCompany(test.database);
+  return (await addSite(test.database, companyId)).environmentId;
+}
+
+async function mailsOf(environmentId: string) {
+  return (await listMails(test.database, { environmentId, state: null, limit: 100, offset: 0 })).items;
+}
+
+const content = {
+  sender: null,
+  recipients: ["ada@example.com"],
+  message: Buffer.from(
+    "To: ada@example.com\nFrom: =?UTF-8?Q?J=C3=BCrgen?= <j@example.com>\nSubject: =?UTF-8?B?R3LDvMOfZQ==?=\n\nText",
+  ),
+};
+
+describe("taking messages from the disk", () => {
+  const take = (more: Partial<TakeMailsOptions> = {}) =>
+    makeTakeMails({ database: test.database, spool, hasServer: true, onBroken: () => undefined, ...more })();
+
+  it("puts each into the database once, whoever tries and however often", async () => {
+    const environmentId = await addEnvironment();
+    const ids = await Promise.all([1, 2, 3].map(() => spool.put(environmentId, content)));
+    const keeping = { ...spool, remove: async () => undefined };
+    await Promise.all([take({ spool: keeping }), take({ spool: keeping })]);
+    expect(await spool.list()).toHaveLength(3);
+    await take();
+    expect(await spool.list()).toEqual([]);
+    const mails = await mailsOf(environmentId);
+    expect(mails.map(({ id }) => id).sort()).toEqual(ids.sort());
+    expect(mails[0]).toMatchObject({
+      from_field: "Jürgen <j@example.com>",
+      subject: "Grüße",
+      recipients: ["ada@example.com"],
+      state: "queued",
+    });
+  });
+
+  it("keeps what is from an environment that is not live, or not to send, or where there is no mail server", async () => {
+    const { database } = test;
+    const [live, other, kept] = [await addEnvironment(), await addEnvironment(), await addEnvironment()];
+    await database.updateTable("environments").set({ name: "staging" }).where("id", "=", other).execute();
+    await database.transaction().execute((transaction) => setMailDelivery(transaction, kept, "keep"));
+    for (const id of [live, other, kept]) await spool.put(id, content);
+    await take();
+    const states = async () =>
+      Promise.all([live, other, kept].map(async (id) => (await mailsOf(id)).map(({ state }) => state)));
+    expect(await states()).toEqual([["queued"], ["kept"], ["kept"]]);
+    await database.transaction().execute((transaction) => setMailDelivery(transaction, other, "send"));
+    await spool.put(other, content);
+    await take();
+    expect((await mailsOf(other)).map(({ state }) => state).sort()).toEqual(["kept", "queued"]);
+    await spool.put(live, content);
+    await take({ hasServer: false });
+    expect((await mailsOf(live)).map(({ state }) => state).sort()).toEqual(["kept", "queued"]);
+  });
+
+  it("forgets what is from an environment that is gone", async () => {
+    await spool.put(randomUUID(), content);
+    await take();
+    expect(await spool.list()).toEqual([]);
+  });
+
+  it("leaves one environment's on the disk when too many of it wait already, and takes another's", async () => {
+    const [busy, other] = [await addEnvironment(), await addEnvironment()];
+    for (const id of [busy, busy, busy, other]) await spool.put(id, content);
+    await take({ limits: { messages: 2, bytes: 1e6 } });
+    expect([await mailsOf(busy), await mailsOf(other)].map((mails) => mails.length)).toEqual([2, 1]);
+    await take({ limits: { messages: 10, bytes: 10 } });
+    expect(await spool.list()).toHaveLength(1);
+  });
+
+  it("goes on behind a message that can't be read, and tells of it once", async () => {
+    const environmentId = await addEnvironment();
+    await spool.put(environmentId, { ...content, message: Buffer.from("no field\n\n") });
+    await spool.put(environmentId, content);
+    const told: string[] = [];
+    const taking = makeTakeMails({
+      database: test.database,
+      spool,
+      hasServer: true,
+      onBroken: ({ id }) => told.push(id),
+    });
+    await taking();
+    await taking();
+    expect([await mailsOf(environmentId), await spool.list(), told].map((list) => list.length)).toEqual([1, 1, 1]);
+  });
+});
+
+/** A mail server's verdicts, in order; after the last it takes everything. */
+function server(...verdicts: ((mail: Handed) => Delivery)[]) {
+  const handed: Handed[] = [];
+  const deliver = async (mail: Handed): Promise<Delivery> => {
+    handed.push(mail);
+    return verdicts.shift()?.(mail) ?? { taken: mail.recipients, refused: [], delayed: [] };
+  };
+  return { handed, deliver };
+}
+
+const delay = ({ recipients }: Handed): Delivery => ({
+  taken: [],
+  refused: [],
+  delayed: recipients.map((recipient) => ({ recipient, message: "450 Later" })),
+});
+
+const refuse = ({ recipients }: Handed): Delivery => ({
+  taken: [],
+  delayed: [],
+  refused: recipients.map((recipient) => ({ recipient, message: "550 No" })),
+});
+
+function deliverAll({ deliver }: Pick<DeliverMailsOptions, "deliver">, more: Partial<DeliverMailsOptions> = {}) {
+  return deliverMails({ database: test.database, deliver, from: null, recipientsPerHour: 1_000, ...more });
+}
+
+/** As if the time for the next attempt had come. */
+async function makeDue(): Promise<void> {
+  await test.database
+    .updateTable("mails")
+    .set({ next_attempt_at: new Date(0) })
+    .where("state", "=", "queued")
+    .execute();
+}
+
+describe("delivering messages", () => {
+  it("sends each once, from whom it is or where what can't be delivered goes", async () => {
+    const environmentId = await addEnvironment();
+    await addMail(test.database, environmentId, { hasServer: true, sender: "shop@example.com" });
+    await addMail(test.database, environmentId, { hasServer: true });
+    const first = server();
+    await Promise.all([deliverAll(first), deliverAll(first), deliverAll(first)]);
+    expect(first.handed.map(({ sender }) => sender).sort()).toEqual([
+      "shop@example.com",
+      expect.stringMatching(/^wordpress@.*\.localhost$/),
+    ]);
+    expect(first.handed[0]?.message.toString()).toMatch(/^Date: .*\r\nMessage-ID: <.*@s-.*\.localhost>\r\n/);
+    expect((await mailsOf(environmentId)).map(({ state }) => state)).toEqual(["sent", "sent"]);
+    await addMail(test.database, environmentId, { hasServer: true, sender: "shop@example.com" });
+    const second = server();
+    await deliverAll(second, { from: "bounces@host.example" });
+    expect(second.handed).toMatchObject([{ sender: "bounces@host.example" }]);
+  });
+
+  it("tries again later, to those only whom it has not reached, and ends as bounced where somebody was refused", async () => {
+    const environmentId = await addEnvironment();
+    const recipients = ["a@example.com", "b@example.com", "c@example.com"];
+    await addMail(test.database, environmentId, { hasServer: true, recipients });
+    const { handed, deliver } = server(
+      () => ({
+        taken: ["a@example.com"],
+        refused: [{ recipient: "b@example.com", message: "550 No such user" }],
+        delayed: [{ recipient: "c@example.com", message: "450 Later" }],
+      }),
+      delay,
+    );
+    await deliverAll({ deliver });
+    const [waiting] = await mailsOf(environmentId);
+    expect(waiting).toMatchObject({ state: "queued", attempts: 1, last_error: "450 Later" });
+    expect(waiting?.next_attempt_at?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+    await deliverAll({ deliver });
+    expect(handed).toHaveLength(1);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await makeDue();
+      await deliverAll({ deliver });
+    }
+    expect(handed.map((mail) => mail.recipients)).toEqual([recipients, ["c@example.com"], ["c@example.com"]]);
+    expect(new Set(handed.map(({ message }) => message.toString())).size).toBe(1);
+    expect(await mailsOf(environmentId)).toMatchObject([
+      {
+        state: "bounced",
+        refused: [{ recipient: "b@example.com", message: "550 No such user" }],
+        next_attempt_at: null,
+      },
+    ]);
+  });
+
+  it("does not try again what was refused for good, and gives up after two days", async () => {
+    const environmentId = await addEnvironment();
+    await addMail(test.database, environmentId, { hasServer: true });
+    await deliverAll(server(refuse));
+    expect(await mailsOf(environmentId)).toMatchObject([{ state: "bounced", last_error: "550 No", sent_at: null }]);
+    await test.database.deleteFrom("mails").execute();
+    await addMail(test.database, environmentId, { hasServer: true });
+    await test.database
+      .updateTable("mails")
+      .set({ queued_at: new Date(Date.now() - 49 * 3_600_000) })
+      .execute();
+    await deliverAll(server(delay));
+    expect(await mailsOf(environmentId)).toMatchObject([
+      { state: "failed", last_error: "450 Later", next_attempt_at: null },
+    ]);
+  });
+
+  it("waits longer from attempt to attempt, and never longer than four hours", () => {
+    const now = new Date();
+    const pauses = Array.from({ length: 12 }, (_, at) => {
+      const next = nextAttempt({ attempts: at + 1, queuedAt: now }, now);
+      return ((next?.getTime() ?? 0) - now.getTime()) / 60_000;
+    });
+    expect(pauses).toEqual([1, 2, 5, 10, 20, 40, 60, 120, 240, 240, 240, 240]);
+  });
+
+  it("takes up what a process that was killed had in hand, when its time is over and not before", async () => {
+    const { database } = test;
+    const environmentId = await addEnvironment();
+    await addMail(database, environmentId, { hasServer: true });
+    expect(await claimMail(database, { seconds: 60, recipientsPerHour: 100 })).not.toBeNull();
+    const { handed, deliver } = server();
+    await deliverAll({ deliver });
+    expect(handed).toEqual([]);
+    await database
+      .updateTable("mails")
+      .set({ claimed_until: new Date(Date.now() - 1_000) })
+      .execute();
+    await deliverAll({ deliver });
+    expect(handed).toHaveLength(1);
+    expect(await mailsOf(environmentId)).toMatchObject([{ state: "sent", attempts: 2 }]);
+  });
+
+  it("writes nothing about a message that was deleted meanwhile, or that another process has taken up", async () => {
+    const { database } = test;
+    const environmentId = await addEnvironment();
+    const during = (change: () => Promise<unknown>) => async (mail: Handed) => {
+      await change();
+      return delay(mail);
+    };
+    await addMail(database, environmentId, { hasServer: true });
+    await deliverAll({ deliver: during(() => database.deleteFrom("mails").execute()) });
+    expect(await mailsOf(environmentId)).toEqual([]);
+    await addMail(database, environmentId, { hasServer: true });
+    const later = new Date(Date.now() + 600_000);
+    await deliverAll({ deliver: during(() => database.updateTable("mails").set({ claimed_until: later }).execute()) });
+    expect(await mailsOf(environmentId)).toMatchObject([{ state: "queued", last_error: null }]);
+  });
+
+  it("lets no environment wait for another's thousands", async () => {
+    const [noisy, quiet] = [await addEnvironment(), await addEnvironment()];
+    for (let sent = 0; sent < 20; sent += 1) await addMail(test.database, noisy, { hasServer: true });
+    await addMail(test.database, quiet, { hasServer: true, recipients: ["quiet@example.com"] });
+    const { handed, deliver } = server();
+    await deliverAll({ deliver });
+    expect(handed.findIndex(({ recipients }) => recipients[0] === "quiet@example.com")).toBeLessThan(3);
+  });
+
+  it("sends to no more recipients of one environment in an hour than are allowed; the others wait", async () => {
+    const [noisy, other] = [await addEnvironment(), await addEnvironment()];
+    const recipients = ["a@example.com", "b@example.com"];
+    for (let sent = 0; sent < 5; sent += 1) await addMail(test.database, noisy, { hasServer: true, recipients });
+    await addMail(test.database, other, {
+      hasServer: true,
+      recipients: ["1@example.com", "2@example.com", "3@example.com", "4@example.com", "5@example.com"],
+    });
+    const { handed, deliver } = server();
+    await deliverAll({ deliver }, { recipientsPerHour: 4 });
+    expect(handed).toHaveLength(3);
+    expect((await mailsOf(noisy)).filter(({ state }) => state === "queued")).toHaveLength(3);
+    await test.database
+      .updateTable("mails")
+      .set({ sent_at: new Date(Date.now() - 3_700_000) })
+      .where("sent_at", "is not", null)
+      .execute();
+    await deliverAll({ deliver }, { recipientsPerHour: 4 });
+    expect(handed).toHaveLength(5);
+  });
+
+  it("stops when its environment is to send no more: what waits is kept, and so is what is tried at that moment", async () => {
+    const { database } = test;
+    const environmentId = await addEnvironment();
+    for (let sent = 0; sent < 3; sent += 1) await addMail(database, environmentId, { hasServer: true });
+    const { handed, deliver } = server(delay);
+    await deliverAll({
+      deliver: async (mail) => {
+        await database.transaction().execute((transaction) => setMailDelivery(transaction, environmentId, "keep"));
+        return deliver(mail);
+      },
+    });
+    expect(handed).toHaveLength(1);
+    expect((await mailsOf(environmentId)).map(({ state, next_attempt_at }) => [state, next_attempt_at])).toEqual(
+      Array(3).fill(["kept", null]),
+    );
+  });
+});
+
+describe("messages are kept for a time", () => {
+  it("and as far as there is room: the oldest go first, and what waits to be sent stays", async () => {
+    const { database } = test;
+    const [environmentId, other] = [await addEnvironment(), await addEnvironment()];
+    const ids: string[] = [];
+    for (let age = 0; age < 6; age += 1) {
+      const id = await addMail(database, environmentId);
+      await database
+        .updateTable("mails")
+        .set({ created_at: new Date(Date.now() - age * 86_400_000) })
+        .where("id", "=", id)
+        .execute();
+      ids.push(id);
+    }
+    const queued = await addMail(database, environmentId, { hasServer: true });
+    await database
+      .updateTable("mails")
+      .set({ created_at: new Date(0) })
+      .where("id", "=", queued)
+      .execute();
+    await addMail(database, other);
+    const left = async (limits: Partial<Parameters<typeof deleteOldMails>[1]>) => {
+      await deleteOldMails(database, { days: 100, messages: 100, bytes: 1e6, ...limits });
+      return (await mailsOf(environmentId)).map(({ id }) => id);
+    };
+    expect(await left({})).toEqual([...ids, queued]);
+    expect(await left({ days: 5 })).toEqual([...ids.slice(0, 5), queued]);
+    expect(await left({ messages: 4 })).toEqual([...ids.slice(0, 4), queued]);
+    const [{ bytes = 0 } = {}] = await mailsOf(environmentId);
+    expect(await left({ bytes: bytes * 2 })).toEqual([...ids.slice(0, 2), queued]);
+    expect(await mailsOf(other)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,196 @@
+/** Due events of real WordPresses that nobody visits, from the look into their databases to the end of PHP. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { PlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { findCronRun } from "../store/cronRuns.ts";
+import { setFrozen } from "../store/environmentStates.ts";
+import { visit } from "../testing/edge.ts";
+import { silentLog } from "../testing/engine.ts";
+import { playground } from "../testing/playground.ts";
+import { liveSite } from "../testing/sites.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import { makeEdgeClient } from "./edgeClient.ts";
+import { makeCron } from "./runCron.ts";
+
+let world: World;
+let serving: PlaygroundServing | null = null;
+
+beforeAll(async () => {
+  world = await makeWorld((folder) => {
+    const made = playground(folder);
+    return {
+      ...made,
+      makeServing: (run, port) => {
+        serving = playgroundServing(made.makeServing?.(run, port));
+        return serving;
+      },
+    };
+  });
+  await world.services.runtime.prepare(() => undefined);
+}, 300_000);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+function playgroundServing(made: unknown): PlaygroundServing {
+  if (!isPlaygroundServing(made)) throw new Error("The world has another runtime");
+  return made;
+}
+
+function isPlaygroundServing(made: unknown): made is PlaygroundServing {
+  return typeof made === "object" && made !== null && "status" in made && "tryOut" in made;
+}
+
+const workersOf = ({ environment }: Site) =>
+  (serving?.status().workers ?? []).filter(({ environmentId }) => environmentId === environment.id).length;
+
+/** WordPress itself plans nothing; a plugin writes down each time that its hook is run. */
+const plugin = `<?php
+add_filter('pre_schedule_event', fn ($pre, $event) => str_starts_with($event->hook, 'test_') ? $pre : false, 10, 2);
+add_action('test_event', function () { file_put_contents(ABSPATH . 'ran.txt', 'x', FILE_APPEND); });
+add_action('test_fails', function () { throw new LogicException('Nobody home.'); });
+`;
+
+type Site = Awaited<ReturnType<typeof liveSite>> & { readonly documentRoot: string };
+
+/** With nothing planned yet. */
+async function siteWithPlugin(): Promise<Site> {
+  const site = await liveSite(world);
+  const layout = await world.services.runtime.layout(site.environment);
+  if (layout === null) throw new Error("The environment is not there");
+  const folder = join(layout.documentRoot, "wp-content/mu-plugins");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "events.php"), plugin);
+  const made = { ...site, documentRoot: layout.documentRoot };
+  plan(made);
+  return made;
+}
+
+/** Without PHP, and so without anybody who wakes the site: these hooks have been due for a minute. */
+function plan({ documentRoot }: Site, ...hooks: readonly string[]): void {
+  const due = Math.floor(Date.now() / 1_000) - 60;
+  const events = hooks.map(
+    (hook) =>
+      `s:${hook.length}:"${hook}";a:1:{s:32:"40cd750bba9870f18aada2478b24840a";a:2:{s:8:"schedule";b:0;s:4:"args";a:0:{}}}`,
+  );
+  const list = `a:2:{i:${due};a:${hooks.length}:{${events.join("")}}s:7:"version";i:2;}`;
+  const database = new DatabaseSync(join(documentRoot, "../database/wordpress.sqlite"));
+  database.prepare("UPDATE wp_options SET option_value = ? WHERE option_name = 'cron'").run(list);
+  database.close();
+}
+
+const ran = async ({ documentRoot }: Site) =>
+  (await readFile(join(documentRoot, "ran.txt"), "utf8").catch(() => "")).length;
+const lastRun = ({ environment }: Site) => findCronRun(world.own.database, environment.id);
+
+function startCron() {
+  const cron = makeCron({
+    database: world.own.database,
+    runtime: world.services.runtime,
+    edge: makeEdgeClient(world.facts.edgeSocket),
+    hostOf: (name) => `${name}:${world.facts.edgePort}`,
+    atOnce: 2,
+    log: silentLog,
+    // Some time after the sites were made.
+    now: () => Date.now() + 600_000,
+  });
+  onTestFinished(() => cron.stop());
+  return cron;
+}
+
+/** Looks again and again, as the schedule does, until it is so. */
+async function until(cron: ReturnType<typeof startCron>, isSo: () => Promise<boolean>): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await cron.reconcile();
+        return isSo();
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+    .toBe(true);
+}
+
+let site: Site;
+beforeEach(async () => {
+  site = await siteWithPlugin();
+});
+
+test("an event of a site that nobody visits is run, and its worker is soon ended", async () => {
+  plan(site, "test_event");
+  const cron = startCron();
+  await until(cron, async () => (await lastRun(site))?.endedAt != null);
+  expect(await ran(site)).toBe(1);
+  expect(await lastRun(site)).toMatchObject({ error: null, failures: 0 });
+  await expect.poll(() => workersOf(site), { timeout: 20_000 }).toBe(0);
+  await cron.reconcile();
+  expect(await ran(site)).toBe(1);
+});
+
+test("a worker that has run events is a visitor's when one comes", async () => {
+  const [other, cron] = [await siteWithPlugin(), startCron()];
+  plan(site, "test_event");
+  await until(cron, async () => (await ran(site)) === 1);
+  expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
+  plan(other, "test_event");
+  await until(cron, async () => (await ran(other)) === 1);
+  await expect.poll(() => workersOf(other), { timeout: 20_000 }).toBe(0);
+  expect(workersOf(site)).toBe(1);
+});
+
+test("what was missed while nobody looked is run once by whoever looks next", async () => {
+  plan(site, "test_event");
+  const first = startCron();
+  await until(first, async () => (await lastRun(site)) !== null);
+  await first.stop();
+  const next = startCron();
+  await next.reconcile();
+  await expect.poll(() => ran(site), { timeout: 20_000 }).toBe(1);
+  await next.reconcile();
+  expect(await ran(site)).toBe(1);
+});
+
+test("two sites have their events run, and what fails in one is known by name and no other's trouble", async () => {
+  const other = await siteWithPlugin();
+  plan(site, "test_fails", "test_event");
+  plan(other, "test_event");
+  await until(
+    startCron(),
+    async () => (await lastRun(site))?.endedAt != null && (await lastRun(other))?.endedAt != null,
+  );
+  expect([await ran(site), await ran(other)]).toEqual([1, 1]);
+  expect((await lastRun(site))?.error).toBe("test_fails: LogicException: Nobody home.");
+  expect((await lastRun(other))?.error).toBeNull();
+});
+
+test("nothing is run in an environment that is frozen, and it is made up for when it is not any more", async () => {
+  const { database } = world.own;
+  const { id } = site.environment;
+  plan(site, "test_event");
+  await setFrozen(database, id, true);
+  await world.services.publisher.publish();
+  const cron = startCron();
+  await cron.reconcile();
+  // Told by somebody who did not know that it is frozen, the edge does not begin it either.
+  const work = { task: "cron", input: { path: "/", seconds: 30 } };
+  const order = { environmentId: id, host: new URL(site.address).host, work, deadlineSeconds: 60 };
+  expect(await makeEdgeClient(world.facts.edgeSocket).runTask(order)).toMatchObject({ reason: "frozen" });
+  expect([await ran(site), await lastRun(site)]).toEqual([0, null]);
+  await setFrozen(database, id, false);
+  await world.services.publisher.publish();
+  await until(cron, async () => (await ran(site)) === 1);
+});
+
+test("a damaged list, an empty database and a site without WordPress are nobody else's trouble", async () => {
+  const other = await siteWithPlugin();
+  const database = new DatabaseSync(join(site.documentRoot, "../database/wordpress.sqlite"));
+  database.exec("UPDATE wp_options SET option_value = 'a:1:{i:5;' WHERE option_name = 'cron'");
+  database.close();
+  const empty = await siteWithPlugin();
+  await writeFile(join(empty.documentRoot, "../database/wordpress.sqlite"), "");
+  plan(other, "test_event");
+  await until(startCron(), async () => (await lastRun(other))?.endedAt != null);
+  expect([await lastRun(site), await lastRun(empty), await ran(other)]).toEqual([null, null, 1]);
+});

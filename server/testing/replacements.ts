@@ -1,0 +1,91 @@
+/** Replacing a text as the subject of an operation: a live site whose title is replaced, and what became of it. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import type { SearchAndReplaceInput } from "../operations/searchAndReplace.ts";
+import { nobody } from "../store/activity.ts";
+import { visit } from "./edge.ts";
+import { liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+const change = { search: "Hello world!", replace: "Hello planet!" };
+
+const inputs = new WeakMap<OperationRequest, SearchAndReplaceInput>();
+
+function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subject {
+  const isPerformed = kind === "searchAndReplace";
+  return {
+    kind,
+    prepare: async (world) => {
+      const { companyId, siteId, environment, address, name } = await liveSite(world);
+      const input: SearchAndReplaceInput = { token: randomUUID(), target: environment, address };
+      const request: OperationRequest = {
+        kind,
+        companyId,
+        siteId,
+        environmentId: environment.id,
+        locks: [environment.id],
+        input,
+        secret: JSON.stringify(change),
+        whenBusy: "fail",
+        actor: nobody,
+        activityParameters: { siteName: name, environmentName: "Live" },
+      };
+      inputs.set(request, input);
+      return request;
+    },
+    finished: (world, request) => differences(world, request, isPerformed),
+    cleanSlate: (world, request) => differences(world, request, false),
+  };
+}
+
+export const replacingTexts = replacing("searchAndReplace");
+export const previewingReplacement = replacing("previewSearchAndReplace");
+
+/** What was prepared for the request. */
+export function replacementOf(request: OperationRequest): SearchAndReplaceInput {
+  const input = inputs.get(request);
+  if (!input) throw new Error("This request was not prepared here");
+  return input;
+}
+
+async function differences(world: World, request: OperationRequest, isReplaced: boolean): Promise<string[]> {
+  const input = replacementOf(request);
+  const { own, services, facts } = world;
+  const layout = await services.runtime.layout(input.target);
+  const file = path.join(layout?.documentRoot ?? "", "../../..", "current", "database", "database.json");
+  const text = await readFile(file, "utf8");
+  const row = await own.database
+    .selectFrom("environments")
+    .select("is_frozen")
+    .where("id", "=", input.target.id)
+    .executeTakeFirst();
+  const backups = await own.database
+    .selectFrom("backups")
+    .select("manifest")
+    .where("environment_id", "=", input.target.id)
+    .execute();
+  const found = {
+    isReplaced: text.includes(change.replace),
+    isOld: text.includes(change.search),
+    isFrozen: row?.is_frozen,
+    backups: backups.filter(({ manifest }) => manifest !== null).length,
+    unfinished: backups.filter(({ manifest }) => manifest === null).length,
+    staged: (await services.runtime.staged(input.target, input.token)) !== null,
+    status: (await visit(facts.edgePort, input.address)).status,
+  };
+  const wanted = {
+    isReplaced,
+    isOld: !isReplaced,
+    isFrozen: false,
+    backups: isReplaced ? 1 : 0,
+    unfinished: 0,
+    staged: false,
+    status: 200,
+  };
+  return JSON.stringify(found) === JSON.stringify(wanted)
+    ? []
+    : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+}

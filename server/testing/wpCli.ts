@@ -1,0 +1,43 @@
+/** A command of WP-CLI as the subject of an operation: a live site, and how often the command was begun there. */
+import { readFakeCommands } from "@sitewright/runtimes/fake/wpCli.ts";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import { nobody } from "../store/activity.ts";
+import { liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+const command = ["option", "update", "blogname", "Garden"];
+
+export const runningWpCli: Subject = {
+  kind: "runWpCli",
+  prepare: async (world) => {
+    const { companyId, siteId, environment, name } = await liveSite(world);
+    return {
+      kind: "runWpCli",
+      companyId,
+      siteId,
+      environmentId: environment.id,
+      locks: [environment.id],
+      input: { environment },
+      secret: JSON.stringify(command),
+      whenBusy: "fail",
+      actor: nobody,
+      activityParameters: { siteName: name, environmentName: "Live", command: "option update" },
+    };
+  },
+  finished: (world, request) => begun(world, request, [1]),
+  // It can't be taken back; what must not be is that it is done twice.
+  cleanSlate: (world, request) => begun(world, request, [0, 1]),
+  isAtMostOnce: true,
+};
+
+async function begun(world: World, { environmentId }: OperationRequest, times: readonly number[]): Promise<string[]> {
+  const row = await world.own.database
+    .selectFrom("environments")
+    .select(["id", "number"])
+    .where("id", "=", environmentId ?? "")
+    .executeTakeFirstOrThrow();
+  const layout = await world.services.runtime.layout(row);
+  const found = await readFakeCommands(layout?.documentRoot ?? "");
+  return times.includes(found.length) ? [] : [`the command was begun ${found.length} times`];
+}
