@@ -12,6 +12,7 @@ import { describe, expect, test } from "vitest";
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
   edge: [],
+  dns: [],
   "runtimes/fake": ["runtimes"],
   "runtimes/playground": ["runtimes"],
   runtimes: [],
@@ -47,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   server: ["runtimes"],
   supervisor: ["server", "runtimes"],
   e2e: [],
-  bench: ["server", "runtimes", "runtimes/playground", "edge", "supervisor", "e2e"],
+  bench: ["server", "runtimes", "runtimes/playground", "edge", "dns", "supervisor", "e2e"],
   tools: [],
 };
 
@@ -62,7 +63,7 @@ const compositionRoots = new Set([
   "tools/test.ts",
 ]);
 
-const files = globSync("{contract,edge,runtimes,server,supervisor,e2e,bench,tools}/**/*.ts", {
+const files = globSync("{contract,dns,edge,runtimes,server,supervisor,e2e,bench,tools}/**/*.ts", {
   exclude: (name) => name.includes("node_modules"),
 }).map((file) => file.replaceAll("\\", "/"));
 

@@ -11,6 +11,7 @@ import { createSite } from "@sitewright/e2e/sites.ts";
 import { loadConfig } from "@sitewright/server/config.ts";
 import { measureBackups } from "./backups.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
+import { measureDns } from "./dns.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
@@ -21,7 +22,7 @@ import { median, percentile, timed } from "./statistics.ts";
 
 const sites = 20;
 const laterStarts = 5;
-const parts = ["starts", "creation", "environments", "backups", "neighbours", "page"];
+const parts = ["starts", "creation", "environments", "backups", "neighbours", "page", "dns"];
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
@@ -151,6 +152,11 @@ try {
   if (isWanted("page")) {
     say("the front page again …");
     figures.push(await measureUncachedPage(installation));
+  }
+  if (isWanted("dns")) {
+    say("DNS with ten thousand zones, beside knot …");
+    await untilQuiet();
+    figures.push(...(await measureDns(say)));
   }
 } finally {
   await installation.stop();

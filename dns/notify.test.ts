@@ -1,0 +1,115 @@
+import { createSocket, type Socket } from "node:dgram";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createNotifier, messagesFor } from "./notify.ts";
+import { createServed, type DnsLog, type State } from "./served.ts";
+import { bind } from "./sockets.ts";
+import { eventually } from "./testing/withDns.ts";
+import { makeTable, makeZone } from "./testing/zones.ts";
+
+const key = { name: "k.example", algorithm: "hmac-sha256" as const, sealedSecret: "c2VjcmV0" };
+const log: DnsLog = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function stateWith(serials: Readonly<Record<string, number>>, ports: readonly number[]): State {
+  const served = createServed(
+    (_name, sealed) => sealed,
+    log,
+    () => undefined,
+  );
+  const zones = Object.entries(serials).map(([name, serial]) => makeZone(name, [], serial));
+  const secondaries = ports.map((port) => ({ address: "127.0.0.1", port, key: key.name }));
+  served.set(makeTable(zones, { secondaries, keys: [key] }));
+  return served.state;
+}
+
+async function listenTo(heard: Buffer[], answer: (packet: Buffer) => Buffer | null): Promise<Socket> {
+  const socket = createSocket("udp4");
+  socket.on("message", (packet, { port, address }) => {
+    heard.push(packet);
+    const said = answer(packet);
+    if (said !== null) socket.send(said, port, address);
+  });
+  await bind(socket, "127.0.0.1", 0);
+  onTestFinished(() => void socket.close());
+  return socket;
+}
+
+/** The first twelve bytes, as an answer to what was told. */
+function thanks(packet: Buffer): Buffer {
+  const answer = Buffer.from(packet.subarray(0, 12));
+  answer.writeUInt16BE(0xa400, 2);
+  answer.fill(0, 4);
+  return answer;
+}
+
+describe("what secondaries are told", () => {
+  const zonesOf = (before: State, after: State) =>
+    messagesFor(before, after).map(({ zone, secondary }) => `${zone} ${secondary.port}`);
+
+  test("is the zones that are new or have another serial", () => {
+    const before = stateWith({ "a.example": 1, "b.example": 1 }, [1]);
+    const after = stateWith({ "a.example": 1, "b.example": 2, "c.example": 1 }, [1]);
+    expect(zonesOf(before, after)).toEqual(["b.example 1", "c.example 1"]);
+    expect(zonesOf(after, after)).toEqual([]);
+  });
+
+  test("is all zones for one that is new", () => {
+    const before = stateWith({ "a.example": 1, "b.example": 1 }, [1]);
+    expect(zonesOf(before, stateWith({ "a.example": 1, "b.example": 1 }, [1, 2]))).toEqual([
+      "a.example 2",
+      "b.example 2",
+    ]);
+  });
+});
+
+describe("telling", () => {
+  test("goes on until it was heard, and not after", async () => {
+    const heard: Buffer[] = [];
+    const socket = await listenTo(heard, (packet) => (heard.length < 3 ? null : thanks(packet)));
+    const after = stateWith({ "a.example": 1 }, [socket.address().port]);
+    let served = after;
+    const notifier = createNotifier({ state: () => served, log, firstWaitMilliseconds: 150 });
+    onTestFinished(() => notifier.close());
+    notifier.changed(stateWith({}, []), after);
+    await eventually(() => expect(heard).toHaveLength(3));
+    // Another one is told after it, so what would have come again had come before.
+    const later = stateWith({ "a.example": 1, "z.example": 1 }, [socket.address().port]);
+    served = later;
+    notifier.changed(after, later);
+    await eventually(() => expect(heard.at(-1)?.toString("latin1")).toContain("\u0001z\u0007example"));
+    expect(heard).toHaveLength(4);
+    // Operation 4, with authority, one question and a signature.
+    expect(heard[0]?.readUInt16BE(2)).toBe(0x2400);
+    expect([4, 6, 8, 10].map((at) => heard[0]?.readUInt16BE(at))).toEqual([1, 0, 0, 1]);
+    expect(heard[0]?.toString("latin1")).toContain("hmac-sha256");
+  });
+
+  test("is given up after a while, and others are told meanwhile", async () => {
+    const [deaf, heard]: [Buffer[], Buffer[]] = [[], []];
+    const [first, second] = [await listenTo(deaf, () => null), await listenTo(heard, thanks)];
+    const warned: unknown[] = [];
+    const zones = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`z${n}.example`, 1]));
+    const after = stateWith(zones, [first.address().port, second.address().port]);
+    const noting = { ...log, warn: (facts: object) => void warned.push(Reflect.get(facts, "port")) };
+    const notifier = createNotifier({ state: () => after, log: noting, firstWaitMilliseconds: 1 });
+    onTestFinished(() => notifier.close());
+    notifier.changed(stateWith({}, []), after);
+    await eventually(() => expect(warned.filter((port) => port === first.address().port)).toHaveLength(120));
+    await eventually(() => expect(new Set(heard.map((packet) => packet.toString("latin1", 12, 30))).size).toBe(120));
+    expect(deaf).toHaveLength(120 * 6);
+  });
+
+  test("is not silenced by somebody else's answer", async () => {
+    const heard: Buffer[] = [];
+    const wrong = (packet: Buffer): Buffer => {
+      const answer = thanks(packet);
+      answer.writeUInt16BE(packet.readUInt16BE(0) ^ 1, 0);
+      return answer;
+    };
+    const socket = await listenTo(heard, (packet) => (heard.length < 3 ? wrong(packet) : thanks(packet)));
+    const after = stateWith({ "a.example": 1 }, [socket.address().port]);
+    const notifier = createNotifier({ state: () => after, log, firstWaitMilliseconds: 5 });
+    onTestFinished(() => notifier.close());
+    notifier.changed(stateWith({}, []), after);
+    await eventually(() => expect(heard).toHaveLength(3));
+  });
+});

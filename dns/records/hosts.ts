@@ -1,0 +1,56 @@
+/** Records whose data is, or ends with, a name: CNAME, NS, PTR, MX, SRV. */
+import { readName, root, writeName } from "../names.ts";
+import { BadValue } from "./badValue.ts";
+import { exactWords, nameAt, nameBytes, readHost, wholeNumber } from "./wire.ts";
+
+/** Also with underscores: such names are what DKIM and certificates are delegated by. Throws `BadValue`. */
+export function readTarget(value: string): Buffer {
+  const [word = ""] = exactWords(value, "name");
+  const name = readName(word);
+  if (name === root) throw new BadValue("The root of all names can't be the target");
+  return nameBytes(name);
+}
+
+/** Throws `BadValue`. */
+export function readServer(value: string): Buffer {
+  const name = readHost(exactWords(value, "name")[0]);
+  if (name === root) throw new BadValue("The root of all names can't be a name server");
+  return nameBytes(name);
+}
+
+export function writeTarget(rdata: Buffer): string {
+  return writeName(nameAt(rdata, 0));
+}
+
+/** `10 mail.example.com`; `0 .` says that the name takes no mail (RFC 7505). Throws `BadValue`. */
+export function readMx(value: string): Buffer {
+  const [preference, host] = exactWords(value, "preference name");
+  const name = readHost(host);
+  const number = wholeNumber(preference, "preference", 65_535);
+  if (name === root && number !== 0) throw new BadValue("Where no mail is taken, the value is 0 .");
+  return Buffer.concat([uint16(number), nameBytes(name)]);
+}
+
+export function writeMx(rdata: Buffer): string {
+  return `${rdata.readUInt16BE(0)} ${writeName(nameAt(rdata, 2))}`;
+}
+
+/** `priority weight port target`. Throws `BadValue`. */
+export function readSrv(value: string): Buffer {
+  const [priority, weight, port, target] = exactWords(value, "priority weight port target");
+  return Buffer.concat([
+    uint16(wholeNumber(priority, "priority", 65_535)),
+    uint16(wholeNumber(weight, "weight", 65_535)),
+    uint16(wholeNumber(port, "port", 65_535)),
+    nameBytes(readName(target ?? "")),
+  ]);
+}
+
+export function writeSrv(rdata: Buffer): string {
+  const numbers = [rdata.readUInt16BE(0), rdata.readUInt16BE(2), rdata.readUInt16BE(4)];
+  return `${numbers.join(" ")} ${writeName(nameAt(rdata, 6))}`;
+}
+
+function uint16(value: number): Buffer {
+  return Buffer.from([value >> 8, value & 0xff]);
+}

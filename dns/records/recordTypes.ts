@@ -1,0 +1,67 @@
+/** The types of records there can be: how their values are written, and what is inside them. */
+import { readIpv4, readIpv6, writeIpv4, writeIpv6 } from "./address.ts";
+import { BadValue } from "./badValue.ts";
+import { readCaa, writeCaa } from "./caa.ts";
+import { readMx, readServer, readSrv, readTarget, writeMx, writeSrv, writeTarget } from "./hosts.ts";
+import { readSoa, writeSoa } from "./soa.ts";
+import { readText, writeText } from "./text.ts";
+
+export interface RecordType {
+  readonly code: number;
+  /** A value as zone files write it, into the bytes of an answer. Throws `BadValue`. */
+  read(value: string): Buffer;
+  /** The same backwards, always in the same form: names with their final dot, texts in quotation marks. */
+  write(rdata: Buffer): string;
+  /** Names in the data that an answer may shorten: so many, the first of them behind so many bytes. */
+  readonly names?: { readonly skip: number; readonly count: number };
+  /** Where the name begins whose addresses whoever asked will want next. */
+  readonly hostAt?: number;
+}
+
+const oneName = { names: { skip: 0, count: 1 } };
+
+const recordTypes: ReadonlyMap<string, RecordType> = new Map<string, RecordType>([
+  ["A", { code: 1, read: readIpv4, write: writeIpv4 }],
+  ["NS", { code: 2, read: readServer, write: writeTarget, ...oneName, hostAt: 0 }],
+  ["CNAME", { code: 5, read: readTarget, write: writeTarget, ...oneName }],
+  ["SOA", { code: 6, read: readSoa, write: writeSoa, names: { skip: 0, count: 2 } }],
+  ["PTR", { code: 12, read: readTarget, write: writeTarget, ...oneName }],
+  ["MX", { code: 15, read: readMx, write: writeMx, names: { skip: 2, count: 1 }, hostAt: 2 }],
+  ["TXT", { code: 16, read: readText, write: writeText }],
+  ["AAAA", { code: 28, read: readIpv6, write: writeIpv6 }],
+  // Its target is never shortened (RFC 2782).
+  ["SRV", { code: 33, read: readSrv, write: writeSrv, hostAt: 6 }],
+  ["SPF", { code: 99, read: readText, write: writeText }],
+  ["CAA", { code: 257, read: readCaa, write: writeCaa }],
+]);
+
+const byCode = new Map([...recordTypes].map(([name, type]) => [type.code, { name, ...type }]));
+
+export const typeNames: readonly string[] = [...recordTypes.keys()];
+
+/** Throws `BadValue`. */
+export function recordType(name: string): RecordType {
+  const type = recordTypes.get(name);
+  if (type === undefined) throw new BadValue(`There are no records of type ${name}, but of ${typeNames.join(", ")}`);
+  return type;
+}
+
+/** Undefined for types that nothing is known of. */
+export function typeOfCode(code: number): (RecordType & { readonly name: string }) | undefined {
+  return byCode.get(code);
+}
+
+/** Numbers that mean something to whoever answers. */
+export const codes = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  AAAA: 28,
+  OPT: 41,
+  DS: 43,
+  TSIG: 250,
+  IXFR: 251,
+  AXFR: 252,
+  ANY: 255,
+} as const;

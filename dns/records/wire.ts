@@ -1,0 +1,45 @@
+/** Names inside record data, which is never compressed where it is kept. */
+import { type Name, readName, writeName } from "../names.ts";
+import { BadValue } from "./badValue.ts";
+import { readWords } from "./words.ts";
+
+export function nameBytes(name: Name): Buffer {
+  return Buffer.from(`${name}\0`, "latin1");
+}
+
+/** The name that begins at `at`, without compression. */
+export function nameAt(rdata: Buffer, at: number): Name {
+  let end = at;
+  for (let length = rdata[end] ?? 0; length > 0; length = rdata[end] ?? 0) end += 1 + length;
+  return rdata.toString("latin1", at, end);
+}
+
+/** Where the name that begins at `at` is over. */
+export function endOfName(rdata: Buffer, at: number): number {
+  return at + nameAt(rdata, at).length + 1;
+}
+
+/** Words of a value, which must be so many. Throws `BadValue`, with `form` as what was expected. */
+export function exactWords(value: string, form: string): string[] {
+  const words = readWords(value).map(({ bytes }) => bytes.toString("latin1"));
+  if (words.length !== form.split(" ").length) throw new BadValue(`Expected ${form}`);
+  return words;
+}
+
+export function wholeNumber(word: string | undefined, what: string, most: number): number {
+  if (word === undefined || !/^\d{1,10}$/.test(word) || Number(word) > most) {
+    throw new BadValue(`The ${what} must be a whole number from 0 to ${most}`);
+  }
+  return Number(word);
+}
+
+const hostLabel = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+/** The name of a machine: no underscores, and no hyphen at an end of a part. Throws `BadValue`. */
+export function readHost(word: string | undefined): Name {
+  const name = readName(word ?? "");
+  for (const part of writeName(name).slice(0, -1).split(".")) {
+    if (part !== "" && !hostLabel.test(part)) throw new BadValue(`${part} can't be part of the name of a server`);
+  }
+  return name;
+}

@@ -1,0 +1,94 @@
+/** A Knot DNS of a test's own: in its own folder, on a port of its own, and gone with the test. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { onTestFinished } from "vitest";
+import { listenOnBoth } from "../sockets.ts";
+import { askUdp, question } from "./packets.ts";
+import { toolsEnvironment } from "./tools.ts";
+import { eventually, makeFolder } from "./withDns.ts";
+
+export interface Knot {
+  readonly port: number;
+  /** What it has said so far. */
+  readonly said: () => string;
+}
+
+/** Free by UDP and TCP a moment ago: Knot is told a port and does not choose one. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const socket = await listenOnBoth(server, "127.0.0.1", 0);
+  const { port } = socket.address();
+  socket.close();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Resolves when it answers. `configure` gives its settings; the folder is its own. */
+export async function startKnot(port: number, configure: (folder: string) => string): Promise<Knot> {
+  const folder = await makeFolder();
+  await mkdir(path.join(folder, "run"));
+  const file = path.join(folder, "knot.conf");
+  await writeFile(
+    file,
+    `server:
+    rundir: "${folder}/run"
+    listen: 127.0.0.1@${port}
+    udp-workers: 1
+    tcp-workers: 1
+    background-workers: 1
+log:
+  - target: stderr
+    any: info
+database:
+    storage: "${folder}"
+${configure(folder)}`,
+  );
+  const server = spawn("knotd", ["-c", file], { env: toolsEnvironment, stdio: ["ignore", "ignore", "pipe"] });
+  const failed = once(server, "error").then(([error]) => {
+    throw new Error(`knotd is missing: apt-get install knot (${error})`);
+  });
+  let said = "";
+  server.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  const ended = once(server, "exit");
+  onTestFinished(async () => {
+    server.kill("SIGTERM");
+    await ended;
+  });
+  const answers = eventually(() => {
+    if (server.exitCode !== null) throw new Error(`knotd ended: ${said}`);
+    if (!said.includes("server started")) throw new Error(`knotd is not there yet: ${said}`);
+  });
+  await Promise.race([answers, failed]);
+  await askUdp(port, question(".", 1));
+  return { port, said: () => said };
+}
+
+/** One that fetches these zones from the server at `primaryPort` with the key, and is told by it with the same. */
+export function secondaryOf(
+  zones: readonly string[],
+  primaryPort: number,
+  key: { readonly name: string; readonly algorithm: string; readonly secret: string },
+): (folder: string) => string {
+  return (folder) => `key:
+  - id: ${key.name}
+    algorithm: ${key.algorithm}
+    secret: ${key.secret}
+remote:
+  - id: primary
+    address: 127.0.0.1@${primaryPort}
+    key: ${key.name}
+acl:
+  - id: told
+    address: 127.0.0.1
+    key: ${key.name}
+    action: notify
+zone:
+${zones.map((zone) => `  - domain: ${zone}\n    storage: "${folder}"\n    master: primary\n    acl: told`).join("\n")}
+`;
+}

@@ -1,0 +1,83 @@
+/** A real server on a free port, told by its socket, and everything removed when the test is over. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { onTestFinished, vi } from "vitest";
+import { type Dns, type DnsOptions, startDns } from "../dns.ts";
+import type { DnsLog } from "../served.ts";
+import type { DnsTable } from "../table.ts";
+
+export interface Logged {
+  readonly level: string;
+  readonly facts: object;
+  readonly message: string;
+}
+
+export interface DnsWorld extends Dns {
+  readonly adminSocket: string;
+  readonly folder: string;
+  readonly logged: Logged[];
+}
+
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "dns-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Sealed is turned around, in tests. */
+export const seal = (secret: Uint8Array): string => Buffer.from(Buffer.from(secret).toReversed()).toString("base64");
+
+/** Starts one whose table is already in its file. */
+export async function startWith(table: DnsTable | null, changes: Partial<DnsOptions> = {}): Promise<DnsWorld> {
+  const folder = await makeFolder();
+  const tableFile = path.join(folder, "table.json");
+  if (table !== null) await writeFile(tableFile, JSON.stringify(table));
+  const logged: Logged[] = [];
+  const adminSocket = path.join(folder, "run/dns.sock");
+  const dns = await startDns({
+    host: "127.0.0.1",
+    port: 0,
+    adminSocket,
+    tableFile,
+    openSecret: (_name, sealed) => sealed.toReversed(),
+    answersPerSecond: 0,
+    tcp: { connections: 50, connectionsOfOne: 20, idleSeconds: 20 },
+    log: collectLog(logged),
+    ...changes,
+  });
+  onTestFinished(() => dns.close());
+  return { ...dns, adminSocket, folder, logged };
+}
+
+/** What the admin socket answers, its body read from JSON. */
+export function tell(
+  { adminSocket }: Pick<DnsWorld, "adminSocket">,
+  method: string,
+  url: string,
+  body?: string,
+): Promise<{ readonly status: number | undefined; readonly body: unknown }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath: adminSocket, path: url, method, agent: false }, async (response) => {
+      resolve({ status: response.statusCode, body: JSON.parse(await text(response)) });
+    });
+    sent.on("error", reject).end(body);
+  });
+}
+
+export const putTable = (dns: Pick<DnsWorld, "adminSocket">, table: DnsTable) =>
+  tell(dns, "PUT", "/table", JSON.stringify(table));
+
+/** Resolves once the attempt no longer throws. */
+export function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(attempt, { timeout: 30_000, interval: 50 });
+}
+
+function collectLog(logged: Logged[]): DnsLog {
+  const at = (level: string) => (facts: object, message: string) => {
+    logged.push({ level, facts, message });
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
