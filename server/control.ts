@@ -38,6 +38,7 @@ import { startReconcilers } from "./reconcilers/schedule.ts";
 import { openKey, openSealer } from "./sealing.ts";
 import { parseSmtpUrl, SmtpUrlError } from "./smtpUrl.ts";
 import { storeMemory } from "./store/archiveStore.ts";
+import { makeBackupLists } from "./store/backupList.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
@@ -185,6 +186,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       findUser: (environment, email) => runtime.findUser(environment, email),
       siteTasks: makeSiteTasks(edge),
       pool: opened.pool,
+      backupLists: makeBackupLists(opened.pool),
       database,
       acceptOperation,
       waitForOperation: makeWaitForOperation({ database, notifications }),

@@ -4,7 +4,7 @@ import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups.t
 import type { AddManualBackupInput } from "@sitewright/server/operations/addManualBackup.ts";
 import type { RemoveBackupInput } from "@sitewright/server/operations/removeBackup.ts";
 import type { RestoreBackupInput } from "@sitewright/server/operations/restoreBackup.ts";
-import { type BackupFacts, backupForOperation, listBackups } from "@sitewright/server/store/backups.ts";
+import { type BackupFacts, backupForOperation } from "@sitewright/server/store/backups.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { isUserOf } from "@sitewright/server/store/users.ts";
@@ -16,7 +16,7 @@ import { NotFound, Refused } from "./failures.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
 export async function list(context: Context, environmentId: string) {
-  const found = await listBackups(context.pool, environmentId);
+  const found = await context.backupLists.list(environmentId);
   if (!found) throw new NotFound();
   return { display_name: found.display_name, backups: [...found.backups] };
 }

@@ -7,6 +7,7 @@ import type { SiteTasks } from "@sitewright/server/operations/siteTasks.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { Actor } from "@sitewright/server/store/activity.ts";
+import type { BackupLists } from "@sitewright/server/store/backupList.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Pool } from "pg";
 import type { Caller } from "./access.ts";
@@ -47,6 +48,7 @@ export interface App {
   readonly findUser: Runtime["findUser"];
   readonly siteTasks: SiteTasks;
   readonly pool: Pool;
+  readonly backupLists: BackupLists;
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;
   readonly waitForOperation: WaitForOperation;

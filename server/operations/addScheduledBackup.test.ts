@@ -5,7 +5,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Script } from "@sitewright/runtimes/fake/script.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { nobody } from "../store/activity.ts";
-import { listBackups } from "../store/backups.ts";
+import { makeBackupLists } from "../store/backupList.ts";
 import type { OperationRow } from "../store/operations.ts";
 import { backingUp } from "../testing/backups.ts";
 import { deletingEnvironment, modifyingPhpVersion, notesOf, pushing } from "../testing/environments.ts";
@@ -121,7 +121,7 @@ test("it is listed as what it is, and kept as long as its kind is", async () => 
   const services = { ...world.services, backupDays: { manual: 1, scheduled: 30, "system-generated": 2 } };
   const row = await withEngine({ ...world, services }, (table) => table.submit(scheduled(other)));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
-  const listed = await listBackups(world.own.pool, row.environment_id ?? "");
+  const listed = await makeBackupLists(world.own.pool).list(row.environment_id ?? "");
   expect(listed?.backups).toMatchObject([{ name: "Scheduled backup", type: "scheduled", note: null }]);
   const [backup] = listed?.backups ?? [];
   const days = ((backup?.expires_at ?? 0) - (backup?.created_at ?? 0)) / 86_400_000;

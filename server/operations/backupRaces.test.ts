@@ -5,7 +5,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nobody } from "../store/activity.ts";
-import { type FinishedBackup, findNewestBackup, listBackups } from "../store/backups.ts";
+import { makeBackupLists } from "../store/backupList.ts";
+import { type FinishedBackup, findNewestBackup } from "../store/backups.ts";
 import { visit } from "../testing/edge.ts";
 import { notesOf, pushing } from "../testing/environments.ts";
 import { liveSite } from "../testing/sites.ts";
@@ -188,7 +189,7 @@ test("where the clock was put back between two backups, the one that was made la
   await write(site, "two");
   const second = await backUpNow(site);
   const pool = new pg.Pool({ connectionString: world.facts.databaseUrl });
-  const listed = await listBackups(pool, site.environment.id);
+  const listed = await makeBackupLists(pool).list(site.environment.id);
   await pool.end();
   expect(listed?.backups.map(({ id }) => id)).toEqual([second.id, first.id]);
   const newest = await findNewestBackup(world.own.database, site.environment.id);

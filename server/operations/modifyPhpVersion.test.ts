@@ -1,6 +1,6 @@
 /** The backup that is made while another version of PHP is tried out, and what becomes of both where one of the two fails. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listBackups } from "../store/backups.ts";
+import { makeBackupLists } from "../store/backupList.ts";
 import { modifyingPhpVersion, notesOf } from "../testing/environments.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -20,7 +20,7 @@ async function modify(change: (services: Services, environmentId: string) => Par
   const input = { environment: site.environment, to, address: site.address, isOptOut: true, onlyFrom: null };
   const services = { ...world.services, ...change(world.services, environment.id) };
   const row = await withEngine({ ...world, services }, (table) => table.submit({ ...request, input }));
-  const listed = await listBackups(world.own.pool, environment.id);
+  const listed = await makeBackupLists(world.own.pool).list(environment.id);
   return { row, backups: listed?.backups ?? [], left: () => modifyingPhpVersion.cleanSlate(world, request) };
 }
 

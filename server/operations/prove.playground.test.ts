@@ -6,7 +6,8 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findNewestBackup, listBackups } from "../store/backups.ts";
+import { makeBackupLists } from "../store/backupList.ts";
+import { findNewestBackup } from "../store/backups.ts";
 import { findRowCounts } from "../store/proofs.ts";
 import { visit } from "../testing/edge.ts";
 import { playground } from "../testing/playground.ts";
@@ -52,7 +53,7 @@ async function prove(site: Site, backupId: number) {
   const asked = await proofOf(world, site, backupId);
   const row = await withEngine(world, (table) => table.submit(asked));
   expect(await leftOfProof(world, asked.input)).toEqual([]);
-  const found = await listBackups(world.own.pool, site.environment.id);
+  const found = await makeBackupLists(world.own.pool).list(site.environment.id);
   const { last_proven_restore, proof_error } = found?.backups.find(({ id }) => id === backupId) ?? {};
   return { state: row.state, message: row.public_error, proven: last_proven_restore, error: proof_error };
 }

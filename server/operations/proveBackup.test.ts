@@ -7,7 +7,8 @@ import { NoRoom, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { nobody } from "../store/activity.ts";
-import { listBackups, removeBackupById } from "../store/backups.ts";
+import { makeBackupLists } from "../store/backupList.ts";
+import { removeBackupById } from "../store/backups.ts";
 import { removeEnvironmentRows } from "../store/environments.ts";
 import { backedUpSite } from "../testing/backups.ts";
 import { visit } from "../testing/edge.ts";
@@ -45,7 +46,7 @@ async function prove(change: (services: Services) => Partial<Services> = () => (
 }
 
 async function shown() {
-  const found = await listBackups(world.own.pool, site.environment.id);
+  const found = await makeBackupLists(world.own.pool).list(site.environment.id);
   const backup = found?.backups.find(({ id }) => id === backupId);
   return { proven: backup?.last_proven_restore, error: backup?.proof_error };
 }
@@ -88,7 +89,7 @@ describe("a backup that restores", () => {
     await runtime.provision({ environment, phpVersion: "8.3", wordpress: null });
     const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
     await backUp(world.services, wish, new AbortController().signal);
-    const found = await listBackups(world.own.pool, environment.id);
+    const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await proofOf(world, site, backupId);
     const pages: (string | undefined)[] = [];
@@ -160,7 +161,7 @@ describe("a backup that does not restore", () => {
     const { environment, address } = site;
     const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Next", note: null } as const;
     await backUp(world.services, wish, new AbortController().signal);
-    const found = await listBackups(world.own.pool, environment.id);
+    const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await proofOf(world, site, backupId);
     expect((await prove()).state).toBe("succeeded");

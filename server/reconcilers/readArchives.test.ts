@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { backUp } from "../operations/backup.ts";
 import { fetchBackup } from "../operations/fetchBackup.ts";
-import { findNewestBackup, listBackups, removeExpiredBackups } from "../store/backups.ts";
+import { makeBackupLists } from "../store/backupList.ts";
+import { findNewestBackup, removeExpiredBackups } from "../store/backups.ts";
 import { raiseVerified } from "../store/damage.ts";
 import { doomPacks } from "../store/packs.ts";
 import { liveSite } from "../testing/sites.ts";
@@ -57,8 +58,9 @@ async function makeSite() {
       content.writeUInt8(content.readUInt8(middle) ^ 1, middle);
       await writeFile(join(packs, pack), content);
     },
-    list: async () => (await listBackups(world.own.pool, environment.id))?.backups ?? [],
-    damages: async () => (await listBackups(world.own.pool, environment.id))?.backups.map(({ damage }) => damage),
+    list: async () => (await makeBackupLists(world.own.pool).list(environment.id))?.backups ?? [],
+    damages: async () =>
+      (await makeBackupLists(world.own.pool).list(environment.id))?.backups.map(({ damage }) => damage),
     restore: async (backup: Awaited<ReturnType<typeof keep>>) => {
       const work = randomUUID();
       await fetchBackup(world.services, { backup, work }, signal);

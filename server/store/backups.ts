@@ -1,6 +1,5 @@
 /** Backups as rows. One is shown when everything that it needs is in the archives and was found there. */
 import { sql } from "kysely";
-import type { Pool } from "pg";
 import { suspectWhereLost } from "./damage.ts";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
@@ -150,86 +149,6 @@ export async function removeExpiredBackups(database: Database, now: Date): Promi
             and ((n.damage is null and n.proof_error is null) or b.damage is not null or b.proof_error is not null))
         or not exists (select from environments e where e.id = b.environment_id))`.execute(database);
   return Number(numAffectedRows);
-}
-
-/** A backup as lists show it. */
-export interface BackupRecord {
-  readonly id: number;
-  readonly name: string;
-  readonly note: string | null;
-  readonly type: BackupType;
-  /** Times in milliseconds since 1970. */
-  readonly created_at: number;
-  readonly verified_at: number;
-  readonly expires_at: number;
-  readonly last_proven_restore: number | null;
-  /** What was wrong when it was last restored for a proof. */
-  readonly proof_error: string | null;
-  /** What it needs of the archives and was found missing or damaged. */
-  readonly damage: string | null;
-  readonly size_bytes: number;
-}
-
-/** Each column of the list as one array, the newest backup first. */
-type ListedColumns = { readonly [Column in keyof BackupRecord]: readonly BackupRecord[Column][] };
-
-const listedColumns = ["id", "name", "note", "type", "proof_error", "damage", "size_bytes"] as const;
-const listedMoments = ["created_at", "verified_at", "expires_at", "last_proven_restore"] as const;
-
-function arrayOf(value: string, column: keyof BackupRecord): string {
-  return `coalesce(json_agg(${value}), '[]') as ${column}`;
-}
-
-/**
- * A thousand rows of eleven columns are eleven thousand values to be taken in one by one. Eleven columns of JSON take half of
- * the time, a thousand objects of it twice as long.
- */
-const listQuery = `
-  select e.display_name, l.*
-  from environments e left join lateral (
-    select ${listedColumns.map((column) => arrayOf(`b.${column}`, column)).join(", ")},
-      ${listedMoments.map((column) => arrayOf(`(date_part('epoch', b.${column}) * 1000)::bigint`, column)).join(", ")}
-    from (
-      select *, bytes as size_bytes from backups
-      where environment_id = e.id and manifest is not null order by id desc
-    ) b
-  ) l on true
-  where e.id = $1 and e.state <> 'adding'`;
-
-/** The environment's finished backups, newest first. Null where there is no such environment to be seen. */
-export async function listBackups(
-  pool: Pool,
-  environmentId: string,
-): Promise<{ readonly display_name: string; readonly backups: readonly BackupRecord[] } | null> {
-  const { rows } = await pool.query<ListedColumns & { readonly display_name: string }>({
-    name: "list-backups",
-    text: listQuery,
-    values: [environmentId],
-  });
-  const [found] = rows;
-  return found === undefined ? null : { display_name: found.display_name, backups: recordsOf(found) };
-}
-
-function recordsOf(columns: ListedColumns): BackupRecord[] {
-  return columns.id.map((id, index) => ({
-    id,
-    name: valueAt(columns.name, index),
-    note: valueAt(columns.note, index),
-    type: valueAt(columns.type, index),
-    created_at: valueAt(columns.created_at, index),
-    verified_at: valueAt(columns.verified_at, index),
-    expires_at: valueAt(columns.expires_at, index),
-    last_proven_restore: valueAt(columns.last_proven_restore, index),
-    proof_error: valueAt(columns.proof_error, index),
-    damage: valueAt(columns.damage, index),
-    size_bytes: valueAt(columns.size_bytes, index),
-  }));
-}
-
-function valueAt<Value>(column: readonly Value[], index: number): Value {
-  const value = column[index];
-  if (value === undefined) throw new Error("The columns of a list differ in length");
-  return value;
 }
 
 /** A backup as an operation on it needs it. What it is of may have been deleted. */

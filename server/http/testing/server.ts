@@ -9,6 +9,7 @@ import { createCompany, type NewCompany } from "@sitewright/server/app/companies
 import type { App } from "@sitewright/server/app/context.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/downloadTokens.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
+import { makeBackupLists } from "@sitewright/server/store/backupList.ts";
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { keepDeletedEnvironments } from "@sitewright/server/store/deletedEnvironments.ts";
@@ -155,6 +156,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       findUser: options.findUser ?? findUser,
       siteTasks: options.siteTasks ?? siteTasks,
       pool,
+      backupLists: makeBackupLists(pool),
       database,
       acceptOperation: operations.accept,
       waitForOperation: options.waitForOperation ?? operations.wait,
