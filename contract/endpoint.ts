@@ -27,6 +27,7 @@ export type Resource =
   | { readonly kind: "operation"; readonly from: IdSource }
   | { readonly kind: "backup"; readonly from: IdSource }
   | { readonly kind: "deletedSite"; readonly from: IdSource }
+  | { readonly kind: "domain"; readonly from: IdSource }
   /** The calling key itself. */
   | { readonly kind: "key" };
 

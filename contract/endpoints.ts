@@ -6,6 +6,16 @@ import { listCronEvents } from "./cronEvents.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
 import { listDeniedIps, replaceDeniedIps } from "./deniedIps.ts";
+import {
+  addDomain,
+  changePrimaryDomain,
+  deleteDomains,
+  getForceHttps,
+  getVerificationRecords,
+  listDomains,
+  listSiteDomains,
+  setForceHttps,
+} from "./domains.ts";
 import { addDownloadableBackup, listDownloadableBackups } from "./downloadableBackups.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
@@ -59,6 +69,14 @@ export const endpoints = {
   listDeniedIps,
   replaceDeniedIps,
   readLogs,
+  listDomains,
+  listSiteDomains,
+  addDomain,
+  deleteDomains,
+  changePrimaryDomain,
+  getVerificationRecords,
+  getForceHttps,
+  setForceHttps,
   listBackups,
   addManualBackup,
   removeBackup,

@@ -53,6 +53,21 @@ export const refusalReasons = {
   wp_cli_command_unclear:
     "The command is sent both ways or neither, has a quote that is not closed, or begins with `wp` twice.",
   wp_cli_command_unsupported: "The runtime can't run that command of WP-CLI; the message says what to use instead.",
+  not_a_domain_name:
+    "`domain_name` is no name that a site can be served under: an address, a port, a path, a public suffix and so on; the message says which.",
+  domain_reserved: "The name belongs to the installation, which gives sites their names below it.",
+  domain_taken:
+    "The name is in use, or a wildcard and the name overlap. `verification_record` is what whoever rules over it publishes in DNS to have it all the same.",
+  www_without_wildcard: "`add_with_www_subdomain` was sent together with `is_wildcardless: true`.",
+  custom_certificate_refused:
+    "The custom key and certificate can't be used, or only one of them was sent; `field` names which one is wrong.",
+  not_of_this_environment: "A domain in the request is not one of this environment; `ids` names them.",
+  domain_is_primary: "The primary domain can't be removed before another one is the primary one.",
+  domain_is_temporary: "The domain that an environment has from the installation can't be removed.",
+  domain_not_served: "The domain is not served yet, so that it can't be the primary one.",
+  network_needs_wildcard:
+    "The environment is a network of subdomains, whose sites need a primary domain that was added with its wildcard.",
+  no_certificate: "No valid certificate covers the primary domain, so that nothing can be forced to https.",
   unknown_backup: "The company has no such backup, or it is not finished.",
   being_brought_back: "What was deleted is being brought back already.",
   environment_away:

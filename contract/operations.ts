@@ -125,6 +125,21 @@ export const operationKinds = {
     message: "Search and replace in progress",
     category: "siteActions",
   },
+  addDomain: {
+    prefix: "sites:add-domain-",
+    message: "Adding site domain in progress",
+    category: "siteActions",
+  },
+  deleteDomain: {
+    prefix: "sites:delete-domain-",
+    message: "Deleting site domain in progress",
+    category: "siteActions",
+  },
+  changePrimaryDomain: {
+    prefix: "sites:change-primary-domain-",
+    message: "Changing primary site domain in progress",
+    category: "siteActions",
+  },
   runWpCli: {
     prefix: "environment:run-wp-cli-command-",
     message: "Running a WP CLI command in progress",

@@ -52,7 +52,13 @@ export async function start(folder: string, settings: Readonly<Record<string, st
   const supervisor = spawn("npm", ["start"], {
     cwd: folder,
     detached: true,
-    env: { ...process.env, SITEWRIGHT_CONTROL_PORT: "0", SITEWRIGHT_EDGE_PORT: "0", ...settings },
+    env: {
+      ...process.env,
+      SITEWRIGHT_CONTROL_PORT: "0",
+      SITEWRIGHT_EDGE_PORT: "0",
+      SITEWRIGHT_EDGE_TLS_PORT: "0",
+      ...settings,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";

@@ -1,8 +1,10 @@
 /**
- * The edge put together: a server for visitors, one for PHP's own calls, and one to be told by.
+ * The edge put together: a server for visitors, one for those who come by TLS,
+ * one for PHP's own calls, and one to be told by.
  *
  * It starts from the table in its file and needs nobody to go on serving from it.
  */
+import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { createAdminServer } from "./admin.ts";
 import { createCollapse } from "./collapse.ts";
@@ -11,11 +13,13 @@ import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import { createRoutes } from "./routes.ts";
 import { listen, listenOnSocket } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
+import { createCertificates, type ReadCertificate } from "./tls/certificates.ts";
+import { tlsOptions } from "./tls/options.ts";
 import { createTraffic } from "./traffic.ts";
 import { createTurns } from "./turns.ts";
 import type { Upstream } from "./upstream.ts";
 import type { EdgeLog, EdgeParts, Limits } from "./visit.ts";
-import { createVisitorServer } from "./visitors.ts";
+import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
 import { createWrites } from "./writes.ts";
 
 export interface EdgeOptions {
@@ -24,6 +28,8 @@ export interface EdgeOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Absent: nobody is served by TLS. */
+  readonly tls?: EdgeTlsOptions;
   /** Paths of sockets must be short. The folders of the two are made; only this user may enter that of the first. */
   readonly adminSocket: string;
   /** For PHP, whose processes may be other users: its folder is open to everybody who knows the path. */
@@ -35,8 +41,20 @@ export interface EdgeOptions {
   readonly log: EdgeLog;
 }
 
+export interface EdgeTlsOptions {
+  /** 0: any free one. */
+  readonly port: number;
+  readonly readCertificate: ReadCertificate;
+}
+
+/** What tickets are sealed with that visitors come back with; a restart begins with new ones as well. */
+const ticketKeyBytes = 48;
+const ticketKeyMilliseconds = 12 * 60 * 60 * 1000;
+
 export interface Edge {
   readonly port: number;
+  /** Null: nobody is served by TLS. */
+  readonly tlsPort: number | null;
   /** Takes no new visitors, lets those that are being answered finish for so long, then ends what PHP runs. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -45,20 +63,32 @@ export interface Edge {
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
   const writes = createWrites(limits.freezeSeconds);
-  const routes = createRoutes(upstream, writes);
+  const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
+  const routes = createRoutes(upstream, writes, (table) => certificates?.set(table.certificates ?? []));
   const served = { collapse: createCollapse(writes), turns: createTurns(), traffic: createTraffic() };
-  const parts: EdgeParts = { routes, upstream, writes, ...served, logins: createLogins(), limits, logs, log };
+  const secure = { tlsPort: () => portOrNull(overTls) };
+  const logins = createLogins();
+  const parts: EdgeParts = { routes, ...secure, upstream, writes, ...served, logins, limits, logs, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
+  const overTls = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
   const admin = createAdminServer(parts, () => portOf(visitors));
-  const servers = [visitors, loopback, admin];
-  const close = (grace: number) => Promise.all(servers.map((server) => closeServer(server, grace)));
+  const servers: readonly Server[] = [visitors, loopback, admin, ...(overTls === null ? [] : [overTls])];
+  const renewTicketKeys = () => overTls?.setTicketKeys(randomBytes(ticketKeyBytes));
+  const renewing = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
+  const close = (grace: number) => {
+    clearInterval(renewing);
+    return Promise.all(servers.map((server) => closeServer(server, grace)));
+  };
 
   await routes.set(
     await loadTableFile(options.tableFile, (err) => log.error({ err, file: options.tableFile }, "broken table file")),
   );
   try {
     await listen(visitors, { host: options.host, port: options.port });
+    if (overTls !== null && options.tls !== undefined) {
+      await listen(overTls, { host: options.host, port: options.tls.port });
+    }
     await listenOnSocket(loopback, options.loopbackSocket, "everybody");
     await listenOnSocket(admin, options.adminSocket, "owner");
   } catch (error) {
@@ -68,6 +98,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 
   return {
     port: portOf(visitors),
+    tlsPort: portOrNull(overTls),
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
@@ -93,4 +124,8 @@ function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
 function portOf(server: Server): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+function portOrNull(server: Server | null): number | null {
+  return server === null ? null : portOf(server);
 }

@@ -167,7 +167,7 @@ function ask(
     body,
     ...script,
     remoteAddress: addressOf({ socket: request.socket, fromPhp: visit.fromPhp }),
-    https: false,
+    https: visit.https,
     fromPhp: visit.fromPhp,
     signal: gone.signal,
     isReadOnly,

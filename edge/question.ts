@@ -34,7 +34,7 @@ const frontController = "/index.php";
 const longestText = 1_000;
 
 /** Null where the request is for itself alone. It must be one that can't write (`mayWrite`). */
-export function questionOf({ request, route, path, host, fromPhp }: Visit, script: Script): Question | null {
+export function questionOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): Question | null {
   const { id, release, phpVersion, phpRun = 0, overlays } = route.environment;
   // Of what else people write in PHP, nobody knows by what its pages differ.
   if (!("wp-includes" in overlays) || script.script !== frontController) return null;
@@ -44,7 +44,7 @@ export function questionOf({ request, route, path, host, fromPhp }: Visit, scrip
   // Any language is what nobody asks for in words.
   const language = headers["accept-language"] ?? "*";
   const isSmall = headers["sec-ch-ua-mobile"] === "?1" || smallDevice.test(request.headers["user-agent"] ?? "");
-  const parts = [id, release, phpVersion, phpRun, host, path.url, headers.accept ?? "*/*", language, isSmall];
+  const parts = [id, release, phpVersion, phpRun, https, host, path.url, headers.accept ?? "*/*", language, isSmall];
   const text = JSON.stringify(parts);
   return text.length > longestText ? null : { environmentId: id, text };
 }

@@ -1,6 +1,6 @@
 /** Checks a table that came over a wire or out of a file before anything is served from it. */
 import { readNetwork } from "./denied.ts";
-import type { EdgeEnvironment, EdgeHost, EdgeLimits, EdgeTable } from "./table.ts";
+import type { EdgeCertificate, EdgeChallenge, EdgeEnvironment, EdgeHost, EdgeLimits, EdgeTable } from "./table.ts";
 
 export class BadTable extends Error {
   override readonly name = "BadTable";
@@ -20,7 +20,29 @@ export function readTable(value: unknown): EdgeTable {
   }
   // Tables that were written before this was known are still read.
   const away = list(table.away ?? [], "away").map((name, index) => text(name, `away[${index}]`));
-  return { generation: count(table.generation, "generation"), environments, hosts, away };
+  const certificates = list(table.certificates ?? [], "certificates").map(readCertificateRow);
+  const challenges = list(table.challenges ?? [], "challenges").map(readChallenge);
+  return { generation: count(table.generation, "generation"), environments, hosts, away, certificates, challenges };
+}
+
+function readCertificateRow(value: unknown, index: number): EdgeCertificate {
+  const at = `certificates[${index}]`;
+  const row = object(value, at);
+  return {
+    id: text(row.id, `${at}.id`),
+    names: list(row.names, `${at}.names`).map((name) => text(name, `${at}.names`)),
+    notAfter: count(row.notAfter, `${at}.notAfter`),
+  };
+}
+
+function readChallenge(value: unknown, index: number): EdgeChallenge {
+  const at = `challenges[${index}]`;
+  const row = object(value, at);
+  return {
+    host: text(row.host, `${at}.host`),
+    token: text(row.token, `${at}.token`),
+    content: text(row.content, `${at}.content`),
+  };
 }
 
 /** `at` is what errors call it. Throws `BadTable`. */
@@ -39,6 +61,7 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     phpRun: count(row.phpRun ?? 0, `${at}.phpRun`),
     isOffline: flag(row.isOffline ?? false, `${at}.isOffline`),
     maySendMail: flag(row.maySendMail ?? false, `${at}.maySendMail`),
+    ...(row.primaryHost === undefined ? {} : { primaryHost: text(row.primaryHost, `${at}.primaryHost`) }),
     ...(row.limits === undefined ? {} : { limits: readLimits(row.limits, `${at}.limits`) }),
     deniedIps: list(row.deniedIps ?? [], `${at}.deniedIps`).map((entry, index) =>
       network(entry, `${at}.deniedIps[${index}]`),
@@ -77,7 +100,16 @@ function readMultisite(value: unknown, at: string): EdgeEnvironment["multisite"]
 function readHostRow(value: unknown, index: number): EdgeHost {
   const at = `hosts[${index}]`;
   const row = object(value, at);
-  return { name: text(row.name, `${at}.name`), environmentId: text(row.environmentId, `${at}.environmentId`) };
+  return {
+    name: text(row.name, `${at}.name`),
+    environmentId: text(row.environmentId, `${at}.environmentId`),
+    ...(row.forceHttps === undefined ? {} : { forceHttps: readForceHttps(row.forceHttps, `${at}.forceHttps`) }),
+  };
+}
+
+function readForceHttps(value: unknown, at: string): "same" | "primary" {
+  if (value === "same" || value === "primary") return value;
+  throw new BadTable(`${at}: expected same or primary`);
 }
 
 export function object(value: unknown, at: string): Readonly<Record<string, unknown>> {

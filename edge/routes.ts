@@ -34,7 +34,12 @@ interface Served {
   readonly environments: ReadonlyMap<string, Route>;
 }
 
-export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes: Pick<Writes, "freeze">): Routes {
+/** `inForce` is told of every table that comes into force. */
+export function createRoutes(
+  upstream: Pick<Upstream, "setEnvironments">,
+  writes: Pick<Writes, "freeze">,
+  inForce: (table: EdgeTable) => void = () => undefined,
+): Routes {
   let table = emptyTable;
   let served = serve([], []);
   let away = indexHosts([]);
@@ -50,6 +55,7 @@ export function createRoutes(upstream: Pick<Upstream, "setEnvironments">, writes
     table = next;
     served = serve(next.environments, next.hosts);
     away = indexHosts((next.away ?? []).map((name) => ({ name, environmentId: name })));
+    inForce(next);
     writes.freeze(frozenIn(next));
     return next.generation;
   }

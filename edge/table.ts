@@ -37,12 +37,16 @@ export interface EdgeEnvironment {
   readonly deniedIps?: readonly string[];
   /** Whether PHP reaches the ports of mail servers; false where it is left out. */
   readonly maySendMail?: boolean;
+  /** The primary domain's name, for forceHttps "primary" (absent: none) */
+  readonly primaryHost?: string;
 }
 
 export interface EdgeHost {
   /** Lower case, without port; `*.example.com` stands for every name one or more labels below. */
   readonly name: string;
   readonly environmentId: string;
+  /** What becomes of http requests; absent: they are answered. "https" = same name, "primary" = primary's name by https */
+  readonly forceHttps?: "same" | "primary";
 }
 
 export interface EdgeTable {
@@ -51,4 +55,22 @@ export interface EdgeTable {
   readonly hosts: readonly EdgeHost[];
   /** Names, like those of `hosts`, of environments that are not there yet. Absent: none. */
   readonly away?: readonly string[];
+  /** Certificates that may be shown; where several fit a name, the first one that is valid now. */
+  readonly certificates?: readonly EdgeCertificate[];
+  /** What an authority asks for below /.well-known/acme-challenge/: token -> content, for the name `host`. */
+  readonly challenges?: readonly EdgeChallenge[];
+}
+
+export interface EdgeCertificate {
+  readonly id: string;
+  /** As they stand in it: `*.example.com` is for the names one label below. */
+  readonly names: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly notAfter: number;
+}
+
+export interface EdgeChallenge {
+  readonly host: string;
+  readonly token: string;
+  readonly content: string;
 }

@@ -18,6 +18,8 @@ export interface Visit {
   /** As the visitor wrote it, with port. */
   readonly host: string;
   readonly fromPhp: boolean;
+  /** Whether the visitor came by TLS. */
+  readonly https: boolean;
 }
 
 export interface Limits {
@@ -54,4 +56,6 @@ export interface EdgeParts {
   /** Of the environments, for those who look after them. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
+  /** Where visitors come by TLS; null: nowhere. */
+  readonly tlsPort: () => number | null;
 }

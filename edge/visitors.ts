@@ -1,6 +1,8 @@
 /** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TlsOptions } from "node:tls";
 import { addressOf } from "./address.ts";
 import { noteAnswer } from "./answered.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./findRoute.ts";
@@ -10,6 +12,8 @@ import { sendPage } from "./pages.ts";
 import { answerAlone, answerWithPhp, breakOff, type Script } from "./php.ts";
 import { resolve } from "./resolve.ts";
 import { sendFile } from "./static.ts";
+import { answerChallenge } from "./tls/challenge.ts";
+import { sendToHttps } from "./tls/forceHttps.ts";
 import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./uploads.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
 
@@ -24,7 +28,28 @@ const asksForJson = { headers: { accept: "application/json" } };
 
 /** Not listening yet. `fromPhp`: only PHP of this installation reaches it. */
 export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server {
+  return prepare(createServer(serverOptions(parts)), parts, { fromPhp, https: false });
+}
+
+/** Not listening yet. The same for visitors who come by TLS. */
+export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): TlsServer {
+  return prepare(createTlsServer({ ...serverOptions(parts), ...tls }), parts, { fromPhp: false, https: true });
+}
+
+function serverOptions({ limits }: EdgeParts) {
+  return {
+    maxHeaderSize: headBytes,
+    headersTimeout: limits.headSeconds * 1000,
+    requestTimeout: limits.requestSeconds * 1000,
+    connectionsCheckingInterval: Math.min(limits.headSeconds * 500, 5_000),
+    keepAliveTimeout: keepAliveMilliseconds,
+    noDelay: true,
+  };
+}
+
+function prepare<Prepared extends Server>(server: Prepared, parts: EdgeParts, way: Way): Prepared {
   const { limits } = parts;
+  const { fromPhp } = way;
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const began = performance.now();
     const { socket } = request;
@@ -35,21 +60,11 @@ export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server 
       const milliseconds = performance.now() - began;
       noteAnswer(parts, { request, response, socket, address, fromPhp, found, milliseconds });
     });
-    handle(parts, { request, response, fromPhp }, found).catch((error: unknown) =>
+    handle(parts, { request, response, ...way }, found).catch((error: unknown) =>
       giveUp(parts, request, response, error),
     );
   };
-  const server = createServer(
-    {
-      maxHeaderSize: headBytes,
-      headersTimeout: limits.headSeconds * 1000,
-      requestTimeout: limits.requestSeconds * 1000,
-      connectionsCheckingInterval: Math.min(limits.headSeconds * 500, 5_000),
-      keepAliveTimeout: keepAliveMilliseconds,
-      noDelay: true,
-    },
-    answer,
-  );
+  server.on("request", answer);
   server.timeout = limits.silenceSeconds * 1000;
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     const isWelcome = !isDenied(findRoute(request, parts.routes), { request, fromPhp });
@@ -59,16 +74,20 @@ export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server 
   return server;
 }
 
-type Asking = Pick<Visit, "request" | "response" | "fromPhp">;
+/** How a request came. */
+type Way = Pick<Visit, "fromPhp" | "https">;
+type Asking = Pick<Visit, "request" | "response"> & Way;
 
 async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRoute): Promise<void> {
   const { request, response } = asking;
+  if (!asking.fromPhp && answerChallenge(request, response, parts.routes.table())) return;
   if (isDenied(found, asking)) return sendPage(request, response, "denied", leaveIfSending(request));
   if (announcesTooMuch(request, parts.limits.uploadBytes)) return refuseUpload(request, response);
   // Answering TRACE would read a visitor's cookies out to a script in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (typeof found === "string") return sendPage(request, response, found);
   const visit = { ...asking, ...found };
+  if (sendToHttps(visit, parts)) return;
   // A request that PHP made is waited for by one that has had its turn.
   if (!visit.fromPhp && !(await hasTurn(visit, parts))) return;
   await answerVisit(visit, parts);
@@ -84,7 +103,7 @@ async function hasTurn({ request, response, route }: Visit, { turns, traffic }: 
 }
 
 /** PHP may ask its own site whoever is denied. */
-function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Omit<Asking, "response">): boolean {
+function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Pick<Asking, "request" | "fromPhp">): boolean {
   if (fromPhp || typeof found === "string") return false;
   return found.route.isDenied(addressOf({ socket: request.socket, fromPhp }));
 }
@@ -136,11 +155,11 @@ function exceedsQuota({ request, route }: Visit): boolean {
  * is served then. PHP of the site itself doesn't wait for that: it may be what whoever froze it waits for.
  */
 async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
-  const { request, response, fromPhp } = visit;
+  const { request, response, fromPhp, https } = visit;
   if ((await answerWithPhp(visit, script, parts)) === "answered") return;
   const isThawed = !fromPhp && (await isSoonThawed(visit, parts));
   if (response.destroyed) return;
-  if (isThawed) return handle(parts, { request, response, fromPhp }, findRoute(request, parts.routes));
+  if (isThawed) return handle(parts, { request, response, fromPhp, https }, findRoute(request, parts.routes));
   sendPage(request, response, "wouldWrite");
 }
 

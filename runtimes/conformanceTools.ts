@@ -51,6 +51,44 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
     });
   });
 
+  describe("another address", () => {
+    const to = "https://shop.example";
+
+    test("is WordPress's in the next release, and nothing else is changed unless asked for", async () => {
+      const { environment, wordpress } = await provisioned();
+      const spec = { environment, token: "one", change: { from: wordpress.address, to }, isEverywhere: false };
+      await runtime().stageAddress(spec);
+      await runtime().stageAddress(spec);
+      await runtime().switchTo(environment, "one");
+      const { host } = new URL(wordpress.address);
+      const left = await runtime().countReplacements(environment, { search: host, replace: "x" }, signal);
+      expect(left.places.map(({ column }) => column)).toContain("guid");
+      expect(left.addresses).toEqual([]);
+      const { addresses } = await runtime().countReplacements(environment, { search: to, replace: "x" }, signal);
+      expect(addresses).toContainEqual({ place: "wp_options: siteurl", from: to, to: "x" });
+    });
+
+    test("is in all texts where that is asked for, and is taken back with the release", async () => {
+      const { environment, wordpress } = await provisioned();
+      const before = await servedAs(environment);
+      const change = { from: wordpress.address, to };
+      await runtime().stageAddress({ environment, token: "one", change, isEverywhere: true });
+      await write(environment, "later.txt", "later");
+      await runtime().switchTo(environment, "one");
+      expect(await read(environment, "later.txt")).toBe("later");
+      const old = { search: wordpress.address, replace: "x" };
+      expect((await runtime().countReplacements(environment, old, signal)).places).toEqual([]);
+      await runtime().switchBack(environment, "one");
+      expect(await servedAs(environment)).toEqual(before);
+      expect((await runtime().countReplacements(environment, old, signal)).places).not.toEqual([]);
+    });
+
+    test("fails in a sentence where there is no such environment", async () => {
+      const spec = { environment: nobody, token: "one", change: { from: "http://a.example", to }, isEverywhere: false };
+      await expect(runtime().stageAddress(spec)).rejects.toThrow(RuntimeFailure);
+    });
+  });
+
   describe("a command of WP-CLI", () => {
     const command = { phpVersion: "8.3", argv: ["option", "get", "blogname"], seconds: 120 };
 

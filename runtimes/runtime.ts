@@ -250,6 +250,17 @@ export interface StageReplacementSpec {
   readonly change: TextChange;
 }
 
+/** Another address for a site that stays where it is. */
+export interface StageAddressSpec {
+  readonly environment: EnvironmentRef;
+  /** As in `StageSpec`. */
+  readonly token: string;
+  /** `from`: that by which it was known so far. Whatever else WordPress takes for its own address becomes `to`, too. */
+  readonly change: AddressChange;
+  /** Whether all texts of the database are changed, or only those by which WordPress knows where it is. */
+  readonly isEverywhere: boolean;
+}
+
 /** A command of WP-CLI. */
 export interface WpCliCommand {
   readonly phpVersion: string;
@@ -387,6 +398,11 @@ export interface Runtime {
    * shared with the current one. Otherwise as `stage`; again for the same token it gives the same.
    */
   stageReplacement(spec: StageReplacementSpec): Promise<Replacements>;
+  /**
+   * Builds the next release with a copy of the environment's own database in which WordPress is at another address; the files
+   * are shared with the current one, unless the configuration names the address. Otherwise as `stage`.
+   */
+  stageAddress(spec: StageAddressSpec): Promise<void>;
   /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
   /**

@@ -14,6 +14,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, archiveUrlForm, parseArchiveUrl } from "./archiveUrl.ts";
+import { areAddresses, edgeAddresses, isResolver } from "./edgeAddresses.ts";
 
 const whole = (minimum: number, maximum: number, description: string) =>
   v.pipe(
@@ -37,9 +38,18 @@ export const settings = v.object({
   SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
   SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
   SITEWRIGHT_EDGE_PORT: port("the sites"),
+  SITEWRIGHT_EDGE_TLS_PORT: port("the sites by TLS"),
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which new sites get their names, in lower case, such as localhost or sites.example.com",
+  ),
+  SITEWRIGHT_RESOLVER: textOrNone(
+    "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
+    "the DNS resolver that customers' domains are looked up with: an address and a port, such as 9.9.9.9:53 or [2620:fe::fe]:53",
+  ),
+  SITEWRIGHT_EDGE_ADDRESSES: textOrNone(
+    "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
+    "the public addresses of the sites, which domains are to point to, with commas between them: 203.0.113.7,2001:db8::7",
   ),
   DATABASE_URL: textOrNone(
     "^postgres(ql)?://.+$",
@@ -90,6 +100,18 @@ export const settings = v.object({
   ),
   SITEWRIGHT_MAIL_PER_HOUR: whole(1, 1_000_000, "how many recipients an environment may write to in an hour"),
   SITEWRIGHT_MAIL_DAYS: whole(1, 3_650, "for how many days what sites sent is kept to be looked at"),
+  SITEWRIGHT_ACME_URL: textOrNone(
+    "^https://[^\\s]+$",
+    "the directory of the certificate authority, such as https://acme-v02.api.letsencrypt.org/directory",
+  ),
+  SITEWRIGHT_ACME_EMAIL: textOrNone(
+    `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
+    "the address that the certificate authority may write to, such as admin@example.com",
+  ),
+  SITEWRIGHT_ACME_CA_FILE: textOrNone(
+    "^.+$",
+    "a file with the roots, in PEM, that the certificate authority's own address is checked with",
+  ),
   SITEWRIGHT_CRON_RUNS: whole(0, 32, "in how many sites at once WordPress's due events are run (0: in none)"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
@@ -120,7 +142,10 @@ function defaults(data: string): Settings {
     SITEWRIGHT_HOST: "127.0.0.1",
     SITEWRIGHT_CONTROL_PORT: 8080,
     SITEWRIGHT_EDGE_PORT: 8081,
+    SITEWRIGHT_EDGE_TLS_PORT: 8443,
     SITEWRIGHT_SITE_SUFFIX: "localhost",
+    SITEWRIGHT_RESOLVER: null,
+    SITEWRIGHT_EDGE_ADDRESSES: null,
     DATABASE_URL: null,
     SITEWRIGHT_FIRST_API_KEY: null,
     SITEWRIGHT_ASSETS: join(data, "assets"),
@@ -153,6 +178,9 @@ function defaults(data: string): Settings {
     SITEWRIGHT_MAIL_FROM: null,
     SITEWRIGHT_MAIL_PER_HOUR: 200,
     SITEWRIGHT_MAIL_DAYS: 14,
+    SITEWRIGHT_ACME_URL: null,
+    SITEWRIGHT_ACME_EMAIL: null,
+    SITEWRIGHT_ACME_CA_FILE: null,
     // Visitors need the processors too.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
     SITEWRIGHT_LOG_LEVEL: "info",
@@ -166,8 +194,13 @@ export interface Config {
   /** 0 stands for any free port. */
   readonly controlPort: number;
   readonly edgePort: number;
+  readonly edgeTlsPort: number;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
+  /** That domains are looked up with, address and port; null: those of the machine. */
+  readonly resolver: string | null;
+  /** What domains are to point to. */
+  readonly edgeAddresses: readonly string[];
   /** Null: PostgreSQL is embedded. Never null in the processes that the supervisor starts. */
   readonly databaseUrl: string | null;
   readonly firstApiKey: string | null;
@@ -220,6 +253,11 @@ export interface Config {
   readonly mailDays: number;
   /** For what PHP has handed over and the database does not have yet. */
   readonly mailSpool: string;
+  /** The authority that certificates are ordered from; null: none are. */
+  readonly acmeUrl: string | null;
+  readonly acmeEmail: string | null;
+  /** The roots that the authority's own address is checked with; null: the usual ones. */
+  readonly acmeCaFile: string | null;
   /** In how many environments the events that are due are run at the same time; 0: in none. */
   readonly cronRuns: number;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
@@ -284,6 +322,10 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
   if (name === "DATABASE_URL" && !URL.canParse(value)) {
     return [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`];
   }
+  const isWrong =
+    (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
+    (name === "SITEWRIGHT_RESOLVER" && !isResolver(value));
+  if (isWrong) return [`${name}=${value} is not accepted. Accepted: ${accepted(setting)}.`];
   if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];
   try {
     parseArchiveUrl(value, "");
@@ -318,7 +360,10 @@ function freeze(values: Settings): Config {
     host: values.SITEWRIGHT_HOST,
     controlPort: values.SITEWRIGHT_CONTROL_PORT,
     edgePort: values.SITEWRIGHT_EDGE_PORT,
+    edgeTlsPort: values.SITEWRIGHT_EDGE_TLS_PORT,
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
+    resolver: values.SITEWRIGHT_RESOLVER,
+    edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
     databaseUrl: values.DATABASE_URL,
     firstApiKey: values.SITEWRIGHT_FIRST_API_KEY,
     assets: resolve(values.SITEWRIGHT_ASSETS),
@@ -356,6 +401,9 @@ function freeze(values: Settings): Config {
     mailPerHour: values.SITEWRIGHT_MAIL_PER_HOUR,
     mailDays: values.SITEWRIGHT_MAIL_DAYS,
     mailSpool: join(data, "mail"),
+    acmeUrl: values.SITEWRIGHT_ACME_URL,
+    acmeEmail: values.SITEWRIGHT_ACME_EMAIL,
+    acmeCaFile: values.SITEWRIGHT_ACME_CA_FILE,
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });

@@ -2,6 +2,7 @@
  * The control process: the API, the operations and the reconcilers, put together. Everything that it needs from
  * outside is in its settings; PostgreSQL is up, and the runtime was prepared.
  */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -16,6 +17,7 @@ import { guardBlobs } from "./archives/guardedBlobs.ts";
 import { openBlobs } from "./archives/openBlobs.ts";
 import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "./archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
+import { makeLookUp } from "./domains/lookUp.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
 import { openLogs } from "./logs/logs.ts";
@@ -84,6 +86,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     edge,
     dataFolder: config.data,
     diskQuotaBytes: config.diskQuotaBytes,
+    sealer,
     log,
   });
   const probe = makeProbe(config.edgePort);
@@ -135,12 +138,13 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   });
   started.defer(() => engine.stop());
   const capabilities = await runtime.capabilities();
+  const lookUp = makeLookUp(config.resolver);
   const acceptOperation = makeAcceptOperation({ sealer, definitions });
   const cron = makeCron({
     database,
     runtime,
     edge,
-    hostOf: (name) => new URL(addressOf(config, name)).host,
+    hostOf: (place) => new URL(addressOf(config, place)).host,
     atOnce: config.cronRuns,
     log,
   });
@@ -167,6 +171,10 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
         ),
       signal: stopping.signal,
       checkArchive: blobs.check,
+      lookUp,
+      sealer,
+      acmeRoots: await readAcmeRoots(config),
+      log,
     }),
     log,
   );
@@ -185,6 +193,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
       findUser: (environment, email) => runtime.findUser(environment, email),
       siteTasks: makeSiteTasks(edge),
+      lookUp,
       pool: opened.pool,
       backupLists: makeBackupLists(opened.pool),
       database,
@@ -202,6 +211,20 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   started.defer(() => server.close());
   const address = await listen(server, config);
   return keep(started.move(), { url: address, firstRun, engine });
+}
+
+/** Null: the usual ones. */
+async function readAcmeRoots({ acmeCaFile }: Config): Promise<readonly string[] | null> {
+  if (acmeCaFile === null) return null;
+  const text = await readFile(acmeCaFile, "utf8").catch((cause: unknown) => {
+    throw new CannotStart(
+      `SITEWRIGHT_ACME_CA_FILE=${acmeCaFile} can't be read. Name a file with certificates in PEM.`,
+      {
+        cause,
+      },
+    );
+  });
+  return [text];
 }
 
 /** Null where there is no mail server. */

@@ -16,6 +16,7 @@ async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
     SITEWRIGHT_DATA: data,
     SITEWRIGHT_RUN: join(data, "run"),
     SITEWRIGHT_EDGE_PORT: "0",
+    SITEWRIGHT_EDGE_TLS_PORT: "0",
     ...settings,
   });
 }

@@ -14,9 +14,11 @@ import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving
 import type { Serving } from "@sitewright/runtimes/runtime.ts";
 import { type Logger, pino } from "pino";
 import { type Config, loadConfig } from "./config.ts";
+import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openSpool } from "./mail/spool.ts";
 import { makeTakeMail } from "./mail/take.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
+import { openSealer } from "./sealing.ts";
 
 /** Long enough for an upload over a slow line; longer than PHP may take for an answer. */
 const requestSeconds = 300;
@@ -58,6 +60,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       upstream: serving,
       host: config.host,
       port: config.edgePort,
+      tls: { port: config.edgeTlsPort, readCertificate: await certificateReader(config) },
       adminSocket: join(config.run, "edge.sock"),
       loopbackSocket: join(phpFolder(config), "edge-loopback.sock"),
       tableFile: join(config.data, "edge", "table.json"),
@@ -79,16 +82,25 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
   }
 }
 
+async function certificateReader(config: Config) {
+  const sealer = await openSealer(join(config.data, "secrets", "key"));
+  return (id: string) => readEdgeCertificate(join(config.data, "edge", "certificates"), id, sealer);
+}
+
 function explain(error: unknown, config: Config): unknown {
   const code = error instanceof Error && "code" in error ? error.code : null;
+  const failed = error instanceof Error && "port" in error ? error.port : null;
+  const isTls = failed === config.edgeTlsPort && failed !== config.edgePort;
+  const port = isTls ? config.edgeTlsPort : config.edgePort;
+  const setting = isTls ? "SITEWRIGHT_EDGE_TLS_PORT" : "SITEWRIGHT_EDGE_PORT";
   switch (code) {
     case "EADDRINUSE":
-      return new Error(`Port ${config.edgePort} is in use. Choose another with SITEWRIGHT_EDGE_PORT.`, {
+      return new Error(`Port ${port} is in use. Choose another with ${setting}.`, {
         cause: error,
       });
     case "EACCES":
       return new Error(
-        `Port ${config.edgePort} may not be opened by this user. Choose one above 1023 with SITEWRIGHT_EDGE_PORT.`,
+        `Port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`,
         { cause: error },
       );
     case "EADDRNOTAVAIL":

@@ -1,5 +1,6 @@
 /** Everything that the control process does by itself, again and again. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Logger } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { makeProof } from "./app/automaticProofs.ts";
 import { makeRebuild } from "./app/rebuild.ts";
@@ -7,11 +8,14 @@ import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import type { Archives } from "./archives/archives.ts";
 import type { Downloads } from "./archives/downloads.ts";
 import type { Config } from "./config.ts";
+import type { LookUp } from "./domains/lookUp.ts";
+import { readDomainName } from "./domains/names.ts";
 import type { Logs } from "./logs/logs.ts";
 import type { Deliver } from "./mail/deliver.ts";
 import type { Spool, SpooledMail } from "./mail/spool.ts";
 import type { AcceptOperation } from "./operations/accept.ts";
 import { deleteJournals } from "./operations/engine.ts";
+import { checkDomains } from "./reconcilers/checkDomains.ts";
 import { collectUsage, expireUsage } from "./reconcilers/collectUsage.ts";
 import { deliverMails } from "./reconcilers/deliverMails.ts";
 import type { EdgeClient } from "./reconcilers/edgeClient.ts";
@@ -19,7 +23,9 @@ import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
 import { expireDownloads } from "./reconcilers/expireDownloads.ts";
 import { expireLogs } from "./reconcilers/expireLogs.ts";
+import { makeHttpSolver } from "./reconcilers/httpSolver.ts";
 import { measureDisk } from "./reconcilers/measureDisk.ts";
+import { orderCertificates } from "./reconcilers/orderCertificates.ts";
 import { proveBackups } from "./reconcilers/proveBackups.ts";
 import type { Publisher } from "./reconcilers/publishRoutes.ts";
 import { readArchives } from "./reconcilers/readArchives.ts";
@@ -29,6 +35,8 @@ import type { Reconciler } from "./reconcilers/schedule.ts";
 import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
 import { makeTakeMails } from "./reconcilers/takeMails.ts";
 import { updatePhp } from "./reconcilers/updatePhp.ts";
+import type { Sealer } from "./sealing.ts";
+import { removeOldCertificates } from "./store/certificates.ts";
 import { raiseVerified } from "./store/damage.ts";
 import type { Database } from "./store/database.ts";
 import { deleteOldMails } from "./store/mails.ts";
@@ -54,6 +62,11 @@ export interface PeriodicWorkOptions {
   readonly signal: AbortSignal;
   /** Rejects where the archives are not the ones that backups were kept in. */
   readonly checkArchive: (signal: AbortSignal) => Promise<void>;
+  readonly lookUp: LookUp;
+  readonly sealer: Sealer;
+  /** PEM of the roots that the certificate authority's own address is checked with; null: the usual ones. */
+  readonly acmeRoots: readonly string[] | null;
+  readonly log: Logger;
 }
 
 const readAhead = 0.75;
@@ -76,6 +89,8 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
     ...workOnUsage(options),
     { name: "runCron", everySeconds: 10, retrySeconds: 10, run: () => cron.reconcile() },
     ...workOnEnvironments(options),
+    ...workOnDomains(options),
+    ...workOnCertificates(options),
     ...workOnBackups(options),
     ...workOnMail(options),
   ];
@@ -106,6 +121,35 @@ function workOnEnvironments({
     { name: "expireLogs", everySeconds: 10 * minute, retrySeconds: minute, run: () => expireLogs({ database, logs }) },
   ];
 }
+
+function workOnDomains({ database, publisher, config, lookUp, log }: PeriodicWorkOptions): Reconciler[] {
+  const domains = { database, publisher, lookUp, installation: config, log };
+  return [{ name: "checkDomains", everySeconds: 1, retrySeconds: 5, run: () => checkDomains(domains) }];
+}
+
+/** Orders at once. Most of an order's time is the authority's. */
+const orders = 4;
+
+function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, publisher, config, sealer, acmeRoots: roots, signal } = options;
+  const solvers = [makeHttpSolver({ database, publisher })];
+  const { acmeUrl: directory, acmeEmail: email } = config;
+  const sweeping = async () => {
+    if ((await removeOldCertificates(database, new Date())) > 0) await publisher.publish();
+  };
+  const ordering = Array.from({ length: directory === null ? 0 : orders }, (_, at) => ({
+    name: `orderCertificates ${at + 1}`,
+    everySeconds: 2,
+    retrySeconds: 10,
+    run: async () => {
+      if (directory === null) return;
+      await orderCertificates({ database, sealer, publisher, solvers, directory, roots, email, registrableOf, signal });
+    },
+  }));
+  return [{ name: "removeOldCertificates", everySeconds: hour, retrySeconds: minute, run: sweeping }, ...ordering];
+}
+
+const registrableOf = (name: string): string => readDomainName(name).registrable;
 
 function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   const { database, archives, downloads, acceptOperation, config } = options;

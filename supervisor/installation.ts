@@ -165,6 +165,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
 interface Ports {
   readonly controlPort: number;
   readonly edgePort: number;
+  readonly edgeTlsPort: number;
 }
 
 /** How long the children of a supervisor that was killed may take to end. */
@@ -174,11 +175,13 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   const chosen = readChosen(config.data);
   const api = { port: config.controlPort, purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
   const sites = { port: config.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
-  const [controlPort = 0, edgePort = 0] = await findPorts(
+  const tls = { port: config.edgeTlsPort, purpose: "the sites by TLS", setting: "SITEWRIGHT_EDGE_TLS_PORT" };
+  const [controlPort = 0, edgePort = 0, edgeTlsPort = 0] = await findPorts(
     config.host,
     [
       { ...api, preferred: chosen?.controlPort },
       { ...sites, preferred: chosen?.edgePort },
+      { ...tls, preferred: undefined },
     ],
     // An orderly stop removes the record.
     readRun(config.data) === null ? 0 : leftoversMs,
@@ -191,7 +194,7 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
         `have the old port in their addresses: set SITEWRIGHT_EDGE_PORT=${chosen.edgePort} to get them back.`,
     );
   }
-  return { controlPort, edgePort };
+  return { controlPort, edgePort, edgeTlsPort };
 }
 
 /** Both children are told the same, concretely. */
@@ -211,6 +214,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     SITEWRIGHT_RUN: config.run,
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
     SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
+    SITEWRIGHT_EDGE_TLS_PORT: String(ports.edgeTlsPort),
   };
 }
 
@@ -220,6 +224,7 @@ function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record
     ...movableSettings(env),
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
     SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
+    SITEWRIGHT_EDGE_TLS_PORT: String(ports.edgeTlsPort),
     SITEWRIGHT_SITE_SUFFIX: config.siteSuffix,
   };
 }

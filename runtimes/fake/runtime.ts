@@ -36,6 +36,7 @@ import {
 import { countRows, readTables } from "./database.ts";
 import { nextOf, plansOf } from "./events.ts";
 import { exportRelease } from "./export.ts";
+import { fillMoved } from "./move.ts";
 import {
   copyPart,
   factsOf,
@@ -228,6 +229,13 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         });
         return replacementsOf(await findRelease(live, token));
       }),
+    stageAddress: (spec) =>
+      scripted("stageAddress", spec.environment, () =>
+        stageRelease(liveOf(spec.environment), spec.token, async () => {
+          const own = await requireRelease(liveOf(spec.environment));
+          return (folder) => fillMoved(own, spec, folder, () => middle("stageAddress", spec.environment));
+        }),
+      ),
     runWpCli: (environment, command, begin, signal) =>
       scripted("runWpCli", environment, async () => {
         const release = await requireRelease(liveOf(environment));

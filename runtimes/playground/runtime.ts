@@ -6,6 +6,7 @@ import { currentRelease, partOf, type Release, stagedRelease } from "../releases
 import type { EnvironmentRef, Runtime, TakeMail } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
+import { stageAddress } from "./site/addressStage.ts";
 import { setAdminPassword } from "./site/adminPassword.ts";
 import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
@@ -107,6 +108,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     exportSite: (source, folder) => exportSite(source, folder, options.assets),
     countReplacements: (environment, change, signal) => countReplacements(environment, change, environments, signal),
     stageReplacement: (spec) => stageReplacement(spec, environments),
+    stageAddress: (spec) => stageAddress(spec, environments),
     runWpCli: (environment, command, begin, signal) => wpCli.run(environment, command, begin, signal),
     listFiles: (environment) => ofCurrent(environment, list),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),

@@ -14,12 +14,14 @@ const parameters = {
   threadCount: "3",
   threadMemory: "128",
   delivery: "keep",
+  domainName: "shop.example.com",
+  forceHttps: "ENABLED_FOR_ALL",
 };
 
 /** What a sentence about it must name. */
 function namesFor(type: string): string[] {
   const { siteName, keyName, environmentName, sourceName, phpVersion, backupName, email, command } = parameters;
-  const { threadCount, threadMemory, delivery } = parameters;
+  const { threadCount, threadMemory, delivery, domainName, forceHttps } = parameters;
   if (type.endsWith("ApiKey")) return [keyName];
   if (type.endsWith("Site")) return [siteName];
   if (type === "changeSitePhpAllocation") return [siteName, threadCount, threadMemory];
@@ -28,6 +30,9 @@ function namesFor(type: string): string[] {
   if (type.startsWith("createWp")) return [siteName, environmentName, email];
   if (type === "runWpCli") return [siteName, environmentName, command];
   if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
+  if (type === "setForceHttps") return [siteName, environmentName, forceHttps];
+  if (type === "verifyDomain" || type === "releaseDomain") return [siteName, domainName];
+  if (type.endsWith("Domain")) return [siteName, environmentName, domainName];
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }

@@ -17,7 +17,7 @@ export function makePhpUpdate(options: {
     const input: ModifyPhpVersionInput = {
       environment: { id: environment.id, number: environment.number },
       to: version,
-      address: addressOf(options.settings, environment.host),
+      address: addressOf(options.settings, environment),
       isOptOut: null,
       onlyFrom: environment.php_version,
     };

@@ -21,7 +21,7 @@ export function makeProof(options: {
       const input: ProveBackupInput = {
         backupId,
         environment: { id: environmentId, number: backup.environmentNumber },
-        address: addressOf(options.settings, backup.host),
+        address: addressOf(options.settings, backup),
         scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction) },
       };
       await noteProofBegan(transaction, environmentId);

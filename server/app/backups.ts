@@ -34,7 +34,7 @@ export function add(context: Context, environmentId: string, wish: Static<typeof
       locks: [id],
       input: {
         environment: { id, number },
-        address: addressOf(context.settings, environment.host),
+        address: addressOf(context.settings, environment),
         note: wish.tag === undefined || wish.tag.trim() === "" ? null : wish.tag,
       } satisfies AddManualBackupInput,
       whenBusy: context.whenBusy,
@@ -92,7 +92,7 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
         backupId: backup.id,
         backupName: backup.name,
         target: { id: target.id, number: target.number },
-        address: addressOf(context.settings, target.host),
+        address: addressOf(context.settings, target),
         only: wish.only ?? null,
       } satisfies RestoreBackupInput,
       whenBusy: context.whenBusy,

@@ -1,6 +1,7 @@
 /** What the rules are given: the process's own things, and who is asking this time. */
 import type { FileHandle } from "node:fs/promises";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
 import type { SiteTasks } from "@sitewright/server/operations/siteTasks.ts";
@@ -19,6 +20,9 @@ export interface Settings {
   /** New sites are at `<name>.<siteSuffix>`. */
   readonly siteSuffix: string;
   readonly edgePort: number;
+  readonly edgeTlsPort: number;
+  /** Public addresses of the edge, which domains are to point to. */
+  readonly edgeAddresses: readonly string[];
   /** Versions of PHP that environments are moved off. */
   readonly endedPhpVersions: readonly string[];
 }
@@ -47,6 +51,8 @@ export interface App {
   readonly plannedEvents: Runtime["plannedEvents"];
   readonly findUser: Runtime["findUser"];
   readonly siteTasks: SiteTasks;
+  /** Asks DNS. */
+  readonly lookUp: LookUp;
   readonly pool: Pool;
   readonly backupLists: BackupLists;
   readonly database: Database;

@@ -15,6 +15,7 @@ import {
 import { siteForAddition } from "@sitewright/server/store/sites.ts";
 import { addressOf, hostOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
+import { insertDomainsAgain } from "./deletedDomains.ts";
 import { environmentNames } from "./environmentName.ts";
 import { NotFound, Refused } from "./failures.ts";
 import { refuseTakenEnvironmentName } from "./takenNames.ts";
@@ -105,12 +106,14 @@ export interface PlaceAgain {
 export async function insertAgain(
   context: Context,
   transaction: DatabaseTransaction,
-  { id, domain_id, is_wildcard, backup_id }: DeletedEnvironmentFacts,
+  { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
   { siteId, companyId, host, ...names }: PlaceAgain,
 ): Promise<Returning | null> {
   const number = await insertEnvironmentAgain(transaction, id, names);
   if (number === null) return null;
   const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };
   if (!(await insertPrimaryDomain(transaction, domain))) return null;
-  return { environment: { id, number }, address: addressOf(context.settings, host), backupId: backup_id };
+  const { primary, leftOut } = await insertDomainsAgain(transaction, domain, domains);
+  const address = addressOf(context.settings, primary ?? { host, is_https: false });
+  return { environment: { id, number }, address, backupId: backup_id, leftOut };
 }

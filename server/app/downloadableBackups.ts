@@ -72,7 +72,7 @@ export function add(
       input: {
         id: row.id,
         environment: { id: envId, number },
-        address: addressOf(context.settings, environment.host),
+        address: addressOf(context.settings, environment),
         environmentName: `${environment.site_display_name}, ${environment.display_name}`,
         backup: backup && { id: backup.id, name: backup.name },
       } satisfies AddDownloadableBackupInput,

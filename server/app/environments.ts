@@ -56,7 +56,7 @@ export function remove(context: Context, environmentId: string, withoutBackup: b
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    const { id, number, name, host } = environment;
+    const { id, number, name } = environment;
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "deleteEnvironment",
       companyId: environment.company_id,
@@ -64,7 +64,7 @@ export function remove(context: Context, environmentId: string, withoutBackup: b
       environmentId: id,
       locks: [id],
       input: {
-        environment: { id, number, address: addressOf(context.settings, host) },
+        environment: { id, number, address: addressOf(context.settings, environment) },
         isLive: name === "live",
         withoutBackup,
       } satisfies DeleteEnvironmentInput,

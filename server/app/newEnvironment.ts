@@ -89,7 +89,7 @@ export function clone(
       phpVersion: source.php_version,
       isWildcard: source.is_wildcard,
     });
-    const sourceAddress = addressOf(context.settings, source.host);
+    const sourceAddress = addressOf(context.settings, source);
     const content = { kind: "clone", source: { id: source.id, number: source.number }, sourceAddress } as const;
     const input = inputOf(environment, content);
     return start(context, transaction, environment, { kind: "cloneEnvironment", input, alsoLocks: source.id });
@@ -186,7 +186,7 @@ async function insertUnder(
   const host = hostOf(context.settings, name, siteName);
   const domain = { id: randomUUID(), environmentId: id, siteId, companyId, name: host, isWildcard };
   if (await insertPrimaryDomain(transaction, domain)) {
-    return { ...facts, id, number, address: addressOf(context.settings, host) };
+    return { ...facts, id, number, address: addressOf(context.settings, { host, is_https: false }) };
   }
   await removeEnvironmentRows(transaction, id);
   return null;

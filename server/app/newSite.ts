@@ -93,7 +93,7 @@ export function clone(context: Context, wish: Static<typeof SiteClone>): Promise
       // A copy must not write to the customers of what it is a copy of.
       mailDelivery: "keep",
     });
-    const sourceAddress = addressOf(context.settings, source.host);
+    const sourceAddress = addressOf(context.settings, source);
     const content = { kind: "clone", source: { id: source.id, number: source.number }, sourceAddress } as const;
     return start(context, transaction, site, {
       kind: "cloneSite",
@@ -186,7 +186,7 @@ async function insertUnder(
   const host = hostOf(context.settings, "live", name);
   const domain = { id: randomUUID(), environmentId, siteId, companyId, name: host };
   if (await insertPrimaryDomain(transaction, { ...domain, isWildcard })) {
-    return { ...site, number, address: addressOf(context.settings, host) };
+    return { ...site, number, address: addressOf(context.settings, { host, is_https: false }) };
   }
   await removeSite(transaction, siteId);
   return null;

@@ -53,14 +53,14 @@ function inputOf(
   target: EnvironmentFacts,
   { isRewritten, ...parts }: Parts & { readonly isRewritten: boolean },
 ): PushInput {
-  const address = addressOf(settings, target.host);
+  const address = addressOf(settings, target);
   return {
     ...parts,
     token: randomUUID(),
     source: { id: source.id, number: source.number },
     target: { id: target.id, number: target.number },
     address,
-    addresses: isRewritten ? [{ from: addressOf(settings, source.host), to: address }] : [],
+    addresses: isRewritten ? [{ from: addressOf(settings, source), to: address }] : [],
     sourceName: source.display_name,
   };
 }

@@ -10,7 +10,7 @@ import type { Settings } from "./context.ts";
 /** `backupId` null: of its newest backup that is whole. */
 export function rebuildRequest(settings: Settings, environment: EnvironmentFacts, backupId: number | null) {
   const { id, number, company_id: companyId, site_id: siteId } = environment;
-  const address = addressOf(settings, environment.host);
+  const address = addressOf(settings, environment);
   return {
     kind: "rebuildEnvironment",
     companyId,

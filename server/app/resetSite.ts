@@ -20,7 +20,7 @@ export function reset(context: Context, siteId: string, wish: Static<typeof Site
       token: randomUUID(),
       environment: { id: live.id, number: live.number },
       scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction) },
-      address: addressOf(context.settings, live.host),
+      address: addressOf(context.settings, live),
     };
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "resetSite",

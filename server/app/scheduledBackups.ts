@@ -29,7 +29,7 @@ export function makeScheduledBackup(options: {
       await noteBackupBegun(transaction, { id: environment.id, dueAt: nextMoment(environment.id) });
       const input: AddScheduledBackupInput = {
         environment: { id: environment.id, number: environment.number },
-        address: addressOf(options.settings, environment.host),
+        address: addressOf(options.settings, environment),
         isRetry: failures > 0,
         againAfter: pauseAfter(failures + 1),
       };

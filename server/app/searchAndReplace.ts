@@ -25,7 +25,7 @@ export function start(context: Context, wish: Static<typeof SearchAndReplace>): 
     const input: SearchAndReplaceInput = {
       token: randomUUID(),
       target: { id: environment.id, number: environment.number },
-      address: addressOf(context.settings, environment.host),
+      address: addressOf(context.settings, environment),
     };
     const { operationId } = await context.acceptOperation(transaction, {
       kind: isPerformed ? "searchAndReplace" : "previewSearchAndReplace",

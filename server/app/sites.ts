@@ -66,10 +66,10 @@ export function remove(context: Context, siteId: string, withoutBackup: boolean)
       locks: site.environments.map(({ id }) => id),
       input: {
         siteId,
-        environments: site.environments.map(({ id, number, host }) => ({
+        environments: site.environments.map(({ id, number, ...place }) => ({
           id,
           number,
-          address: addressOf(context.settings, host),
+          address: addressOf(context.settings, place),
         })),
         withoutBackup,
       } satisfies DeleteSiteInput,

@@ -21,7 +21,7 @@ export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersio
     const input: ModifyPhpVersionInput = {
       environment: { id: environment.id, number: environment.number },
       to: version,
-      address: addressOf(context.settings, environment.host),
+      address: addressOf(context.settings, environment),
       isOptOut: isOptOut ?? null,
       onlyFrom: null,
     };

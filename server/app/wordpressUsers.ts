@@ -57,7 +57,7 @@ export async function createLoginLink(context: Context, environmentId: string, e
   if (!isOffered)
     throw new Refused("site_unavailable", "The site is not being served at the moment. Try again in a moment.");
   await record(context, environment, "createWpLoginLink", email);
-  return `${addressOf(context.settings, environment.host)}/sitewright-login?token=${token}`;
+  return `${addressOf(context.settings, environment)}/sitewright-login?token=${token}`;
 }
 
 async function find(context: Context, environmentId: string): Promise<EnvironmentFacts> {
@@ -83,8 +83,8 @@ async function findUser(
   return found.user;
 }
 
-function hostIn({ settings }: Context, { host }: EnvironmentFacts): string {
-  return new URL(addressOf(settings, host)).host;
+function hostIn({ settings }: Context, environment: EnvironmentFacts): string {
+  return new URL(addressOf(settings, environment)).host;
 }
 
 function refuseExisting(user: WordPressUser | null, email: string): void {

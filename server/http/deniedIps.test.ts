@@ -6,6 +6,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher, type Publisher, tableFile } from "../reconcilers/publishRoutes.ts";
+import { makeSealer } from "../sealing.ts";
 import { startTestEdge, type TestEdge, visit } from "../testing/edge.ts";
 import { silentLog } from "../testing/engine.ts";
 import { useTestServer } from "./testing/server.ts";
@@ -156,7 +157,14 @@ describe("at the edge", () => {
     const client = makeEdgeClient(join(edge.runFolder, "edge.sock"));
     // The rows of the other tests have nothing on disk.
     const provisioned = { layout: runtime.layout };
-    publisher = makePublisher({ database, runtime: provisioned, edge: client, dataFolder: folder, log: silentLog });
+    publisher = makePublisher({
+      database,
+      runtime: provisioned,
+      edge: client,
+      dataFolder: folder,
+      sealer: makeSealer(Buffer.alloc(32)),
+      log: silentLog,
+    });
     provision = async (environmentId) => {
       const row = database
         .selectFrom("environments as e")
@@ -229,7 +237,14 @@ describe("at the edge", () => {
     const client = makeEdgeClient(join(edge.runFolder, "edge.sock"));
     const runtime = createFakeRuntime({ folder: join(folder, "fake") });
     const { database } = test.current;
-    await makePublisher({ database, runtime, edge: client, dataFolder: folder, log: silentLog }).reconcile();
+    await makePublisher({
+      database,
+      runtime,
+      edge: client,
+      dataFolder: folder,
+      sealer: makeSealer(Buffer.alloc(32)),
+      log: silentLog,
+    }).reconcile();
     expect(await atEdge(id)).toEqual(["203.0.113.7"]);
   });
 });

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { beforeAll, describe, expect, it } from "vitest";
-import { addMail } from "../store/testing/rows.ts";
+import type { Database } from "../store/database.ts";
+import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -26,6 +27,7 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
   await deleteSite(deletedSiteId, key);
   const { id, liveId } = await addEnvironment(siteId, key);
   const backupId = String(await addBackup(id));
+  const domains = await addDomains(database, id);
   return {
     site_id: siteId,
     env_id: id,
@@ -35,7 +37,14 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
     mail_id: await addMail(database, id),
     deleted_site_id: deletedSiteId,
     deleted_env_id: deletedEnvironmentId,
+    ...domains,
   };
+}
+
+/** Domains of the environment's own that are served. */
+async function addDomains(database: Database, environmentId: string) {
+  const site_domain_id = await addOwnDomain(database, environmentId);
+  return { site_domain_id, other_domain_id: await addOwnDomain(database, environmentId) };
 }
 
 beforeAll(async () => {
@@ -104,6 +113,12 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "PUT /sites/tools/denied-ips": (_, { env_id }) => ({ environment_id: env_id, ip_list: ["203.0.113.0/24"] }),
     "POST /sites/environments/{env_id}/manual-backups": () => ({ tag: "Before the sale" }),
     "POST /sites/environments/{env_id}/downloadable-backups": (_, { backup_id }) => ({ backup_id: Number(backup_id) }),
+    "POST /sites/environments/{env_id}/domains": () => ({ domain_name: `${randomUUID()}.example` }),
+    "DELETE /sites/environments/{env_id}/domains": (_, { other_domain_id }) => ({ domain_ids: [other_domain_id] }),
+    "PUT /sites/environments/{env_id}/change-primary-domain": (_, { site_domain_id }) => ({
+      domain_id: site_domain_id,
+    }),
+    "POST /sites/environments/{env_id}/force-https-status": () => ({ type: "DISABLED" }),
     "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),
@@ -122,7 +137,8 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
 
 /** Whatever is deleted, or brought back, is there for that; and what is refused while something else is done, idle. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
-  const isDeleted = row.method === "DELETE" && ["site", "environment", "backup"].includes(row.resource.kind);
+  const isWhole = !row.path.endsWith("/domains");
+  const isDeleted = row.method === "DELETE" && isWhole && ["site", "environment", "backup"].includes(row.resource.kind);
   const isBroughtBack = row.operation?.startsWith("restoreDeleted") ?? false;
   const wantsIdle = row.path.endsWith("/wpa-create-user");
   if (!isDeleted && !isBroughtBack && !wantsIdle) return ids;
@@ -233,6 +249,7 @@ describe("whose things are", () => {
       mail_id: randomUUID(),
       deleted_site_id: randomUUID(),
       deleted_env_id: randomUUID(),
+      site_domain_id: randomUUID(),
       operation_id: `sites:add-${randomUUID()}`,
       key_id: randomUUID(),
     };
@@ -269,6 +286,7 @@ describe("whose things are", () => {
         mail_id: id,
         deleted_site_id: id,
         deleted_env_id: id,
+        site_domain_id: id,
       };
       expectError(await call(row.method, pathOf(row, values), { body: bodyOf(row) }), 404, message404);
     }

@@ -6,6 +6,7 @@ import { backupHandlers } from "./backups.ts";
 import { companyHandlers } from "./company.ts";
 import { deletedHandlers } from "./deleted.ts";
 import { deniedIpHandlers } from "./deniedIps.ts";
+import { domainHandlers } from "./domains.ts";
 import { downloadableBackupHandlers } from "./downloadableBackups.ts";
 import { environmentHandlers } from "./environments.ts";
 import { limitHandlers } from "./limits.ts";
@@ -24,6 +25,7 @@ export const handlers = {
   ...wordpressUserHandlers,
   ...toolHandlers,
   ...limitHandlers,
+  ...domainHandlers,
   ...deniedIpHandlers,
   ...logHandlers,
   ...backupHandlers,

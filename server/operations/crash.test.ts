@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
+import { addingDomain, changingPrimaryDomain, deletingDomain } from "../testing/domains.ts";
 import { makingDownload } from "../testing/downloads.ts";
 import {
   addingEnvironment,
@@ -52,6 +53,9 @@ const subjects = {
   "replacing a text": replacingTexts,
   "counting what would be replaced": previewingReplacement,
   "running a command of WP-CLI": runningWpCli,
+  "adding a domain": addingDomain,
+  "removing a domain": deletingDomain,
+  "changing the primary domain": changingPrimaryDomain,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

@@ -1,12 +1,15 @@
 /** Every kind of operation there is. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
+import { addDomain } from "./addDomain.ts";
 import { addDownloadableBackup } from "./addDownloadableBackup.ts";
 import { addManualBackup } from "./addManualBackup.ts";
 import { addScheduledBackup } from "./addScheduledBackup.ts";
 import { changeLimits } from "./changeLimits.ts";
+import { changePrimaryDomain } from "./changePrimaryDomain.ts";
 import { comparePush } from "./comparePush.ts";
 import { createEnvironment } from "./createEnvironment.ts";
 import { createSite } from "./createSite.ts";
+import { deleteDomain } from "./deleteDomain.ts";
 import { deleteEnvironment } from "./deleteEnvironment.ts";
 import { deleteSite } from "./deleteSite.ts";
 import { modifyPhpVersion } from "./modifyPhpVersion.ts";
@@ -55,5 +58,8 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     searchAndReplace: searchAndReplace(services),
     previewSearchAndReplace: previewSearchAndReplace(services),
     runWpCli: runWpCli(services),
+    addDomain: addDomain(services),
+    deleteDomain: deleteDomain(services),
+    changePrimaryDomain: changePrimaryDomain(services),
   };
 }

@@ -24,6 +24,8 @@ export type Returning = {
   readonly environment: { readonly id: string; readonly number: number };
   readonly address: string;
   readonly backupId: number;
+  /** Names of domains that somebody else has by now. Absent: none. */
+  readonly leftOut?: readonly string[];
 };
 
 /** The ids are those of the rows that the request inserted. */
@@ -148,9 +150,11 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
         await removeDeletedEnvironment(transaction, first.environment.id);
       }
       const environments = returnedIn(await readResult(transaction, operationId));
-      const warning = warningOf(environments);
-      if (warning !== null) await warnOfOperation(transaction, operationId, warning);
-      return { address: first.address, environments: environments.map((returned) => ({ ...returned })) };
+      const leftOut = input.environments.flatMap((returning) => returning.leftOut ?? []);
+      const warnings = [warningOf(environments), leftOutWarning(leftOut)].filter((warning) => warning !== null);
+      if (warnings.length > 0) await warnOfOperation(transaction, operationId, warnings.join(" "));
+      const returned = environments.map((each) => ({ ...each }));
+      return { address: first.address, environments: returned, left_out_domains: leftOut };
     },
     // It can still be brought back.
     failed: async (transaction, { input }) => {
@@ -176,6 +180,11 @@ function warningOf(environments: readonly Returned[]): string | null {
   return older
     .map((one) => olderBackupWarning(`${one.display_name}:`, one.damaged_backups, one.backup_created_at))
     .join(" ");
+}
+
+function leftOutWarning(names: readonly string[]): string | null {
+  if (names.length === 0) return null;
+  return `Without these domains, which are in use elsewhere by now: ${names.join(", ")}.`;
 }
 
 /** Whoever wants the rest of a site back all the same is told how. */

@@ -32,6 +32,8 @@ export interface TakeOverFacts<Input> {
   note(input: Input): string;
   /** Whether something of the target's own is served by the next release too: trying that out must not change it. */
   sharesOwn(input: Input): boolean;
+  /** Of the present release, which is backed up. Absent: the same as the next one's. */
+  readonly addressBefore?: (input: Input) => string;
   /** Which answer is right when it is tried out. Absent: the front page, without an error. */
   readonly page?: TrialPage;
 }
@@ -57,7 +59,7 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, sharesOwn, page = frontPage }: TakeOverFacts<Input>,
+  { what, note, sharesOwn, addressBefore, page = frontPage }: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
@@ -77,7 +79,8 @@ export function takeOver<Input extends TakeOver>(
   }
 
   async function tryAndBackUp({ input, operationId, signal }: StepContext<Input>): Promise<void> {
-    const { target: environment, address } = input;
+    const { target: environment } = input;
+    const address = addressBefore?.(input) ?? input.address;
     const name = note(input);
     const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
     await atOnce(signal, [(stop) => tryStaged(input, stop), (stop) => backUp(services, wish, stop)]);

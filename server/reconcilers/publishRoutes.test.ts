@@ -122,7 +122,14 @@ describe("publishRoutes", () => {
 
   test("two processes at once end with what both wanted", async () => {
     const { database, runtime } = world.services;
-    const options = { database, runtime, edge: edge(), dataFolder: world.facts.dataFolder, log: silentLog };
+    const options = {
+      database,
+      runtime,
+      edge: edge(),
+      dataFolder: world.facts.dataFolder,
+      sealer: world.services.sealer,
+      log: silentLog,
+    };
     const publishers = [makePublisher(options), makePublisher(options)];
     const publishing = Array.from({ length: 12 }, async (_, index) => {
       const { wordpress } = await addServed();
@@ -139,7 +146,14 @@ describe("publishRoutes", () => {
     const { dataFolder } = world.facts;
     const gone = makeEdgeClient(join(dataFolder, "nobody.sock"));
     await addServedSite();
-    const publisher = makePublisher({ database, runtime, edge: gone, dataFolder, log: silentLog });
+    const publisher = makePublisher({
+      database,
+      runtime,
+      edge: gone,
+      dataFolder,
+      sealer: world.services.sealer,
+      log: silentLog,
+    });
     await expect(publisher.publish()).rejects.toBeInstanceOf(EdgeUnavailable);
     expect((await readTable()).environments.length).toBe(1);
   });

@@ -10,6 +10,9 @@ import type { EdgeEnvironment, EdgeHost, EdgeTable } from "@sitewright/edge/tabl
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import { writeDurableFile } from "../durableFile.ts";
+import type { Sealer } from "../sealing.ts";
+import { listChallenges } from "../store/acmeChallenges.ts";
+import { listCertificates } from "../store/certificates.ts";
 import type { Database } from "../store/database.ts";
 import {
   awaitAnnounced,
@@ -18,8 +21,10 @@ import {
   listServed,
   nextGeneration,
   raiseGeneration,
+  type ServedDomain,
   type ServedRow,
 } from "../store/routes.ts";
+import { makeCertificateFiles } from "./certificateFiles.ts";
 import type { EdgeClient } from "./edgeClient.ts";
 
 export interface Publisher {
@@ -44,6 +49,8 @@ export interface PublisherOptions {
   readonly dataFolder: string;
   /** What an environment without a quota of its own may fill. Absent or null: anything. */
   readonly diskQuotaBytes?: number | null;
+  /** Opens the keys of certificates. */
+  readonly sealer: Sealer;
   readonly log: Logger;
 }
 
@@ -53,6 +60,7 @@ export function tableFile(dataFolder: string): string {
 
 export function makePublisher(options: PublisherOptions): Publisher {
   const { database, edge, log } = options;
+  const certificateFiles = makeCertificateFiles(options);
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let hasPublished = false;
@@ -78,9 +86,12 @@ export function makePublisher(options: PublisherOptions): Publisher {
     const generation = await nextGeneration(database);
     await awaitAnnounced(database);
     const rows = { served: await listServed(database, options.diskQuotaBytes ?? null), away: await listAway(database) };
-    const table = await makeTable(generation, rows, options);
+    const certificates = await certificateFiles.write(await listCertificates(database));
+    const challenges = await listChallenges(database);
+    const table = { ...(await makeTable(generation, rows, options)), certificates, challenges };
     await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));
     await edge.putTable(table);
+    await certificateFiles.removeOthers(certificates);
     hasPublished = true;
   }
 
@@ -99,7 +110,7 @@ export function makePublisher(options: PublisherOptions): Publisher {
 
 async function makeTable(
   generation: number,
-  { served: rows, away }: { readonly served: readonly ServedRow[]; readonly away: ServedRow["domains"] },
+  { served: rows, away }: { readonly served: readonly ServedRow[]; readonly away: Away },
   { runtime, log }: Pick<PublisherOptions, "runtime" | "log">,
 ): Promise<EdgeTable> {
   const environments: EdgeEnvironment[] = [];
@@ -114,13 +125,27 @@ async function makeTable(
       );
       continue;
     }
-    const { domains, ...served } = row;
-    environments.push({ ...served, ...layout });
-    hosts.push(...namesOf(domains).map((name) => ({ name, environmentId: row.id })));
+    const { domains, forceHttps: _, ...served } = row;
+    const primary = domains.find(({ isPrimary }) => isPrimary);
+    environments.push({ ...served, ...layout, ...(primary && { primaryHost: primary.name }) });
+    hosts.push(...hostsOf(row, primary));
   }
   return { generation, environments, hosts, away: namesOf(away) };
 }
 
-function namesOf(domains: ServedRow["domains"]): string[] {
+/** Nobody is sent to a name for which the edge has no certificate. */
+function hostsOf({ id: environmentId, domains, forceHttps }: ServedRow, primary: ServedDomain | undefined): EdgeHost[] {
+  const host = (name: string, hasCertificate: boolean): EdgeHost => {
+    const mayForce = forceHttps === "primary" ? (primary?.isCovered ?? false) : hasCertificate;
+    return { name, environmentId, ...(forceHttps !== null && mayForce && { forceHttps }) };
+  };
+  return domains.flatMap(({ name, isWildcard, isCovered, isWildcardCovered }) =>
+    isWildcard ? [host(name, isCovered), host(`*.${name}`, isWildcardCovered)] : [host(name, isCovered)],
+  );
+}
+
+type Away = readonly Pick<ServedDomain, "name" | "isWildcard">[];
+
+function namesOf(domains: Away): string[] {
   return domains.flatMap(({ name, isWildcard }) => (isWildcard ? [name, `*.${name}`] : [name]));
 }

@@ -90,7 +90,7 @@ function startCron() {
     database: world.own.database,
     runtime: world.services.runtime,
     edge: makeEdgeClient(world.facts.edgeSocket),
-    hostOf: (name) => `${name}:${world.facts.edgePort}`,
+    hostOf: ({ host }) => `${host}:${world.facts.edgePort}`,
     atOnce: 2,
     log: silentLog,
     // Some time after the sites were made.

@@ -52,7 +52,7 @@ async function openWorld(sites: number, more: Partial<CronOptions> = {}) {
         return promise;
       },
     },
-    hostOf: (name) => `${name}:8081`,
+    hostOf: ({ host }) => `${host}:8081`,
     atOnce: 2,
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
     now: () => clock.now,

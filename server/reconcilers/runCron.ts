@@ -15,7 +15,7 @@ export interface CronOptions {
   readonly runtime: Pick<Runtime, "nextEvents">;
   readonly edge: TaskClient;
   /** What a request to a site of this name has as its host: with the port, where there is one. */
-  readonly hostOf: (name: string) => string;
+  readonly hostOf: (place: { readonly host: string; readonly is_https: boolean }) => string;
   /** In how many environments events run at the same time; 0: in none. */
   readonly atOnce: number;
   readonly log: Logger;
@@ -84,7 +84,7 @@ export function makeCron(options: CronOptions): Cron {
   async function runOne(turn: Turn): Promise<void> {
     if (!(await beginCronRun(database, turn, new Date(now())))) return;
     const report = await runDueEvents(
-      { ...turn, host: options.hostOf(turn.host) },
+      { ...turn, host: options.hostOf(turn) },
       { ...options, now },
       stopping.signal,
     );

@@ -26,7 +26,7 @@ export interface TargetRecord {
   readonly target_is_live: boolean | null;
 }
 
-export type TargetKind = "site" | "environment" | "operation" | "backup" | "deletedSite";
+export type TargetKind = "site" | "environment" | "operation" | "backup" | "deletedSite" | "domain";
 
 const keyColumns = `
   k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at,
@@ -47,6 +47,9 @@ const targets: Record<TargetKind, (id: string) => string> = {
   deletedSite: (id) =>
     `select company_id, id as site_id, null::boolean as is_live from deleted_sites
       where id = ${id} and restorable_until > now()`,
+  domain: (id) =>
+    `select d.company_id, d.site_id, e.name = 'live' as is_live from domains d join environments e on e.id = d.environment_id
+      where d.id = ${id} and e.state <> 'adding'`,
   operation: (id) => `select company_id, site_id, null::boolean as is_live from operations where id = ${id}`,
 };
 

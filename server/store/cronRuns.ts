@@ -19,6 +19,7 @@ export interface CronEnvironment {
   readonly number: number;
   /** Its primary domain. */
   readonly host: string;
+  readonly is_https: boolean;
   readonly createdAt: Date;
   /** Null before the first. */
   readonly lastRun: CronRun | null;
@@ -48,12 +49,19 @@ export async function listForCron(database: Database): Promise<CronEnvironment[]
     .selectFrom("environments as e")
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
     .leftJoin("cron_runs as r", "r.environment_id", "e.id")
-    .select(["e.id", "e.number", "e.created_at as createdAt", "d.name as host"])
+    .select(["e.id", "e.number", "e.created_at as createdAt", "d.name as host", "d.is_https"])
     .select(["r.began_at", "r.ended_at", "r.error", "r.failures"])
     .where(mayRun)
     .orderBy("e.number")
     .execute();
-  return rows.map(({ id, number, createdAt, host, ...run }) => ({ id, number, createdAt, host, lastRun: runOf(run) }));
+  return rows.map(({ id, number, createdAt, host, is_https, ...run }) => ({
+    id,
+    number,
+    createdAt,
+    host,
+    is_https,
+    lastRun: runOf(run),
+  }));
 }
 
 function runOf(row: {

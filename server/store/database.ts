@@ -82,6 +82,7 @@ export interface Environments {
   disk_bytes: number | null;
   disk_measured_at: Moment;
   written_at: Moment;
+  force_https: ColumnType<ForceHttps | null, ForceHttps | null | undefined, ForceHttps | null>;
   /** Null: what the kind of environment has. */
   mail_delivery: ColumnType<MailDelivery | null, MailDelivery | null | undefined, MailDelivery | null>;
 }
@@ -199,6 +200,8 @@ export interface DeletedEnvironments {
   restorable_until: Date;
   denied_ips: Generated<string[]>;
   mail_delivery: MailDelivery | null;
+  domains: JsonColumn<Json>;
+  force_https: ForceHttps | null;
 }
 
 export interface Packs {
@@ -229,6 +232,12 @@ export interface BackupPacks {
   pack_id: string;
 }
 
+/** How a domain of a customer's own is added. */
+export type SetupType = "quick" | "avoid_downtime";
+
+/** Which names visitors are sent to by https: each its own, or the primary one. */
+export type ForceHttps = "same" | "primary";
+
 export interface Domains {
   id: string;
   environment_id: string;
@@ -239,6 +248,15 @@ export interface Domains {
   is_primary: Generated<boolean>;
   is_wildcard: Generated<boolean>;
   created_at: Defaulted;
+  setup_type: Generated<SetupType | "temporary">;
+  is_https: Generated<boolean>;
+  verified_at: Moment;
+  points_here_at: Moment;
+  seen: ColumnType<Json, string | null | undefined, string | null>;
+  checked_at: Moment;
+  next_check_at: Moment;
+  failed_checks: Generated<number>;
+  uses_own_dns: Generated<boolean>;
 }
 
 export interface ActivityTable {
@@ -336,6 +354,56 @@ export interface Restores {
   restored_at: Defaulted;
 }
 
+export interface Certificates {
+  id: string;
+  company_id: string;
+  environment_id: string;
+  source: "custom" | "acme";
+  names: string[];
+  chain: string;
+  key_sealed: Buffer;
+  not_before: Date;
+  not_after: Date;
+  fingerprint: string;
+  created_at: Defaulted;
+}
+
+export interface AcmeAccounts {
+  directory: string;
+  key_sealed: Buffer;
+  url: string | null;
+  wait_until: Moment;
+  wait_reason: string | null;
+}
+
+export interface CertificateOrders {
+  domain_id: string;
+  certificate_id: string | null;
+  directory: string | null;
+  names: Generated<string[]>;
+  url: string | null;
+  key_sealed: Buffer | null;
+  left_out: Generated<string[]>;
+  claimed_until: Moment;
+  next_try_at: Defaulted;
+  failures: Generated<number>;
+  last_error: string | null;
+  last_error_at: Moment;
+}
+
+export interface BegunOrders {
+  id: Generated<number>;
+  registrable: string;
+  began_at: Defaulted;
+}
+
+export interface AcmeChallenges {
+  domain_id: string;
+  host: string;
+  token: string;
+  content: string;
+}
+
 export interface Tables {
   companies: Companies;
   users: Users;
@@ -361,6 +429,11 @@ export interface Tables {
   usage_hours: UsageHours;
   usage_seen: UsageSeen;
   mails: Mails;
+  certificates: Certificates;
+  acme_accounts: AcmeAccounts;
+  certificate_orders: CertificateOrders;
+  begun_orders: BegunOrders;
+  acme_challenges: AcmeChallenges;
 }
 
 export type Database = Kysely<Tables>;

@@ -5,6 +5,7 @@
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "./database.ts";
+import { type DeletedDomain, domainsToKeep } from "./deletedDomains.ts";
 
 /** A deleted environment as JSON, made by the database. Times in milliseconds since 1970. */
 export interface DeletedEnvironmentRecord {
@@ -84,13 +85,13 @@ export async function keepDeletedEnvironments(
     insert into deleted_environments (id, site_id, company_id, went_with_site, name, display_name, is_premium, php_version,
       wordpress_version, is_opt_out_from_automatic_php_update, container_id, created_at, domain_id, host, is_wildcard,
       php_threads, php_memory_mb, request_seconds, disk_quota_bytes, deleted_by, restorable_until, denied_ips,
-      mail_delivery)
+      mail_delivery, force_https, domains)
     select e.id, e.site_id, e.company_id, ${wentWithSite}, e.name, e.display_name, e.is_premium, e.php_version,
       e.wordpress_version, e.is_opt_out_from_automatic_php_update, e.container_id, e.created_at, d.id, d.name, d.is_wildcard,
       e.php_threads, e.php_memory_mb, e.request_seconds, e.disk_quota_bytes, a.user_full_name,
-      now() + make_interval(days => ${undeleteDays}::int), e.denied_ips, e.mail_delivery
+      now() + make_interval(days => ${undeleteDays}::int), e.denied_ips, e.mail_delivery, e.force_https, ${domainsToKeep}
     from environments e
-      join domains d on d.environment_id = e.id and d.is_primary
+      join domains d on d.environment_id = e.id and d.setup_type = 'temporary'
       join kept on kept.environment_id = e.id
       join operations o on o.id = ${operationId}
       join activity a on a.id = o.activity_id
@@ -102,10 +103,12 @@ export interface DeletedEnvironmentFacts {
   readonly id: string;
   readonly name: string;
   readonly display_name: string;
-  /** Of its primary domain. */
+  /** The name that it had from the installation. */
   readonly host: string;
   readonly domain_id: string;
   readonly is_wildcard: boolean;
+  /** Those of its own. */
+  readonly domains: readonly DeletedDomain[];
   readonly backup_id: number;
 }
 
@@ -116,7 +119,7 @@ export async function restorableEnvironments(
   wentWithSite: boolean,
 ): Promise<readonly DeletedEnvironmentFacts[]> {
   const { rows } = await sql<DeletedEnvironmentFacts>`
-    select e.id, e.name, e.display_name, e.host, e.domain_id, e.is_wildcard, b.id as backup_id
+    select e.id, e.name, e.display_name, e.host, e.domain_id, e.is_wildcard, e.domains, b.id as backup_id
     from deleted_environments e join lateral (${sql.raw(newestBackup)}) b on true
     where e.site_id = ${siteId} and e.went_with_site = ${wentWithSite}
       and (e.went_with_site or e.restorable_until > now())
@@ -152,10 +155,10 @@ export async function insertEnvironmentAgain(
   const { rows } = await sql<{ number: number }>`
     insert into environments (id, site_id, company_id, name, display_name, is_premium, php_version, wordpress_version,
       is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
-      created_at, denied_ips, mail_delivery, state)
+      created_at, denied_ips, mail_delivery, force_https, state)
     select id, site_id, company_id, ${names.name}, ${names.displayName}, is_premium, php_version, wordpress_version,
       is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
-      created_at, denied_ips, mail_delivery, 'adding'
+      created_at, denied_ips, mail_delivery, force_https, 'adding'
     from deleted_environments where id = ${environmentId}
     on conflict do nothing returning number`.execute(transaction);
   return rows[0]?.number ?? null;

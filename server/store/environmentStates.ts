@@ -18,6 +18,9 @@ export interface EnvironmentFacts {
   readonly is_opt_out_from_automatic_php_update: boolean;
   /** Its primary domain. */
   readonly host: string;
+  /** Whether WordPress knows that by https. */
+  readonly is_https: boolean;
+  /** Whether every name below the one that it has from the installation leads to it, too. */
   readonly is_wildcard: boolean;
   /** It was restored on another machine, and nothing of it is there yet. */
   readonly awaits_rebuild: boolean;
@@ -43,8 +46,11 @@ export function environmentFacts(database: Database | DatabaseTransaction) {
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
     .select(["e.id", "e.number", "e.name", "e.display_name", "e.site_id", "e.company_id"])
     .select(["s.name as site_name", "s.display_name as site_display_name", "s.region", "e.php_version"])
-    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_wildcard"])
-    .select("e.awaits_rebuild");
+    .innerJoin("domains as t", (join) =>
+      join.onRef("t.environment_id", "=", "e.id").on("t.setup_type", "=", "temporary"),
+    )
+    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_https"])
+    .select(["t.is_wildcard", "e.awaits_rebuild"]);
 }
 
 /**
@@ -169,8 +175,8 @@ export async function serveLike(database: Database, environmentId: string, sourc
     .set((eb) => ({ is_wildcard: eb.ref("source.is_wildcard") }))
     .where("d.environment_id", "=", environmentId)
     .where("source.environment_id", "=", sourceId)
-    .where("d.is_primary", "=", true)
-    .where("source.is_primary", "=", true)
+    .where("d.setup_type", "=", "temporary")
+    .where("source.setup_type", "=", "temporary")
     .execute();
 }
 
@@ -189,6 +195,6 @@ export async function noteRelease(
     .updateTable("domains")
     .set({ is_wildcard: release.isWildcard })
     .where("environment_id", "=", environmentId)
-    .where("is_primary", "=", true)
+    .where("setup_type", "=", "temporary")
     .execute();
 }

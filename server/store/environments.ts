@@ -126,7 +126,7 @@ export interface NewDomain {
   readonly isWildcard: boolean;
 }
 
-/** Gives the environment its primary domain. False where the name leads elsewhere already. */
+/** Gives the environment a name from the installation, its primary domain at first. False where the name leads elsewhere already. */
 export async function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
   const inserted = await transaction
     .insertInto("domains")
@@ -138,6 +138,8 @@ export async function insertPrimaryDomain(transaction: DatabaseTransaction, doma
       name: domain.name,
       is_wildcard: domain.isWildcard,
       is_primary: true,
+      verified_at: sql<Date>`now()`,
+      points_here_at: sql<Date>`now()`,
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .returning("id")

@@ -17,6 +17,7 @@ export interface BackupToProve {
   readonly companyId: string;
   /** The environment's primary domain. */
   readonly host: string;
+  readonly is_https: boolean;
 }
 
 /** Whoever has just had a backup made is at work there, and comes first. */
@@ -47,7 +48,7 @@ export async function findBackupToProve(database: Database): Promise<BackupToPro
   const { rows } = await sql<BackupToProve>`
     select b.id as "backupId", b.name as "backupName", e.id as "environmentId", e.number as "environmentNumber",
       e.display_name as "environmentName", s.id as "siteId", s.display_name as "siteName", e.company_id as "companyId",
-      d.name as host
+      d.name as host, d.is_https
     from environments e
     join sites s on s.id = e.site_id
     join domains d on d.environment_id = e.id and d.is_primary

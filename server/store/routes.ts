@@ -1,6 +1,7 @@
 /** What the edge is told, as rows: environments that are served, and the names that lead to them. */
 import { sql } from "kysely";
-import type { Database, DatabaseTransaction, Environments } from "./database.ts";
+import type { Database, DatabaseTransaction, Environments, ForceHttps } from "./database.ts";
+import { isCovered, isWildcardCovered } from "./domainCertificates.ts";
 import { maySend } from "./mailDelivery.ts";
 
 export interface ServedRow {
@@ -12,7 +13,18 @@ export interface ServedRow {
   readonly limits: ServedLimits;
   readonly deniedIps: readonly string[];
   readonly maySendMail: boolean;
-  readonly domains: readonly { readonly name: string; readonly isWildcard: boolean }[];
+  /** Null: visitors who come by http are answered. */
+  readonly forceHttps: ForceHttps | null;
+  readonly domains: readonly ServedDomain[];
+}
+
+export interface ServedDomain {
+  readonly name: string;
+  readonly isWildcard: boolean;
+  readonly isPrimary: boolean;
+  /** Whether a certificate is valid for the name, and for those below it. */
+  readonly isCovered: boolean;
+  readonly isWildcardCovered: boolean;
 }
 
 /** What it may take. */
@@ -78,7 +90,9 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
     .select(["e.php_threads as threads", "e.php_memory_mb as memoryMb", "e.request_seconds as requestSeconds"])
     .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
-    .select(["e.denied_ips as deniedIps", "d.name", "d.is_wildcard as isWildcard"])
+    .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
+    .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
+    .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
     .where("e.state", "=", "serving")
     .orderBy("e.number")
     .orderBy("d.name")
@@ -86,14 +100,16 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((own) => {
     const [first] = own;
     if (!first) return [];
-    const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps, maySendMail } =
-      first;
+    const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
+    const { maySendMail, forceHttps } = first;
     const disk = leftOf(first, usualQuotaBytes);
     const limits = { threads, memoryMb, requestSeconds, disk };
-    const domains = own.flatMap(({ name, isWildcard }) =>
-      name === null ? [] : [{ name, isWildcard: isWildcard ?? false }],
+    const domains = own.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
+      name === null || isWildcard === null || isPrimary === null
+        ? []
+        : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
-    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, maySendMail, domains }];
+    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, maySendMail, forceHttps, domains }];
   });
 }
 
@@ -110,7 +126,9 @@ function leftOf({ quotaBytes, diskBytes, measuredAt }: Measured, usualQuotaBytes
 }
 
 /** Names that lead to environments which are made anew and served then. */
-export async function listAway(database: Database): Promise<ServedRow["domains"]> {
+export async function listAway(
+  database: Database,
+): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
   return database
     .selectFrom("environments as e")
     .innerJoin("domains as d", "d.environment_id", "e.id")

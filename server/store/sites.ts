@@ -140,7 +140,7 @@ export async function siteForOperation(transaction: DatabaseTransaction, siteId:
   const environments = await transaction
     .selectFrom("environments as e")
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
-    .select(["e.id", "e.number", "e.name", "d.name as host"])
+    .select(["e.id", "e.number", "e.name", "d.name as host", "d.is_https"])
     .where("e.site_id", "=", siteId)
     .orderBy("e.number")
     .execute();

@@ -56,11 +56,11 @@ export async function startTestEdge(
   };
 }
 
-/** Opens the front page at `address` through the edge. */
-export async function visit(edgePort: number, address: string): Promise<{ status: number; body: string }> {
+/** Opens a page of the site at `address` through the edge: the front page, unless told otherwise. */
+export async function visit(edgePort: number, address: string, path = "/"): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const headers = { host: new URL(address).host };
-    const asked = request({ host: "127.0.0.1", port: edgePort, headers, agent: false }, (response) => {
+    const asked = request({ host: "127.0.0.1", port: edgePort, path, headers, agent: false }, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {

@@ -76,6 +76,9 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     searchAndReplace: addSite,
     previewSearchAndReplace: addSite,
     runWpCli: addSite,
+    addDomain: addSite,
+    deleteDomain: addSite,
+    changePrimaryDomain: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { CreateEnvironmentInput } from "../operations/createEnvironment.ts";
@@ -20,7 +21,7 @@ import type { World } from "./world.ts";
 export const digest = "A".repeat(64);
 
 /** Rows of a new site, and what the operation that makes it is given. */
-export async function insertNewSite({ own: { database }, facts }: World) {
+export async function insertNewSite({ own: { database }, facts }: World, multisite: MultisiteKind | null = null) {
   const companyId = await insertTestCompany(database);
   const siteId = randomUUID();
   const environmentId = randomUUID();
@@ -53,6 +54,7 @@ export async function insertNewSite({ own: { database }, facts }: World) {
       site_id: siteId,
       name: `${name}.localhost`,
       is_primary: true,
+      is_wildcard: multisite === "subdomain",
     })
     .execute();
   const input: CreateSiteInput = {
@@ -65,7 +67,7 @@ export async function insertNewSite({ own: { database }, facts }: World) {
       adminUser: "ada",
       adminEmail: "ada@example.com",
       locale: "en_US",
-      multisite: null,
+      multisite,
     },
   };
   return { companyId, input };
@@ -173,8 +175,8 @@ export async function keptOf(
 }
 
 /** A site that is there and answers at its address, with its name as its title. */
-export async function liveSite(world: World) {
-  const { companyId, input } = await insertNewSite(world);
+export async function liveSite(world: World, multisite: MultisiteKind | null = null) {
+  const { companyId, input } = await insertNewSite(world, multisite);
   await makeLive(world, input);
   const { siteId, environment, wordpress } = input;
   return { companyId, siteId, environment, address: wordpress.address, name: wordpress.title };

@@ -63,10 +63,11 @@ function fakeRuntime(dataFolder: string): WorldRuntime {
 
 export function servicesOf(facts: WorldFacts, database: Database, runtime: Runtime): Services {
   const edge = makeEdgeClient(facts.edgeSocket);
+  const sealer = makeSealer(archiveKey);
   return {
     database,
     runtime,
-    publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, log: silentLog }),
+    publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
     probe: makeProbe(facts.edgePort),
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
@@ -84,7 +85,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     diskQuotaBytes: null,
     downloads: openDownloads(join(facts.dataFolder, "downloads")),
     downloadHours: 72,
-    sealer: makeSealer(archiveKey),
+    sealer,
     wpCliSeconds: 60,
   };
 }

@@ -18,6 +18,7 @@ import { serveJob } from "../templates/job.ts";
 import { changeAddresses } from "./addresses.ts";
 import { lostRows } from "./compare.ts";
 import { copyDatabase, copyDatabaseFolder, isBusy, isDamaged, isUnfinished } from "./copyDatabase.ts";
+import { moveSite } from "./moveSite.ts";
 import { checkTables, replaceTables } from "./replaceTables.ts";
 import { replaceTexts } from "./replaceTexts.ts";
 import { countRowsIn } from "./rowCounts.ts";
@@ -99,7 +100,18 @@ export interface ReplaceJob {
   readonly change: TextChange;
 }
 
-export type DatabaseJob = CopyJob | TablesJob | LostJob | FactsJob | UserJob | CountJob | DumpJob | ReplaceJob;
+/** Copies the folder `from` into the new folder `to`; WordPress, in the database `main`, gets another address (`moveSite.ts`). */
+export interface MoveJob {
+  readonly kind: "move";
+  readonly from: string;
+  readonly to: string;
+  readonly main: string;
+  readonly prefix: string;
+  readonly change: AddressChange;
+  readonly isEverywhere: boolean;
+}
+
+export type DatabaseJob = MoveJob | CopyJob | TablesJob | LostJob | FactsJob | UserJob | CountJob | DumpJob | ReplaceJob;
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file);
@@ -179,7 +191,13 @@ async function replaceIn({ from, to, main, change }: ReplaceJob): Promise<Replac
   return databases.includes(main) ? replaceTexts(path.join(to, main), change) : nothing;
 }
 
+async function move({ from, to, main, ...how }: MoveJob): Promise<void> {
+  const databases = await copyDatabaseFolder(from, to);
+  moveSite({ ...how, main: path.join(to, main), all: databases.map((file) => path.join(to, file)) });
+}
+
 async function work(job: DatabaseJob): Promise<unknown> {
+  if (job.kind === "move") return move(job);
   if (job.kind === "replace") return replaceIn(job);
   if (job.kind === "copy") return copy(job);
   if (job.kind === "count") return count(job);

@@ -9,6 +9,7 @@ import type {
   DumpJob,
   FactsJob,
   LostJob,
+  MoveJob,
   ReplaceJob,
   TablesJob,
   UserJob,
@@ -32,6 +33,10 @@ function run(job: DatabaseJob, { deadlineSeconds = usualSeconds, signal }: Patie
 
 export async function copyDatabases(job: Omit<CopyJob, "kind">): Promise<void> {
   await run({ kind: "copy", ...job });
+}
+
+export async function moveDatabases(job: Omit<MoveJob, "kind">): Promise<void> {
+  await run({ kind: "move", ...job }, { deadlineSeconds: dumpSeconds });
 }
 
 export async function replaceTablesOf(job: Omit<TablesJob, "kind">): Promise<void> {

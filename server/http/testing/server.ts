@@ -83,6 +83,8 @@ export interface TestServerOptions {
   readonly findUser?: App["findUser"];
   /** Default: whatever is asked for is done. */
   readonly siteTasks?: App["siteTasks"];
+  /** Default: there is nothing in DNS. */
+  readonly lookUp?: App["lookUp"];
   /** Default: no zip is there. */
   readonly openDownload?: App["openDownload"];
   /** Default: there is one. */
@@ -146,7 +148,14 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const operations = await testOperations({ url, database, addSite: noSteps });
   const server = buildServer({
     app: {
-      settings: { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081, endedPhpVersions: ["8.2"] },
+      settings: {
+        host: "127.0.0.1",
+        siteSuffix: "localhost",
+        edgePort: 8081,
+        edgeTlsPort: 8443,
+        edgeAddresses: ["203.0.113.7", "2001:db8::7"],
+        endedPhpVersions: ["8.2"],
+      },
       limits: { maxWorkers: 8, maxPhpMemoryMb: 1024, requestDeadlineSeconds: 60, diskQuotaBytes: null },
       capabilities: fakeCapabilities,
       listFiles: options.listFiles ?? (async () => []),
@@ -155,6 +164,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       plannedEvents: options.plannedEvents ?? (async () => ({ sites: [], problem: null })),
       findUser: options.findUser ?? findUser,
       siteTasks: options.siteTasks ?? siteTasks,
+      lookUp: options.lookUp ?? (async () => []),
       pool,
       backupLists: makeBackupLists(pool),
       database,

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { insertApiKey, type NewApiKey } from "../apiKeys.ts";
 import { insertCompany } from "../companies.ts";
 import type { Database } from "../database.ts";
+import { insertDomain, type NewOwnDomain, setActive } from "../domains.ts";
 import { insertEnvironment, insertPrimaryDomain } from "../environments.ts";
 import { insertMail, type NewMail } from "../mails.ts";
 import { insertSite, type NewSite } from "../sites.ts";
@@ -59,6 +60,28 @@ export async function addSite(database: Database, companyId: string, more: Parti
     await transaction.updateTable("environments").set({ state: "serving" }).where("id", "=", environmentId).execute();
   });
   return { ...site, environmentId };
+}
+
+/** A domain of the environment's own that is served; gives its id. */
+export async function addOwnDomain(
+  database: Database,
+  environmentId: string,
+  more: Partial<NewOwnDomain> & { readonly isActive?: boolean } = {},
+): Promise<string> {
+  const { isActive = true, ...wish } = more;
+  const place = await database
+    .selectFrom("environments")
+    .select(["site_id as siteId", "company_id as companyId"])
+    .where("id", "=", environmentId)
+    .executeTakeFirstOrThrow();
+  const id = randomUUID();
+  const domain = { id, environmentId, ...place, name: `d-${id}.example`, isWildcard: true, setupType: "quick" as const };
+  const isInserted = await database
+    .transaction()
+    .execute((transaction) => insertDomain(transaction, { ...domain, ...wish }));
+  if (!isInserted) throw new Error("The name is there already");
+  await setActive(database, [wish.id ?? id], isActive);
+  return wish.id ?? id;
 }
 
 /** A message that the environment has sent, as if it had just come; gives its id. */

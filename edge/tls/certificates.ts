@@ -1,0 +1,73 @@
+/**
+ * The certificates that visitors are shown. Their secret part is read when somebody asks for a name, and kept for the
+ * names that were asked for last, so that a thousand domains take no more memory than those in use.
+ */
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { EdgeCertificate } from "../table.ts";
+import type { EdgeLog } from "../visit.ts";
+import { indexCertificates } from "./names.ts";
+
+/** PEM; the chain begins with the certificate itself. */
+export interface CertificateSecret {
+  readonly key: string;
+  readonly chain: string;
+}
+
+export type ReadCertificate = (id: string) => Promise<CertificateSecret>;
+
+export interface Certificates {
+  /** From now on these and no others; connections that are open stay. */
+  set(certificates: readonly EdgeCertificate[]): void;
+  /** Null where no certificate is valid for the name now, or none can be read. */
+  contextFor(name: string): Promise<SecureContext | null>;
+}
+
+/** Of certificates, each for as many names as it has. */
+const keptContexts = 500;
+
+export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
+  let names = indexCertificates([]);
+  const kept = new Map<string, Promise<SecureContext>>();
+
+  /** What is asked for again becomes the last to be forgotten. */
+  function contextOf(id: string): Promise<SecureContext> {
+    const context = kept.get(id) ?? makeContext(id);
+    kept.delete(id);
+    kept.set(id, context);
+    const oldest = kept.keys().next();
+    if (kept.size > keptContexts && oldest.done !== true) kept.delete(oldest.value);
+    return context;
+  }
+
+  async function makeContext(id: string): Promise<SecureContext> {
+    const { key, chain } = await read(id);
+    return createSecureContext({ key, cert: chain });
+  }
+
+  async function tryContext(id: string): Promise<SecureContext | null> {
+    try {
+      return await contextOf(id);
+    } catch (err) {
+      // It may be there again, or put right, when it is asked for next.
+      kept.delete(id);
+      log.error({ err, certificate: id }, "A certificate can't be read; the next one for the name is shown, if any");
+      return null;
+    }
+  }
+
+  return {
+    set(certificates) {
+      names = indexCertificates(certificates);
+      const ids = new Set(certificates.map(({ id }) => id));
+      for (const id of [...kept.keys()].filter((each) => !ids.has(each))) kept.delete(id);
+    },
+    async contextFor(name) {
+      const now = Date.now();
+      for (const { id } of names.find(name).filter(({ notAfter }) => notAfter > now)) {
+        const context = await tryContext(id);
+        if (context !== null) return context;
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** Sends visitors who came by http to https, where the site wants that. */
+import { findHost, readHost } from "../hosts.ts";
+import type { EdgeHost } from "../table.ts";
+import type { EdgeParts, Visit } from "../visit.ts";
+
+const usualPort = 443;
+
+/**
+ * False where nothing was done. PHP asking its own site is answered as it asked. The method is kept for whoever sends
+ * something (308), as browsers turn a POST into a GET otherwise.
+ */
+export function sendToHttps(visit: Visit, { routes, tlsPort }: Pick<EdgeParts, "routes" | "tlsPort">): boolean {
+  const port = tlsPort();
+  if (visit.https || visit.fromPhp || port === null) return false;
+  const name = readHost(visit.host);
+  if (name === null) return false;
+  const wanted = forcedBy(routes.table().hosts, name);
+  const target = wanted === "primary" ? visit.route.environment.primaryHost : name;
+  if (wanted === undefined || target === undefined) return false;
+  const { request, response, path } = visit;
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const location = `https://${target}${port === usualPort ? "" : `:${port}`}${path.url}`;
+  response.writeHead(reads ? 301 : 308, { location, "content-length": 0, "cache-control": "no-cache" }).end();
+  return true;
+}
+
+const indexes = new WeakMap<readonly EdgeHost[], ReadonlyMap<string, string>>();
+
+function forcedBy(hosts: readonly EdgeHost[], name: string): string | undefined {
+  const index = indexes.get(hosts) ?? new Map(hosts.map((host) => [host.name.toLowerCase(), host.forceHttps ?? "no"]));
+  indexes.set(hosts, index);
+  const wanted = findHost(index, name);
+  return wanted === null || wanted === "no" ? undefined : wanted;
+}

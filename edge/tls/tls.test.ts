@@ -1,0 +1,92 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { request as httpsRequest } from "node:https";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { connect } from "node:tls";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { EdgeHost, EdgeTable } from "../table.ts";
+import { ask, putTable } from "../testing/http.ts";
+import { makeFolder, startSite, tableOf } from "../testing/withEdge.ts";
+import type { CertificateSecret } from "./certificates.ts";
+
+const run = promisify(execFile);
+
+async function makeSecret(name: string): Promise<CertificateSecret> {
+  const folder = await makeFolder();
+  const [key, cert] = [path.join(folder, "key"), path.join(folder, "cert")];
+  const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  await run("openssl", ["req", "-x509", ...kind, "-keyout", key, "-out", cert, "-days", "2", ...subject]);
+  return { key: await readFile(key, "utf8"), chain: await readFile(cert, "utf8") };
+}
+
+async function startSecureSite() {
+  const secrets = new Map([["site", await makeSecret("site.localhost")]]);
+  const readCertificate = async (id: string) => {
+    const secret = secrets.get(id);
+    if (secret === undefined) throw new Error(`no certificate ${id}`);
+    return secret;
+  };
+  const world = await startSite({ "a.txt": "file" }, { edge: { tls: { port: 0, readCertificate } } });
+  const tell = (generation: number, more: Partial<EdgeTable>, host: Partial<EdgeHost> = {}) => {
+    const table = tableOf(generation, [world.environment], { "site.localhost": "one" });
+    return putTable(world.edge, { ...table, hosts: table.hosts.map((each) => ({ ...each, ...host })), ...more });
+  };
+  return { ...world, secrets, tell, tlsPort: world.edge.tlsPort ?? 0 };
+}
+
+const site = { id: "site", names: ["site.localhost"], notAfter: Date.now() + 86_400_000 };
+
+function askByTls(port: number, url: string, ca: string, servername = "site.localhost") {
+  return new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path: url, ca, servername, agent: false };
+    const asked = httpsRequest({ ...options, headers: { host: "site.localhost" } }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+test("a site is answered by TLS with its certificate, and PHP knows it", async () => {
+  const { tlsPort, tell, secrets, upstream } = await startSecureSite();
+  await tell(2, { certificates: [site] });
+  const ca = secrets.get("site")?.chain ?? "";
+  expect(await askByTls(tlsPort, "/a.txt", ca)).toEqual({ status: 200, body: "file" });
+  await askByTls(tlsPort, "/page", ca);
+  expect(upstream.asked.at(-1)?.request.https).toBe(true);
+});
+
+test("one that can't be read is passed over and logged", async () => {
+  const { tlsPort, tell, secrets, logged } = await startSecureSite();
+  await tell(2, { certificates: [{ ...site, id: "gone" }, site] });
+  expect((await askByTls(tlsPort, "/a.txt", secrets.get("site")?.chain ?? "")).status).toBe(200);
+  expect(logged.some(({ level, facts }) => level === "error" && "certificate" in facts)).toBe(true);
+});
+
+test("names without a certificate, one that is over, and no name are refused with an alert", async () => {
+  const { tlsPort, tell } = await startSecureSite();
+  await tell(2, { certificates: [{ ...site, notAfter: 1 }] });
+  for (const servername of ["site.localhost", "other.example.com", ""]) {
+    const socket = connect({ host: "127.0.0.1", port: tlsPort, servername, rejectUnauthorized: false });
+    const message = await new Promise((resolve) => {
+      socket.on("error", (error) => resolve(error.message)).on("secureConnect", () => resolve("connected"));
+    });
+    socket.destroy();
+    expect(message).toMatch(/alert/i);
+  }
+});
+
+test("http is sent to https where the site wants that, and challenges are answered before", async () => {
+  const { edge, tell, tlsPort } = await startSecureSite();
+  const challenges = [{ host: "new.example.com", token: "abc", content: "abc.def" }];
+  await tell(2, { certificates: [site], challenges }, { forceHttps: "same" });
+  const read = await ask(edge, "/a?b=c");
+  expect([read.status, read.headers.location]).toEqual([301, `https://site.localhost:${tlsPort}/a?b=c`]);
+  expect((await ask(edge, "/a", { method: "POST", body: "x" })).status).toBe(308);
+  expect((await ask(edge, "/a.txt", { socketPath: edge.loopbackSocket })).status).toBe(200);
+  const challenge = "/.well-known/acme-challenge/abc";
+  expect((await ask(edge, challenge, { host: "new.example.com" })).body).toBe("abc.def");
+  expect((await ask(edge, `${challenge}d`, { host: "new.example.com" })).status).toBe(404);
+});

@@ -1,0 +1,131 @@
+/**
+ * An authority as ACME (RFC 8555) has it. Every method rejects with `AcmeProblem` where it refuses, and with
+ * `AcmeUnreachable` where it does not answer.
+ */
+import { createPrivateKey } from "node:crypto";
+import type * as v from "valibot";
+import { type Authorization, authorization, directory, type Order, order, problemOf, read, waitOf } from "./answers.ts";
+import { AcmeProblem, AcmeUnreachable } from "./problems.ts";
+import { type AcmeResponse, ask } from "./request.ts";
+import { keyAuthorization, signRequest } from "./signing.ts";
+
+/** What was read, and for how long (ms) the authority wants no more questions about it; null: it doesn't say. */
+export interface Read<Value> {
+  readonly value: Value;
+  readonly wait: number | null;
+}
+
+export interface Acme {
+  /** Its URL: a new one, or the one that there is for this key. */
+  openAccount(email: string | null): Promise<string>;
+  newOrder(account: string, names: readonly string[]): Promise<{ readonly url: string; readonly order: Order }>;
+  readOrder(account: string, url: string): Promise<Read<Order>>;
+  readAuthorization(account: string, url: string): Promise<Read<Authorization>>;
+  /** What is to be shown for a token. */
+  contentFor(token: string): string;
+  /** Tells it that it may look. */
+  beginChallenge(account: string, url: string): Promise<void>;
+  finalize(account: string, url: string, request: Buffer): Promise<void>;
+  /** PEM, the names' own first. */
+  readChain(account: string, url: string): Promise<string>;
+}
+
+export interface AcmeOptions {
+  /** The directory's URL. */
+  readonly directory: string;
+  /** PEM of the roots to trust; null: the usual ones. */
+  readonly roots: readonly string[] | null;
+  /** Of the account: PEM, PKCS#8, P-256. */
+  readonly accountKey: string;
+  readonly signal: AbortSignal;
+}
+
+/** An authority may take a number for used that it has just given; the next one is good. */
+const mostNonces = 10;
+
+export function openAcme({ directory: address, roots, accountKey, signal }: AcmeOptions): Acme {
+  const key = createPrivateKey(accountKey);
+  const nonces: string[] = [];
+  let links: Promise<v.InferOutput<typeof directory>> | undefined;
+
+  async function readDirectory() {
+    const response = await ask({ url: address, method: "GET", roots, signal });
+    if (response.status !== 200) throw problemOf(response, new Date());
+    return read(directory, response);
+  }
+
+  /** Kept once it was read. */
+  function findLinks() {
+    links ??= readDirectory().catch((error: unknown) => {
+      links = undefined;
+      throw error;
+    });
+    return links;
+  }
+
+  async function takeNonce(): Promise<string> {
+    const kept = nonces.pop();
+    if (kept !== undefined) return kept;
+    const { newNonce } = await findLinks();
+    const nonce = (await ask({ url: newNonce, method: "HEAD", roots, signal })).header("replay-nonce");
+    if (nonce === null) throw new AcmeUnreachable("The certificate authority gave no number for a request.");
+    return nonce;
+  }
+
+  async function post(account: string | null, url: string, payload: object | null): Promise<AcmeResponse> {
+    for (let used = 1; ; used++) {
+      const body = signRequest({ key, account, nonce: await takeNonce(), url, payload });
+      const response = await ask({ url, method: "POST", body, roots, signal });
+      const fresh = response.header("replay-nonce");
+      if (fresh !== null) nonces.push(fresh);
+      if (response.status < 400) return response;
+      const problem = problemOf(response, new Date());
+      if (problem.type !== "badNonce" || used >= mostNonces) throw problem;
+    }
+  }
+
+  async function readAt<Schema extends v.GenericSchema>(schema: Schema, account: string, url: string) {
+    const response = await post(account, url, null);
+    return { value: read(schema, response), wait: waitOf(response, new Date()) };
+  }
+
+  return {
+    openAccount: async (email) => {
+      const { newAccount } = await findLinks();
+      const contact = email === null ? {} : { contact: [`mailto:${email}`] };
+      return locationOf(await post(null, newAccount, { termsOfServiceAgreed: true, ...contact }));
+    },
+    newOrder: async (account, names) => {
+      const { newOrder } = await findLinks();
+      const identifiers = names.map((value) => ({ type: "dns", value }));
+      const response = await post(account, newOrder, { identifiers });
+      return { url: locationOf(response), order: read(order, response) };
+    },
+    readOrder: (account, url) => readAt(order, account, url),
+    readAuthorization: (account, url) => readAt(authorization, account, url),
+    contentFor: (token) => keyAuthorization(token, key),
+    beginChallenge: async (account, url) => {
+      await post(account, url, {});
+    },
+    finalize: async (account, url, request) => {
+      await post(account, url, { csr: request.toString("base64url") });
+    },
+    readChain: async (account, url) => (await post(account, url, null)).text,
+  };
+}
+
+function locationOf(response: AcmeResponse): string {
+  const url = response.header("location");
+  if (url === null) throw new AcmeUnreachable("The certificate authority did not say where it keeps what it made.");
+  return url;
+}
+
+/** Whether it no longer knows what it was asked about. */
+export function isForgotten(error: unknown): boolean {
+  return error instanceof AcmeProblem && (error.status === 404 || error.type === "malformed");
+}
+
+/** Whether it does not know the account: it was made for another authority, or that has begun anew. */
+export function isUnknownAccount(error: unknown): boolean {
+  return error instanceof AcmeProblem && error.type === "accountDoesNotExist";
+}

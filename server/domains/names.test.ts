@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { isApex, keptByInstallation, NotADomainName, namesAbove, readDomainName } from "./names.ts";
+
+describe("a name becomes", () => {
+  test.each([
+    ["example.com", "example.com", "example.com"],
+    ["Example.COM", "example.com", "example.com"],
+    ["example.com.", "example.com", "example.com"],
+    ["shop.example.co.uk", "shop.example.co.uk", "example.co.uk"],
+    ["bücher.example", "xn--bcher-kva.example", "xn--bcher-kva.example"],
+    ["BÜCHER.example", "xn--bcher-kva.example", "xn--bcher-kva.example"],
+    ["xn--bcher-kva.example", "xn--bcher-kva.example", "xn--bcher-kva.example"],
+    ["例え.テスト", "xn--r8jz45g.xn--zckzah", "xn--r8jz45g.xn--zckzah"],
+    ["例え。テスト", "xn--r8jz45g.xn--zckzah", "xn--r8jz45g.xn--zckzah"],
+    ["faß.example", "xn--fa-hia.example", "xn--fa-hia.example"],
+    ["a.b.c.example.com", "a.b.c.example.com", "example.com"],
+    ["ada.github.io", "ada.github.io", "ada.github.io"],
+    ["1and1.com", "1and1.com", "1and1.com"],
+    [`${"a".repeat(63)}.example.com`, `${"a".repeat(63)}.example.com`, "example.com"],
+  ])("%s: %s", (text, name, registrable) => {
+    expect(readDomainName(text)).toEqual({ name, registrable });
+  });
+});
+
+describe("what is no name of a site is refused in a sentence that says why", () => {
+  test.each([
+    ["203.0.113.7", "is an address"],
+    ["203.0.113.7:80", "is an address"],
+    ["2001:db8::7", "is an address"],
+    ["[2001:db8::7]", "is an address"],
+    ["[2001:db8::7]:443", "is an address"],
+    ["0x7f.1", "is an address"],
+    ["2130706433", "is an address"],
+    ["https://example.com", "begins with a scheme"],
+    ["https://example.com/path", "begins with a scheme"],
+    ["ada@example.com", "is an e-mail address"],
+    ["example.com/shop", "has a path"],
+    ["example.com?x", "has a path"],
+    ["example.com#x", "has a path"],
+    ["example.com\\shop", "has a path"],
+    ["example.com:8443", "has a port"],
+    ["example.com:", "has a port"],
+    ["*.example.com", "is a wildcard"],
+    ["*", "is a wildcard"],
+    ["_dmarc.example.com", "has an underscore"],
+    ["my_shop.example.com", "has an underscore"],
+    [" example.com", "has a space"],
+    ["example .com", "has a space"],
+    ["example.com\n", "has a space"],
+    ["localhost", "has one part only"],
+    ["com", "has one part only"],
+    ["com.", "has one part only"],
+    ["co.uk", "is a public suffix"],
+    ["github.io", "is a public suffix"],
+    ["-shop.example.com", "is no host name"],
+    ["shop-.example.com", "is no host name"],
+    ["shop..example.com", "is no host name"],
+    [".example.com", "is no host name"],
+    ["example.com..", "is no host name"],
+    ["sho%70.example.com", "has a percent sign"],
+    ["shop!.example.com", "is no host name"],
+    ["a\u0000b.example.com", "is no"],
+    ["xn--a.example", "stands for no letters"],
+    ["shop.xn--.example", "stands for no letters"],
+    [`${"a".repeat(64)}.example.com`, "is too long"],
+    [`${"a.".repeat(130)}com`, "is too long"],
+    [`${"ü".repeat(60)}.example.com`, "is too long"],
+    ["x".repeat(1_000), "is too long"],
+  ])("%j: %s", (text, reason) => {
+    expect(() => readDomainName(text)).toThrow(NotADomainName);
+    expect(() => readDomainName(text)).toThrow(reason);
+    expect(() => readDomainName(text)).toThrow(/\.$/);
+  });
+
+  test("which does not repeat all of it", () => {
+    const sentence = () => readDomainName("x".repeat(1_000));
+    expect(sentence).toThrow(/^"x{100}…" is too long/);
+  });
+});
+
+test.each([
+  ["example.com", true],
+  ["example.co.uk", true],
+  ["www.example.com", false],
+  ["www.example.co.uk", false],
+])("%s is what somebody registers: %s", (text, expected) => {
+  expect(isApex(readDomainName(text))).toBe(expected);
+});
+
+describe("the installation keeps", () => {
+  const suffix = "sites.example.com";
+  test.each([
+    ["sites.example.com", false, "lies below"],
+    ["demo.sites.example.com", false, "lies below"],
+    ["a.demo.sites.example.com", true, "lies below"],
+    ["example.com", true, "would cover"],
+  ])("%s (with names below: %s), which %s its suffix", (name, isWildcard, reason) => {
+    expect(keptByInstallation(name, isWildcard, suffix)).toContain(reason);
+  });
+
+  test.each([
+    ["example.com", false],
+    ["othersites.example.com", true],
+    ["shop.example.com", true],
+    ["example.net", true],
+  ])("not %s (with names below: %s)", (name, isWildcard) => {
+    expect(keptByInstallation(name, isWildcard, suffix)).toBeNull();
+  });
+});
+
+test("names above one are those whose wildcard would cover it", () => {
+  expect(namesAbove("a.b.example.com")).toEqual(["b.example.com", "example.com", "com"]);
+  expect(namesAbove("com")).toEqual([]);
+});

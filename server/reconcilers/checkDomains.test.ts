@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeLookUp } from "../domains/lookUp.ts";
+import { ownershipRecord } from "../domains/records.ts";
+import { type DnsServer, startDnsServer } from "../domains/testing/dnsServer.ts";
+import { checkSoon, findCheckedDomain } from "../store/domainChecks.ts";
+import { addCompany, addOwnDomain, addSite } from "../store/testing/rows.ts";
+import { useTestDatabase } from "../testing/database.ts";
+import { silentLog } from "../testing/engine.ts";
+import { checkDomains } from "./checkDomains.ts";
+
+const world = useTestDatabase();
+const name = "shop.example.com";
+let dns: DnsServer;
+let companyId: string;
+let environmentId: string;
+let temporaryName: string;
+let published: number;
+
+beforeAll(async () => {
+  dns = await startDnsServer();
+});
+afterAll(() => dns[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await world.database.deleteFrom("sites").execute();
+  ({ companyId } = await addCompany(world.database));
+  const site = await addSite(world.database, companyId);
+  environmentId = site.environmentId;
+  temporaryName = `${site.name}.localhost`;
+  published = 0;
+  dns.setMood("right");
+  dns.setRecords({});
+  dns.asked.splice(0);
+});
+
+const check = () =>
+  checkDomains({
+    database: world.database,
+    lookUp: makeLookUp(dns.address),
+    publisher: {
+      publish: async () => {
+        published += 1;
+      },
+    },
+    installation: { edgeAddresses: ["203.0.113.7"], siteSuffix: "localhost" },
+    log: silentLog,
+  });
+
+async function domain(id: string) {
+  const found = await findCheckedDomain(world.database, id);
+  if (!found) throw new Error("The domain is gone");
+  return found;
+}
+
+const soon = (...ids: string[]) =>
+  world.database.transaction().execute((transaction) => checkSoon(transaction, ids));
+
+async function secondsUntilNext(id: string): Promise<number> {
+  const row = await world.database
+    .selectFrom("domains")
+    .select("next_check_at")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return ((row.next_check_at?.getTime() ?? 0) - Date.now()) / 1_000;
+}
+
+const ownership = () => {
+  const { value } = ownershipRecord({ companyId, name });
+  return { [`TXT _sitewright-verify.${name}`]: ["v=spf1 -all", value] };
+};
+
+describe("a domain that was added", () => {
+  test("is looked at, what was seen is kept, and it is looked at again in a moment", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords({ [`A ${name}`]: ["198.51.100.1"] });
+    await check();
+    expect(await domain(id)).toMatchObject({
+      seen: { [`A ${name}.`]: ["198.51.100.1"], [`AAAA ${name}.`]: [], [`TXT _sitewright-verify.${name}.`]: [] },
+      verifiedAt: null,
+      pointsHereAt: null,
+      checkedAt: expect.any(Date),
+    });
+    const seconds = await secondsUntilNext(id);
+    expect(seconds > 0 && seconds < 10).toBe(true);
+    expect(published).toBe(0);
+  });
+
+  test("is verified by its record, once, which the activity log tells", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords(ownership());
+    await check();
+    const { verifiedAt } = await domain(id);
+    expect(verifiedAt).not.toBeNull();
+    dns.setRecords({});
+    await soon(id);
+    await check();
+    expect((await domain(id)).verifiedAt).toEqual(verifiedAt);
+    const entries = await world.database
+      .selectFrom("activity")
+      .select(["type", "parameters"])
+      .where("company_id", "=", companyId)
+      .execute();
+    expect(entries).toMatchObject([{ type: "verifyDomain", parameters: { domainName: name } }]);
+  });
+
+  test.each([
+    ["an address of ours", { [`A ${name}`]: ["203.0.113.7"] }],
+    ["the name from the installation", null],
+  ])("points here by %s", async (_, records) => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords(records ?? { [`CNAME ${name}`]: [temporaryName] });
+    await check();
+    expect((await domain(id)).pointsHereAt).not.toBeNull();
+  });
+
+  test("that is right is looked at a few times a day", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords({ ...ownership(), [`A ${name}`]: ["203.0.113.7"] });
+    await check();
+    expect(await secondsUntilNext(id)).toBeGreaterThan(3_600);
+  });
+
+  test("that stops pointing here is served all the same", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
+    await check();
+    const { pointsHereAt } = await domain(id);
+    dns.setRecords({ [`A ${name}`]: ["198.51.100.1"] });
+    await soon(id);
+    await check();
+    expect(await domain(id)).toMatchObject({ isActive: true, pointsHereAt });
+  });
+
+  test("keeps only the beginning of what is none of ours, and never leaves its own record out", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    const { value } = ownershipRecord({ companyId, name });
+    const key = `TXT _sitewright-verify.${name}`;
+    dns.setRecords({ [key]: ["x".repeat(800), "y", "z", value] });
+    await check();
+    const kept = (await domain(id)).seen?.[`${key}.`] ?? [];
+    expect(kept[0]).toBe(value);
+    expect(kept.map(({ length }) => length).toSorted((a, b) => b - a)[0]).toBe(500);
+  });
+});
+
+describe("a domain that is to be taken over without a gap", () => {
+  test("is not served before ownership is proven, and then at once", async () => {
+    const id = await addOwnDomain(world.database, environmentId, {
+      name,
+      setupType: "avoid_downtime",
+      isActive: false,
+    });
+    dns.setRecords({ [`A ${name}`]: ["198.51.100.1"] });
+    await check();
+    expect([(await domain(id)).isActive, published]).toEqual([false, 0]);
+    dns.setRecords({ [`A ${name}`]: ["198.51.100.1"], ...ownership() });
+    await soon(id);
+    await check();
+    expect([(await domain(id)).isActive, published]).toEqual([true, 1]);
+  });
+
+  test("is served when it points here all the same", async () => {
+    const wish = { name, setupType: "avoid_downtime", isActive: false } as const;
+    const id = await addOwnDomain(world.database, environmentId, wish);
+    dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
+    await check();
+    expect([(await domain(id)).isActive, published]).toEqual([true, 1]);
+  });
+
+  test("is not served by this because the operation that adds it has not come to it yet", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name, isActive: false });
+    dns.setRecords(ownership());
+    await check();
+    expect([(await domain(id)).isActive, published]).toEqual([false, 0]);
+  });
+});
+
+describe("a resolver without an answer", () => {
+  test("leaves what is known, and is asked less and less often", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords(ownership());
+    await check();
+    const before = await domain(id);
+    dns.setMood("SERVFAIL");
+    const pauses: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await soon(id);
+      await check();
+      pauses.push(await secondsUntilNext(id));
+    }
+    const { seen, checkedAt, verifiedAt, failedChecks } = await domain(id);
+    expect({ seen, checkedAt, verifiedAt }).toEqual({
+      seen: before.seen,
+      checkedAt: before.checkedAt,
+      verifiedAt: before.verifiedAt,
+    });
+    expect(failedChecks).toBe(3);
+    expect(pauses.map((pause) => Math.round(Math.log2(pause / 9)))).toEqual([0, 1, 2]);
+    dns.setMood("right");
+    await soon(id);
+    await check();
+    expect((await domain(id)).failedChecks).toBe(0);
+  });
+});
+
+describe("several processes", () => {
+  test("never look at the same domain at once", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `d${index}.example.com`);
+    for (const each of names) await addOwnDomain(world.database, environmentId, { name: each });
+    await Promise.all([check(), check(), check()]);
+    const looked = dns.asked.filter((question) => question.startsWith("TXT"));
+    expect(looked.toSorted()).toEqual(names.map((each) => `TXT _sitewright-verify.${each}`).toSorted());
+  });
+
+  test("nothing is looked at whose time has not come, nor what the installation gave", async () => {
+    await addOwnDomain(world.database, environmentId, { name });
+    await check();
+    const { length } = dns.asked;
+    await check();
+    expect(dns.asked.length).toBe(length);
+    expect(dns.asked.some((question) => question.includes("localhost"))).toBe(false);
+  });
+});

@@ -1,0 +1,34 @@
+/** Answers an authority's questions by http, from what the database holds for it. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { listChallenges } from "../store/acmeChallenges.ts";
+import type { Database } from "../store/database.ts";
+
+export interface ChallengeServer extends AsyncDisposable {
+  readonly port: number;
+  /** Names that it knows nothing of, whatever the database holds. */
+  readonly unknown: Set<string>;
+}
+
+export async function startChallengeServer(database: () => Database): Promise<ChallengeServer> {
+  const unknown = new Set<string>();
+  const server = createServer(async (request, response) => {
+    const host = (request.headers.host ?? "").replace(/:\d+$/, "");
+    const all = await listChallenges(database());
+    const found = all.find((each) => each.host === host && request.url === `/.well-known/acme-challenge/${each.token}`);
+    response.statusCode = found && !unknown.has(host) ? 200 : 404;
+    response.end(response.statusCode === 200 ? found?.content : "nothing");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    unknown,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** The certificate authority `pebble`, with a DNS server that leads every name to this machine. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { makeCertificate } from "../certificates/testing/openssl.ts";
+
+export interface Pebble extends AsyncDisposable {
+  /** URL of its directory. */
+  readonly directory: string;
+  /** PEM of the root that its own address is checked with. */
+  readonly root: string;
+  /** Its log so far. */
+  readonly lines: readonly string[];
+}
+
+/** Refuses one number for a request in five, as authorities may. */
+const settings = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "20", PEBBLE_AUTHZREUSE: "0" };
+
+/** `httpPort` is where it looks for what it asked to be shown. */
+export async function startPebble({ httpPort }: { readonly httpPort: number }): Promise<Pebble> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "swpebble-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const file = (name: string) => join(folder, name);
+  const { cert, key } = await makeCertificate({ names: ["127.0.0.1"] });
+  const [port, management, dns, dnsManagement] = [
+    await freePort(),
+    await freePort(),
+    await freeUdpPort(),
+    await freePort(),
+  ];
+  const config = {
+    listenAddress: `127.0.0.1:${port}`,
+    managementListenAddress: `127.0.0.1:${management}`,
+    certificate: file("cert.pem"),
+    privateKey: file("key.pem"),
+    httpPort,
+    tlsPort: httpPort,
+    ocspResponderURL: "",
+    externalAccountBindingRequired: false,
+  };
+  await writeFile(file("cert.pem"), cert);
+  await writeFile(file("key.pem"), key, { mode: 0o600 });
+  await writeFile(file("config.json"), JSON.stringify({ pebble: config }));
+
+  const nowhere = ["-http01", "", "-https01", "", "-tlsalpn01", "", "-defaultIPv6", ""];
+  const resolver = ["-dns01", `127.0.0.1:${dns}`, "-management", `127.0.0.1:${dnsManagement}`];
+  const names = spawn("pebble-challtestsrv", [...nowhere, ...resolver], { stdio: ["ignore", "pipe", "pipe"] });
+  stack.defer(() => end(names));
+  await untilSaid(names, /Starting management server/i, []);
+  const lines: string[] = [];
+  const pebble = spawn("pebble", ["-config", file("config.json"), "-dnsserver", `127.0.0.1:${dns}`], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...settings },
+  });
+  stack.defer(() => end(pebble));
+  await untilSaid(pebble, /ACME directory available at/i, lines);
+  const owned = stack.move();
+  return {
+    directory: `https://127.0.0.1:${port}/dir`,
+    root: cert,
+    lines,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function untilSaid(child: ChildProcess, words: RegExp, lines: string[]): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  child.once("error", reject);
+  child.once("exit", (code) => reject(new Error(`It ended with ${code}:\n${lines.join("\n")}`)));
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) throw new Error("It has no output");
+    createInterface(stream).on("line", (line) => {
+      lines.push(line);
+      if (words.test(line)) resolve();
+    });
+  }
+  await promise;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+/** Pebble takes a number only. Nobody else asks for a free one twice. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+async function freeUdpPort(): Promise<number> {
+  const socket = createSocket("udp4");
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  const { port } = socket.address();
+  socket.close();
+  await once(socket, "close");
+  return port;
+}
