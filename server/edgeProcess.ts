@@ -99,10 +99,9 @@ function explain(error: unknown, config: Config): unknown {
         cause: error,
       });
     case "EACCES":
-      return new Error(
-        `Port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`,
-        { cause: error },
-      );
+      return new Error(`Port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`, {
+        cause: error,
+      });
     case "EADDRNOTAVAIL":
       return new Error(`This machine has no address ${config.host}. Choose another with SITEWRIGHT_HOST.`, {
         cause: error,

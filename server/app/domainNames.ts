@@ -3,7 +3,13 @@ import { keptByInstallation, NotADomainName, namesAbove, readDomainName } from "
 import { ownershipRecord, recordKey } from "@sitewright/server/domains/records.ts";
 import { endActivity, nobody, recordActivity } from "@sitewright/server/store/activity.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { findOverlaps, lockNames, type NewName, type Overlap, releaseDomain } from "@sitewright/server/store/domains.ts";
+import {
+  findOverlaps,
+  lockNames,
+  type NewName,
+  type Overlap,
+  releaseDomain,
+} from "@sitewright/server/store/domains.ts";
 import type { Context } from "./context.ts";
 import { Refused } from "./failures.ts";
 

@@ -48,8 +48,12 @@ describe("no answer is told from no record", () => {
     await expect(lookUp("A", "shop.example.com.")).rejects.toBeInstanceOf(NoDnsAnswer);
   });
 
-  test.each(["silent", "nonsense"] as const)("the resolver is %s", async (mood) => {
-    server.setMood(mood);
-    await expect(lookUp("A", "shop.example.com.")).rejects.toBeInstanceOf(NoDnsAnswer);
-  }, 20_000);
+  test.each(["silent", "nonsense"] as const)(
+    "the resolver is %s",
+    async (mood) => {
+      server.setMood(mood);
+      await expect(lookUp("A", "shop.example.com.")).rejects.toBeInstanceOf(NoDnsAnswer);
+    },
+    20_000,
+  );
 });

@@ -113,11 +113,7 @@ describe("what was seen means", () => {
       { "CNAME example.com.": ["demo.sites.example.net."] },
       { isVerified: false, pointsHere: true },
     ],
-    [
-      "another name",
-      { "CNAME example.com.": ["other.sites.example.net."] },
-      { isVerified: false, pointsHere: false },
-    ],
+    ["another name", { "CNAME example.com.": ["other.sites.example.net."] }, { isVerified: false, pointsHere: false }],
   ] as const)("%s", (_, seen, judgement) => {
     expect(judge(apex, seen, installation)).toEqual(judgement);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { noteCheck } from "../store/domainChecks.ts";
 import { ownershipRecord } from "../domains/records.ts";
+import { noteCheck } from "../store/domainChecks.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { useTestServer } from "./testing/server.ts";
 

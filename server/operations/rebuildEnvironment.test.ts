@@ -177,7 +177,14 @@ describe("the reconciler", () => {
     const { database } = own.own;
     const sealer = { seal: () => Buffer.alloc(0), open: () => "" };
     const acceptOperation = makeAcceptOperation({ sealer, definitions: operationDefinitions(own.services) });
-    const settings = { host: "127.0.0.1", siteSuffix: "localhost", edgePort: own.facts.edgePort, endedPhpVersions: [], edgeTlsPort: 8443, edgeAddresses: [] };
+    const settings = {
+      host: "127.0.0.1",
+      siteSuffix: "localhost",
+      edgePort: own.facts.edgePort,
+      endedPhpVersions: [],
+      edgeTlsPort: 8443,
+      edgeAddresses: [],
+    };
     const rebuild = makeRebuild({ database, settings, acceptOperation });
     await rebuildEnvironments({ database, startedAt, rebuild });
     const rows = await database

@@ -51,7 +51,14 @@ async function checkOne(domain: CheckedDomain, options: CheckDomainsOptions): Pr
     if (!isNewlyVerified) return;
     const { companyId, siteId, siteName, name: domainName } = domain;
     const parameters = { domainName, siteName, environmentName: domain.environmentName };
-    const entry = { companyId, siteId, category: "siteActions", type: "verifyDomain", parameters, actor: nobody } as const;
+    const entry = {
+      companyId,
+      siteId,
+      category: "siteActions",
+      type: "verifyDomain",
+      parameters,
+      actor: nobody,
+    } as const;
     await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
   });
   return (found?.isServed ?? false) && !domain.isActive;

@@ -13,7 +13,14 @@ import { proveBackups } from "./proveBackups.ts";
 
 const world = useTestDatabase();
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
-const settings = { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081, endedPhpVersions: [], edgeTlsPort: 8443, edgeAddresses: [] };
+const settings = {
+  host: "127.0.0.1",
+  siteSuffix: "localhost",
+  edgePort: 8081,
+  endedPhpVersions: [],
+  edgeTlsPort: 8443,
+  edgeAddresses: [],
+};
 
 let operations: TestOperations;
 beforeAll(async () => {

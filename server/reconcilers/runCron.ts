@@ -83,11 +83,7 @@ export function makeCron(options: CronOptions): Cron {
 
   async function runOne(turn: Turn): Promise<void> {
     if (!(await beginCronRun(database, turn, new Date(now())))) return;
-    const report = await runDueEvents(
-      { ...turn, host: options.hostOf(turn) },
-      { ...options, now },
-      stopping.signal,
-    );
+    const report = await runDueEvents({ ...turn, host: options.hostOf(turn) }, { ...options, now }, stopping.signal);
     logReport(turn, report);
     const { error, isFailure } = report;
     await endCronRun(database, turn.id, { now: new Date(now()), error, isFailure });

@@ -27,7 +27,14 @@ afterEach(async () => {
 /** One look at what is due. Times are milliseconds after the test's beginning. */
 async function look(time: number, hours = 24): Promise<void> {
   const { database } = own;
-  const settings = { host: "127.0.0.1", siteSuffix: "localhost", edgePort: 8081, endedPhpVersions: [], edgeTlsPort: 8443, edgeAddresses: [] };
+  const settings = {
+    host: "127.0.0.1",
+    siteSuffix: "localhost",
+    edgePort: 8081,
+    endedPhpVersions: [],
+    edgeTlsPort: 8443,
+    edgeAddresses: [],
+  };
   const begin = makeScheduledBackup({ database, settings, acceptOperation: operations.accept });
   await scheduleBackups({ database, hours, begin, now: () => start + time });
 }

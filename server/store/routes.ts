@@ -126,9 +126,7 @@ function leftOf({ quotaBytes, diskBytes, measuredAt }: Measured, usualQuotaBytes
 }
 
 /** Names that lead to environments which are made anew and served then. */
-export async function listAway(
-  database: Database,
-): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
+export async function listAway(database: Database): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
   return database
     .selectFrom("environments as e")
     .innerJoin("domains as d", "d.environment_id", "e.id")

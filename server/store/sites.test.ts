@@ -115,7 +115,7 @@ describe("reading a site", () => {
     const early = new Date(0);
     await test.database
       .insertInto("domains")
-      .values({ id: randomUUID(), ...second, name: `www-${site.name}.example`, created_at: early })
+      .values({ id: randomUUID(), ...second, name: `www-${site.name}.example`, setup_type: "quick", created_at: early })
       .execute();
     const read = await getSite(test.pool, site.id);
     expect(read).toMatchObject({ id: site.id, company_id: companyId, name: site.name });
@@ -146,7 +146,9 @@ describe("reading a site", () => {
     expect((await getSite(test.pool, site.id))?.id).toBe(site.id);
     const seen = await test.database.transaction().execute((transaction) => siteForOperation(transaction, site.id));
     const host = `${site.name}.localhost`;
-    expect(seen?.environments).toEqual([{ id: site.environmentId, number: expect.any(Number), name: "live", host }]);
+    expect(seen?.environments).toEqual([
+      { id: site.environmentId, number: expect.any(Number), name: "live", host, is_https: false },
+    ]);
   });
 });
 

@@ -75,7 +75,14 @@ export async function addOwnDomain(
     .where("id", "=", environmentId)
     .executeTakeFirstOrThrow();
   const id = randomUUID();
-  const domain = { id, environmentId, ...place, name: `d-${id}.example`, isWildcard: true, setupType: "quick" as const };
+  const domain = {
+    id,
+    environmentId,
+    ...place,
+    name: `d-${id}.example`,
+    isWildcard: true,
+    setupType: "quick" as const,
+  };
   const isInserted = await database
     .transaction()
     .execute((transaction) => insertDomain(transaction, { ...domain, ...wish }));
