@@ -119,6 +119,7 @@ export async function domainsOfEnvironment(
     .where("environment_id", "=", environmentId)
     .orderBy("is_primary", "desc")
     .orderBy("created_at")
+    .orderBy((eb) => eb.fn("length", ["name"]))
     .orderBy("id")
     .execute();
 }
@@ -161,7 +162,7 @@ export async function listDomains(pool: Pool, environmentId: string): Promise<re
   const { rows } = await pool.query<ListedDomain>({
     name: "list-domains",
     text: `select ${listedColumns} from environments e join domains d on d.environment_id = e.id
-      where e.id = $1 and e.state <> 'adding' order by d.is_primary desc, d.created_at, d.id`,
+      where e.id = $1 and e.state <> 'adding' order by d.is_primary desc, d.created_at, length(d.name), d.id`,
     values: [environmentId],
   });
   return rows.length === 0 ? null : rows;
@@ -179,7 +180,7 @@ export async function listCompanyDomains(pool: Pool, filter: DomainFilter): Prom
     name: "list-company-domains",
     text: `select ${listedColumns} from domains d join environments e on e.id = d.environment_id
       where d.company_id = $1 and ($2::uuid[] is null or d.site_id = any($2)) and e.state <> 'adding'
-      order by d.created_at, d.id`,
+      order by d.created_at, length(d.name), d.id`,
     values: [filter.companyId, filter.siteIds],
   });
   return rows;

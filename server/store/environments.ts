@@ -34,7 +34,7 @@ export const environmentsOfSite = `(
     'domains', (
       select coalesce(json_agg(json_build_object(
         'id', d.id, 'name', d.name, 'is_active', d.is_active, 'is_primary', d.is_primary
-      ) order by d.is_primary desc, d.created_at, d.id), '[]'::json)
+      ) order by d.is_primary desc, d.created_at, length(d.name), d.id), '[]'::json)
       from domains d where d.environment_id = e.id)
   ) order by e.number), '[]'::json)
   from environments e where e.site_id = s.id and e.state <> 'adding')`;
