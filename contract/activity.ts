@@ -46,6 +46,8 @@ export const activityTypes = [
   "verifyDomain",
   "releaseDomain",
   "setForceHttps",
+  "replaceCertificate",
+  "removeCertificate",
   "modifyMailDelivery",
   "deliverMail",
   "deleteMails",

@@ -2,6 +2,7 @@
 import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
+import { getCertificate, removeCertificate, replaceCertificate } from "./certificates.ts";
 import { listCronEvents } from "./cronEvents.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
@@ -75,6 +76,9 @@ export const endpoints = {
   deleteDomains,
   changePrimaryDomain,
   getVerificationRecords,
+  getCertificate,
+  replaceCertificate,
+  removeCertificate,
   getForceHttps,
   setForceHttps,
   listBackups,

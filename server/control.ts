@@ -203,6 +203,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       downloadHours: config.downloadHours,
       sealer,
       openDownload: (id) => downloads.open(id),
+      acmeUrl: config.acmeUrl,
       hasMailServer: config.smtpUrl !== null,
     },
     limits: config,

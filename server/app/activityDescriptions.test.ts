@@ -32,7 +32,7 @@ function namesFor(type: string): string[] {
   if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
   if (type === "setForceHttps") return [siteName, environmentName, forceHttps];
   if (type === "verifyDomain" || type === "releaseDomain") return [siteName, domainName];
-  if (type.endsWith("Domain")) return [siteName, environmentName, domainName];
+  if (type.endsWith("Domain") || type.endsWith("Certificate")) return [siteName, environmentName, domainName];
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }

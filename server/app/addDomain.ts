@@ -1,15 +1,15 @@
 /** Adding a domain to an environment: what may be asked for, and what starts it. */
 import { randomUUID } from "node:crypto";
 import type { DomainAdd } from "@sitewright/contract/domains.ts";
-import { type ReadCertificate, readCustomCertificate } from "@sitewright/server/certificates/checkCustom.ts";
+import type { ReadCertificate } from "@sitewright/server/certificates/checkCustom.ts";
 import type { AddDomainInput } from "@sitewright/server/operations/addDomain.ts";
-import { addCertificate } from "@sitewright/server/store/certificates.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { removeCertificate } from "@sitewright/server/store/domainCertificates.ts";
 import { insertDomain, removeDomains } from "@sitewright/server/store/domains.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import type { Static } from "typebox";
 import type { Context } from "./context.ts";
+import { keepCustom, readCustom } from "./customCertificates.ts";
 import { askForProofs, readWantedName, takeName, takenName, type WantedName } from "./domainNames.ts";
 import { NotFound, Refused } from "./failures.ts";
 
@@ -25,7 +25,7 @@ export async function add(context: Context, environmentId: string, wish: Wish): 
     if (!environment) throw new NotFound();
     for (const wanted of names) await takeName(context, transaction, wanted, proofs);
     const domains = await insert(context, transaction, environment, { names, setupType: wish.setup_type ?? "quick" });
-    const certificateId = certificate && (await keep(context, transaction, environment, certificate));
+    const certificateId = certificate && (await keepCustom(context, transaction, environment, certificate));
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
       kind: "addDomain",
       companyId: environment.company_id,
@@ -73,10 +73,10 @@ function certificateOf(wish: Wish, names: readonly WantedName[]): ReadCertificat
     const message = `${field} is missing: a custom certificate needs custom_ssl_key and custom_ssl_cert.`;
     throw new Refused("custom_certificate_refused", message, { field });
   }
-  const read = readCustomCertificate({ key, cert, names: names.map(({ name }) => name), now: new Date() });
-  if (read.ok) return read.certificate;
-  const { field, reason } = read.problem;
-  throw new Refused("custom_certificate_refused", reason, { field });
+  return readCustom(
+    { custom_ssl_key: key, custom_ssl_cert: cert },
+    names.map(({ name }) => name),
+  );
 }
 
 async function insert(
@@ -95,23 +95,4 @@ async function insert(
     inserted.push({ id, name });
   }
   return inserted;
-}
-
-/** Gives its id. */
-async function keep(
-  { sealer }: Context,
-  transaction: DatabaseTransaction,
-  environment: EnvironmentFacts,
-  certificate: ReadCertificate,
-): Promise<string> {
-  const id = randomUUID();
-  await addCertificate(transaction, {
-    id,
-    companyId: environment.company_id,
-    environmentId: environment.id,
-    source: "custom",
-    certificate,
-    keySealed: sealer.seal(certificate.key, `certificate:${id}`),
-  });
-  return id;
 }

@@ -65,6 +65,8 @@ export interface App {
   readonly sealer: Sealer;
   /** The zip of a downloadable backup; null where there is none. */
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
+  /** The directory of the authority that certificates are ordered from; null: none are. */
+  readonly acmeUrl: string | null;
   /** Whether there is a mail server that what sites send is handed to. */
   readonly hasMailServer: boolean;
 }

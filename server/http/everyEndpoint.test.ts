@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "../certificates/testing/openssl.ts";
 import type { Database } from "../store/database.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
@@ -44,7 +45,8 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
 /** Domains of the environment's own that are served. */
 async function addDomains(database: Database, environmentId: string) {
   const site_domain_id = await addOwnDomain(database, environmentId);
-  return { site_domain_id, other_domain_id: await addOwnDomain(database, environmentId) };
+  const { cert, key } = await makeCertificate({ names: [`d-${site_domain_id}.example`] });
+  return { site_domain_id, other_domain_id: await addOwnDomain(database, environmentId), cert, key };
 }
 
 beforeAll(async () => {
@@ -117,6 +119,10 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "DELETE /sites/environments/{env_id}/domains": (_, { other_domain_id }) => ({ domain_ids: [other_domain_id] }),
     "PUT /sites/environments/{env_id}/change-primary-domain": (_, { site_domain_id }) => ({
       domain_id: site_domain_id,
+    }),
+    "PUT /sites/environments/domains/{site_domain_id}/certificate": (_, { cert, key }) => ({
+      custom_ssl_key: key,
+      custom_ssl_cert: cert,
     }),
     "POST /sites/environments/{env_id}/force-https-status": () => ({ type: "DISABLED" }),
     "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),

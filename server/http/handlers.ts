@@ -3,6 +3,7 @@ import type { Handlers } from "@sitewright/contract/endpoints.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 import { apiKeyHandlers } from "./apiKeys.ts";
 import { backupHandlers } from "./backups.ts";
+import { certificateHandlers } from "./certificates.ts";
 import { companyHandlers } from "./company.ts";
 import { deletedHandlers } from "./deleted.ts";
 import { deniedIpHandlers } from "./deniedIps.ts";
@@ -26,6 +27,7 @@ export const handlers = {
   ...toolHandlers,
   ...limitHandlers,
   ...domainHandlers,
+  ...certificateHandlers,
   ...deniedIpHandlers,
   ...logHandlers,
   ...backupHandlers,

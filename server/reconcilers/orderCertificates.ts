@@ -136,7 +136,7 @@ async function noteFailure(error: unknown, claimed: ClaimedOrder, options: Order
 function judge(error: unknown, { url, failures, leftOut, name }: ClaimedOrder, now: Date) {
   const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
   const pause = pauses[Math.min(failures, pauses.length - 1)] ?? minute;
-  const usual = { nextTryAt: after(pause), isOver: false, isFailure: true, leftOut };
+  const usual = { nextTryAt: after(pause), isOver: false, isFailure: true, limitedUntil: null, leftOut };
   if (error instanceof OrderTakesLong)
     return { ...usual, error: error.message, nextTryAt: after(minute), isFailure: false };
   if (error instanceof TooManyOrders)
@@ -149,19 +149,15 @@ function judge(error: unknown, { url, failures, leftOut, name }: ClaimedOrder, n
     const isOnlyExtra = extra.length > 0 && extra.length === error.names.length;
     // The name itself is asked for alone, at once: nobody may use the other one.
     if (isOnlyExtra)
-      return { error: null, nextTryAt: now, isOver: true, isFailure: false, leftOut: [...leftOut, ...extra] };
+      return { ...usual, error: null, nextTryAt: now, isOver: true, isFailure: false, leftOut: [...leftOut, ...extra] };
     return { ...usual, error: readableDetail(error.message), isOver: true };
   }
   if (!(error instanceof AcmeProblem)) return null;
   const said = `The certificate authority refused it. ${error.message}`;
   if (error.isLimit) {
-    const wait = error.retryAfter ?? limitPause;
-    return {
-      ...usual,
-      error: `The certificate authority has a limit. ${error.message}`,
-      nextTryAt: after(wait),
-      isFailure: false,
-    };
+    const nextTryAt = after(error.retryAfter ?? limitPause);
+    const message = `The certificate authority has a limit. ${error.message}`;
+    return { ...usual, error: message, nextTryAt, isFailure: false, limitedUntil: nextTryAt };
   }
   // It may have begun anew, or have thrown the order away: another is made at once, but once.
   const isLost = isUnknownAccount(error) || (url !== null && isForgotten(error));

@@ -26,19 +26,26 @@ export interface ClaimedOrder {
 /** By which the moment of renewal is brought forward, of a certificate's life at most: not all are due together. */
 const spread = 0.05;
 
-/**
- * SQL: the domain `d` is served to the world under a name of its owner's, and there is no certificate for it which is good
- * for a third of its life, or is the customer's own and valid.
- */
-const isWanted = (now: Date) => sql<boolean>`(
+/** A customer's own is replaced in time, where the customer does not. */
+const customAhead = "1 day";
+
+/** SQL: the domain `d` is served to the world under a name of its owner's. */
+export const isEligible = sql<boolean>`(
   d.is_active and d.verified_at is not null and d.points_here_at is not null and d.setup_type <> 'temporary'
-  and exists (select from environments e where e.id = d.environment_id and e.state = 'serving')
-  and not exists (
-    select from certificates c
-    where c.environment_id = d.environment_id and c.not_before <= ${now}::timestamptz and c.not_after > ${now}::timestamptz
-      and (d.name = any(c.names) or '*.' || substring(d.name from '[.](.*)$') = any(c.names))
-      and (c.source = 'custom' or ${now}::timestamptz < c.not_after
-        - (c.not_after - c.not_before) * (1.0 / 3 + ${spread}::float8 * abs(hashtext(d.id::text) % 1000) / 1000))))`;
+  and exists (select from environments e where e.id = d.environment_id and e.state = 'serving'))`;
+
+/** SQL: when a certificate is wanted that follows those that are valid now for the domain `d`; null: there is none. */
+export const nextWantedAt = (now: Date) => sql<Date | null>`(
+  select max(case c.source
+    when 'custom' then c.not_after - least(interval '${sql.raw(customAhead)}', (c.not_after - c.not_before) / 3)
+    else c.not_after - (c.not_after - c.not_before) * (1.0 / 3 + ${spread}::float8 * abs(hashtext(d.id::text) % 1000) / 1000)
+    end)
+  from certificates c
+  where c.environment_id = d.environment_id and c.not_before <= ${now}::timestamptz and c.not_after > ${now}::timestamptz
+    and (d.name = any(c.names) or '*.' || substring(d.name from '[.](.*)$') = any(c.names)))`;
+
+const isWanted = (now: Date) => sql<boolean>`(
+  ${isEligible} and coalesce(${nextWantedAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
 
 /** The domain that is due, held for so many seconds; null where there is none. Takes orders that were begun first. */
 export async function claimOrder(database: Database, now: Date, seconds: number): Promise<ClaimedOrder | null> {
@@ -115,12 +122,13 @@ export async function keepKey(
 }
 
 const ended = { url: null, names: [], certificate_id: null, key_sealed: null, claimed_until: null };
+const untroubled = { failures: 0, last_error: null, last_error_at: null, limited_until: null };
 
 /** The certificate is there. The names that came along are tried again with the next one, which is not begun before that. */
 export async function endOrder(transaction: DatabaseTransaction, domainId: string, nextTryAt: Date): Promise<void> {
   await transaction
     .updateTable("certificate_orders")
-    .set({ ...ended, left_out: [], next_try_at: nextTryAt, failures: 0, last_error: null, last_error_at: null })
+    .set({ ...ended, ...untroubled, left_out: [], next_try_at: nextTryAt })
     .where("domain_id", "=", domainId)
     .execute();
   await transaction.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
@@ -134,17 +142,20 @@ export interface Setback {
   readonly isOver: boolean;
   /** It counts as a failure, after which it is waited longer. */
   readonly isFailure: boolean;
+  /** Until when the authority takes none; null where that is not why. */
+  readonly limitedUntil: Date | null;
   readonly leftOut: readonly string[];
 }
 
 /** Ends a try, and says when the next one is. */
 export async function setBack(database: Database, domainId: string, now: Date, setback: Setback): Promise<void> {
-  const { error, nextTryAt, isOver, isFailure, leftOut } = setback;
+  const { error, nextTryAt, isOver, isFailure, limitedUntil, leftOut } = setback;
   await database
     .updateTable("certificate_orders")
     .set(({ eb }) => ({
       ...(isOver ? ended : { claimed_until: null }),
       next_try_at: nextTryAt,
+      limited_until: limitedUntil,
       left_out: [...leftOut],
       ...(isFailure && { failures: eb("failures", "+", 1) }),
       ...(error !== null && { last_error: error, last_error_at: now }),

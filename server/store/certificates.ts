@@ -61,9 +61,13 @@ export function isFor(certificate: string, domain: string): RawBuilder<boolean> 
 }
 
 /**
- * Those that a served name has a use for, and that are not over: a customer's own before those that were ordered, and the one
- * that is valid longest first.
+ * SQL: of several for the same name, the one to show first. A customer's own come before those that were ordered: of them
+ * the one that was given last, of the others the one that is valid longest.
  */
+export const shownFirst = sql`c.source desc, case when c.source = 'custom' then c.created_at end desc nulls last,
+  c.not_after desc, c.created_at desc, c.id`;
+
+/** Those that a served name has a use for, and that are not over, in the order in which they are to be shown. */
 export async function listCertificates(database: Database): Promise<ShownCertificate[]> {
   return database
     .selectFrom("certificates as c")
@@ -78,10 +82,7 @@ export async function listCertificates(database: Database): Promise<ShownCertifi
           .where(isFor("c", "d")),
       ),
     )
-    .orderBy("c.source", "desc")
-    .orderBy("c.not_after", "desc")
-    .orderBy("c.created_at", "desc")
-    .orderBy("c.id")
+    .orderBy(shownFirst)
     .execute();
 }
 

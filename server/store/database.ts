@@ -389,6 +389,7 @@ export interface CertificateOrders {
   failures: Generated<number>;
   last_error: string | null;
   last_error_at: Moment;
+  limited_until: Moment;
 }
 
 export interface BegunOrders {

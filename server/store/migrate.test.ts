@@ -342,6 +342,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     failures: true,
     last_error: true,
     last_error_at: true,
+    limited_until: true,
   },
   begun_orders: {
     id: true,

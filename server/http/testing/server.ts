@@ -105,6 +105,9 @@ const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
 
+/** Nothing answers there. */
+export const acmeUrl = "https://ca.example/directory";
+
 /** A body of `POST /sites` that is right. */
 export function siteWish(companyId: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
@@ -174,6 +177,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       downloadHours: 72,
       sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),
+      acmeUrl,
       hasMailServer: options.hasMailServer ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },

@@ -49,7 +49,9 @@ create table certificate_orders (
   next_try_at timestamptz not null default now(),
   failures integer not null default 0,
   last_error text,
-  last_error_at timestamptz
+  last_error_at timestamptz,
+  -- The authority said that it takes none for this before that.
+  limited_until timestamptz
 );
 create index certificate_orders_claimed on certificate_orders (claimed_until) where claimed_until is not null;
 
