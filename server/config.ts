@@ -112,6 +112,10 @@ export const settings = v.object({
     "^.+$",
     "a file with the roots, in PEM, that the certificate authority's own address is checked with",
   ),
+  SITEWRIGHT_METRICS_TOKEN: textOrNone(
+    "^[!-~]{16,200}$",
+    "the token that /metrics is read with: 16 to 200 visible ASCII characters without spaces",
+  ),
   SITEWRIGHT_CRON_RUNS: whole(0, 32, "in how many sites at once WordPress's due events are run (0: in none)"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
@@ -181,6 +185,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_ACME_URL: null,
     SITEWRIGHT_ACME_EMAIL: null,
     SITEWRIGHT_ACME_CA_FILE: null,
+    SITEWRIGHT_METRICS_TOKEN: null,
     // Visitors need the processors too.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
     SITEWRIGHT_LOG_LEVEL: "info",
@@ -258,6 +263,8 @@ export interface Config {
   readonly acmeEmail: string | null;
   /** The roots that the authority's own address is checked with; null: the usual ones. */
   readonly acmeCaFile: string | null;
+  /** What `/metrics` is read with; null: only this machine reads it. */
+  readonly metricsToken: string | null;
   /** In how many environments the events that are due are run at the same time; 0: in none. */
   readonly cronRuns: number;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
@@ -305,6 +312,7 @@ const secretSettings = new Set([
   "SITEWRIGHT_FIRST_API_KEY",
   "SITEWRIGHT_ARCHIVE_URL",
   "SITEWRIGHT_SMTP_URL",
+  "SITEWRIGHT_METRICS_TOKEN",
 ]);
 
 function wrongValues(values: Record<string, unknown>): string[] {
@@ -404,6 +412,7 @@ function freeze(values: Settings): Config {
     acmeUrl: values.SITEWRIGHT_ACME_URL,
     acmeEmail: values.SITEWRIGHT_ACME_EMAIL,
     acmeCaFile: values.SITEWRIGHT_ACME_CA_FILE,
+    metricsToken: values.SITEWRIGHT_METRICS_TOKEN,
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });

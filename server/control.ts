@@ -207,6 +207,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       hasMailServer: config.smtpUrl !== null,
     },
     limits: config,
+    metricsToken: config.metricsToken,
     log,
   });
   started.defer(() => server.close());

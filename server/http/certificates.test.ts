@@ -168,7 +168,8 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect((await stateAt(two.path)).certificate).toEqual(before);
     expect((await stateAt(one.path)).certificate.fingerprint).not.toBe(before.fingerprint);
     await give(one.path, [one.name, two.name]);
-    expect(await kept(one.environment)).toEqual([[one.name, two.name]]);
+    expect(await kept(one.environment)).toEqual([[two.name], [one.name, two.name]]);
+    expect((await stateAt(two.path)).certificate.fingerprint).not.toBe(before.fingerprint);
   });
 
   it("does the same with wildcards", async () => {
@@ -180,6 +181,8 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect(await kept(one.environment)).toEqual([[`*.${base}`], [`a.${base}`]]);
     expect((await stateAt(one.path)).certificate.names).toEqual([`a.${base}`]);
     await give(two.path, [`*.${base}`]);
+    expect(await kept(one.environment)).toEqual([[`a.${base}`], [`*.${base}`]]);
+    await give(one.path, [`*.${base}`]);
     expect(await kept(one.environment)).toEqual([[`*.${base}`]]);
   });
 

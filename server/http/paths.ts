@@ -12,7 +12,9 @@ const patterns = [...methodsByPath].map(([path, same]) => ({
   methods: same.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method])),
 }));
 
-const fixed = [{ pattern: /^\/(v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+)?$/, methods: ["GET", "HEAD"] }];
+const fixed = [
+  { pattern: /^\/(metrics\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+)?$/, methods: ["GET", "HEAD"] },
+];
 
 /** The methods that a path answers to; none where there is no such path. */
 export function methodsOf(path: string): readonly string[] {

@@ -4,6 +4,7 @@ import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
 import { openApiDocument } from "@sitewright/contract/openapi.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { makeMetrics } from "@sitewright/server/app/metrics.ts";
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -18,6 +19,7 @@ import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts
 import { serveHome } from "./home.ts";
 import { makeGate, type Route } from "./identity.ts";
 import { makeInputReader } from "./input.ts";
+import { serveMetrics } from "./metrics.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { makeResponder } from "./respond.ts";
@@ -28,12 +30,14 @@ export const basePath = "/v2";
 export interface ServerOptions {
   readonly app: App;
   readonly limits: Limits;
+  /** For whoever reads `/metrics`. Absent or null: only this machine does. */
+  readonly metricsToken?: string | null;
   /** pino's interface. */
   readonly log: FastifyBaseLogger;
 }
 
 /** The server, not listening yet: `await server.listen({ host, port })`, `await server.close()`. */
-export function buildServer({ app, limits, log }: ServerOptions): FastifyInstance {
+export function buildServer({ app, limits, metricsToken = null, log }: ServerOptions): FastifyInstance {
   const count = makeRateLimits(limits);
   const server = fastify({
     loggerInstance: log,
@@ -66,6 +70,7 @@ export function buildServer({ app, limits, log }: ServerOptions): FastifyInstanc
   const document = JSON.stringify(openApiDocument());
   server.get(`${basePath}/openapi.json`, (_, reply) => reply.type("application/json; charset=utf-8").send(document));
   serveDownloads(server, app, stopping);
+  serveMetrics(server, makeMetrics(app), metricsToken);
   serveHome(server);
   return server;
 }

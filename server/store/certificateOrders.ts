@@ -44,7 +44,8 @@ export const nextWantedAt = (now: Date) => sql<Date | null>`(
   where c.environment_id = d.environment_id and c.not_before <= ${now}::timestamptz and c.not_after > ${now}::timestamptz
     and (d.name = any(c.names) or '*.' || substring(d.name from '[.](.*)$') = any(c.names)))`;
 
-const isWanted = (now: Date) => sql<boolean>`(
+/** SQL: the domain `d` is to have a certificate ordered. */
+export const isWanted = (now: Date) => sql<boolean>`(
   ${isEligible} and coalesce(${nextWantedAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
 
 /** The domain that is due, held for so many seconds; null where there is none. Takes orders that were begun first. */

@@ -30,9 +30,9 @@ export async function findDomainCertificate(
   return rows[0] ?? null;
 }
 
-/** Keeps the domain from being removed until the transaction ends. False where it is gone. */
+/** Whoever changes the domain or its certificates waits until the transaction ends. False where it is gone. */
 export async function lockDomain(transaction: DatabaseTransaction, domainId: string): Promise<boolean> {
-  const { rows } = await sql`select from domains where id = ${domainId} for key share`.execute(transaction);
+  const { rows } = await sql`select from domains where id = ${domainId} for no key update`.execute(transaction);
   return rows.length > 0;
 }
 

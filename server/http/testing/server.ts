@@ -89,6 +89,8 @@ export interface TestServerOptions {
   readonly openDownload?: App["openDownload"];
   /** Default: there is one. */
   readonly hasMailServer?: boolean;
+  /** Default: there is none. */
+  readonly metricsToken?: string;
 }
 
 const findUser: App["findUser"] = async (_environment, email) => ({
@@ -181,6 +183,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       hasMailServer: options.hasMailServer ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
+    metricsToken: options.metricsToken ?? null,
     log: options.log ?? silentLog,
   });
   const company = await createCompany(database, { name: "Ours" });
