@@ -1,0 +1,201 @@
+/** What authorities may answer besides what `pebble` does. */
+import { createPrivateKey, createPublicKey, verify } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Authority, startAuthority } from "../testing/authority.ts";
+import { type Acme, isForgotten, isUnknownAccount, openAcme } from "./client.ts";
+import { AcmeProblem, AcmeUnreachable } from "./problems.ts";
+import { keyAuthorization, makeKey, signRequest } from "./signing.ts";
+
+let authority: Authority;
+let acme: Acme;
+const accountKey = makeKey();
+const opened = (signal = new AbortController().signal) =>
+  openAcme({ directory: `${authority.origin}/dir`, roots: [authority.root], accountKey, signal });
+beforeEach(async () => {
+  authority = await startAuthority();
+  acme = opened();
+});
+afterEach(async () => {
+  await authority[Symbol.asyncDispose]();
+});
+
+const refusing = (type: string, status: number, headers: Readonly<Record<string, string>> = {}) => ({
+  status,
+  headers,
+  body: { type: `urn:ietf:params:acme:error:${type}`, detail: `It says ${type}`, status },
+});
+const at = (path: string) => authority.asked.filter((asked) => asked.path === path);
+const order = () => ({
+  status: "pending",
+  authorizations: [`${authority.origin}/authz/1`],
+  finalize: `${authority.origin}/finalize/1`,
+});
+const failure = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe("an account", () => {
+  test("is made with the key and the address, and known by its URL from then on", async () => {
+    authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
+    authority.tell("/order", { status: 201, headers: { location: `${authority.origin}/order/1` }, body: order() });
+    const account = await acme.openAccount("admin@example.com");
+    expect(account).toBe(`${authority.origin}/account/7`);
+    const [made] = at("/account");
+    expect(made?.head).toMatchObject({ alg: "ES256", url: `${authority.origin}/account`, jwk: { kty: "EC" } });
+    expect(JSON.parse(made?.payload ?? "")).toEqual({
+      termsOfServiceAgreed: true,
+      contact: ["mailto:admin@example.com"],
+    });
+    const made2 = await acme.newOrder(account, ["example.com", "www.example.com"]);
+    expect(made2.url).toBe(`${authority.origin}/order/1`);
+    const [ordered] = at("/order");
+    expect(ordered?.head).toMatchObject({ kid: account });
+    expect(ordered?.head).not.toHaveProperty("jwk");
+    expect(JSON.parse(ordered?.payload ?? "").identifiers).toEqual([
+      { type: "dns", value: "example.com" },
+      { type: "dns", value: "www.example.com" },
+    ]);
+  });
+
+  test("without an address has none, and without a URL is none", async () => {
+    authority.tell("/account", { status: 201, body: {} });
+    expect(await failure(acme.openAccount(null))).toBeInstanceOf(AcmeUnreachable);
+    expect(JSON.parse(at("/account")[0]?.payload ?? "")).toEqual({ termsOfServiceAgreed: true });
+  });
+});
+
+describe("a number that is refused", () => {
+  test("is followed by the one that came with the refusal", async () => {
+    authority.tell("/order/1", refusing("badNonce", 400), refusing("badNonce", 400), { body: order() });
+    expect((await acme.readOrder("kid", `${authority.origin}/order/1`)).value.status).toBe("pending");
+    const numbers = at("/order/1").map(({ head }) => head?.nonce);
+    expect(new Set(numbers).size).toBe(3);
+    expect(at("/nonce")).toHaveLength(1);
+  });
+
+  test("again and again is a refusal in the end", async () => {
+    authority.tell("/order/1", refusing("badNonce", 400));
+    expect(await failure(acme.readOrder("kid", `${authority.origin}/order/1`))).toMatchObject({ type: "badNonce" });
+    expect(at("/order/1")).toHaveLength(10);
+  });
+});
+
+describe("a refusal", () => {
+  test("has its type, its words and no time where none was said", async () => {
+    authority.tell("/order/1", refusing("unauthorized", 403));
+    const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
+    expect(error).toBeInstanceOf(AcmeProblem);
+    expect(error).toMatchObject({ type: "unauthorized", status: 403, message: "It says unauthorized", isLimit: false });
+    expect(error).toMatchObject({ retryAfter: null });
+  });
+
+  test.each([
+    ["120", 120_000],
+    ["0", 0],
+    ["soon", null],
+  ])("that is a limit tells how long it lasts: Retry-After: %s", async (after, retryAfter) => {
+    authority.tell("/order/1", refusing("rateLimited", 429, { "retry-after": after }));
+    const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
+    expect(error).toMatchObject({ isLimit: true, retryAfter });
+  });
+
+  test("may tell that by a date", async () => {
+    const until = new Date(Date.now() + 3_600_000);
+    authority.tell("/order/1", refusing("rateLimited", 429, { "retry-after": until.toUTCString() }));
+    const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
+    if (!(error instanceof AcmeProblem) || error.retryAfter === null) throw new Error("It is no limit with a time");
+    expect(error.retryAfter).toBeGreaterThan(3_500_000);
+    expect(error.retryAfter).toBeLessThanOrEqual(3_600_000);
+  });
+
+  test.each([
+    ["HTML", "<html><title>Bad gateway</title>"],
+    ["nothing", ""],
+    ["a list", "[1]"],
+  ])("without the protocol's form still has its status: %s", async (_, body) => {
+    authority.tell("/order/1", { status: 502, body });
+    const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
+    expect(error).toMatchObject({ type: "about:blank", status: 502, message: "status 502" });
+  });
+
+  test("is one line, and not endless", async () => {
+    const detail = `first\r\nsecond\u0000${"x".repeat(9_999)}`;
+    authority.tell("/order/1", { status: 400, body: { type: "other", detail } });
+    const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
+    if (!(error instanceof AcmeProblem)) throw new Error("It is no refusal");
+    expect(error.message).toMatch(/^first second x+$/);
+    expect(error.message).toHaveLength(500);
+  });
+
+  test("of what it no longer knows is told from others", async () => {
+    const problem = (type: string, status: number) => new AcmeProblem({ type, status, detail: "", retryAfter: null });
+    expect(isForgotten(problem("malformed", 400))).toBe(true);
+    expect(isForgotten(problem("about:blank", 404))).toBe(true);
+    expect(isForgotten(problem("unauthorized", 403))).toBe(false);
+    expect(isUnknownAccount(problem("accountDoesNotExist", 400))).toBe(true);
+    expect(isUnknownAccount(new Error("accountDoesNotExist"))).toBe(false);
+  });
+});
+
+describe("no answer of the protocol", () => {
+  test.each([
+    ["HTML", "<html>"],
+    ["another order of things", { status: "fine" }],
+    ["links without TLS", { status: "pending", authorizations: ["http://127.0.0.1/"], finalize: "https://x/" }],
+  ])("is %s with 200", async (_, body) => {
+    authority.tell("/order/1", { body });
+    const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
+    expect(error).toBeInstanceOf(AcmeUnreachable);
+    expect(error).toMatchObject({ message: expect.stringContaining("not one of ACME") });
+  });
+
+  test("is more than a million bytes", async () => {
+    authority.tell("/order/1", { body: "x".repeat(1_000_001) });
+    expect(await failure(acme.readOrder("kid", `${authority.origin}/order/1`))).toBeInstanceOf(AcmeUnreachable);
+  });
+
+  test("is one of a host that nobody vouches for", async () => {
+    const strangers = openAcme({
+      directory: `${authority.origin}/dir`,
+      roots: null,
+      accountKey,
+      signal: new AbortController().signal,
+    });
+    const error = await failure(strangers.openAccount(null));
+    expect(error).toBeInstanceOf(AcmeUnreachable);
+    expect(authority.asked).toEqual([]);
+  });
+
+  test("is none at all, when the process stops: that is no fault of the authority's", async () => {
+    const stopping = new AbortController();
+    authority.tell("/order/1", { body: null });
+    const asking = failure(opened(stopping.signal).readOrder("kid", `${authority.origin}/order/1`));
+    await expect.poll(() => at("/order/1").length).toBe(1);
+    stopping.abort();
+    expect(await asking).not.toBeInstanceOf(AcmeUnreachable);
+  });
+
+  test("a directory that was not there once is asked for again", async () => {
+    authority.tell("/dir", { status: 500, body: "no" });
+    expect(await failure(acme.openAccount(null))).toMatchObject({ status: 500 });
+    const links = { newNonce: "/nonce", newAccount: "/account", newOrder: "/order" };
+    const whole = Object.entries(links).map(([name, path]) => [name, `${authority.origin}${path}`]);
+    authority.tell("/dir", { body: Object.fromEntries(whole) });
+    authority.tell("/account", { status: 200, headers: { location: `${authority.origin}/account/7` }, body: {} });
+    expect(await acme.openAccount(null)).toBe(`${authority.origin}/account/7`);
+  });
+});
+
+test("what is signed can be checked with the key, and the content of a challenge names it", () => {
+  const key = createPrivateKey(accountKey);
+  const request = { key, account: null, nonce: "n", url: "https://ca.example/x", payload: null };
+  const { protected: head, payload, signature } = JSON.parse(signRequest(request));
+  expect(payload).toBe("");
+  const publicKey = createPublicKey(key);
+  const bytes = Buffer.from(signature, "base64url");
+  const signed = Buffer.from(`${head}.${payload}`);
+  expect(verify("sha256", signed, { key: publicKey, dsaEncoding: "ieee-p1363" }, bytes)).toBe(true);
+  expect(keyAuthorization("token", key)).toMatch(/^token\.[A-Za-z0-9_-]{43}$/);
+});

@@ -1,0 +1,74 @@
+/** An authority that answers what a test tells it to, by TLS. It checks no signatures: `pebble` does. */
+import { once } from "node:events";
+import { createServer } from "node:https";
+import { makeCertificate } from "./openssl.ts";
+
+export interface Told {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON; null: it never answers. */
+  readonly body?: string | object | null;
+}
+
+export interface Asked {
+  readonly path: string;
+  readonly method: string;
+  /** What was signed; null where nothing was. */
+  readonly head: Readonly<Record<string, unknown>> | null;
+  readonly payload: string;
+}
+
+export interface Authority extends AsyncDisposable {
+  readonly origin: string;
+  /** PEM. */
+  readonly root: string;
+  readonly asked: readonly Asked[];
+  /** By path. Of several the first is answered first, and the last again and again. */
+  readonly tell: (path: string, ...answers: readonly Told[]) => void;
+}
+
+/** At first it has a directory, and numbers for requests. */
+export async function startAuthority(): Promise<Authority> {
+  const { cert, key } = await makeCertificate({ names: ["127.0.0.1"] });
+  const answers = new Map<string, Told[]>();
+  const asked: Asked[] = [];
+  let nonces = 0;
+  const server = createServer({ cert, key }, async (request, response) => {
+    let text = "";
+    for await (const piece of request) text += String(piece);
+    const path = request.url ?? "";
+    asked.push({ path, method: request.method ?? "", ...read(text) });
+    const left = answers.get(path) ?? [];
+    const told = (left.length > 1 ? left.shift() : left[0]) ?? { status: 404, body: {} };
+    if (told.body === null) return;
+    nonces += 1;
+    response.writeHead(told.status ?? 200, { "replay-nonce": `number-${nonces}`, ...told.headers });
+    response.end(typeof told.body === "object" ? JSON.stringify(told.body) : (told.body ?? ""));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const origin = `https://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+  const links = { newNonce: `${origin}/nonce`, newAccount: `${origin}/account`, newOrder: `${origin}/order` };
+  answers.set("/dir", [{ body: links }]);
+  answers.set("/nonce", [{}]);
+  return {
+    origin,
+    root: cert,
+    asked,
+    tell: (path, ...told) => void answers.set(path, [...told]),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function read(text: string): Pick<Asked, "head" | "payload"> {
+  if (text === "") return { head: null, payload: "" };
+  const { protected: head, payload } = JSON.parse(text);
+  return { head: JSON.parse(decode(head)), payload: decode(payload) };
+}
+
+const decode = (text: string): string => Buffer.from(text, "base64url").toString();
