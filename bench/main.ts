@@ -12,6 +12,7 @@ import { loadConfig } from "@sitewright/server/config.ts";
 import { measureBackups } from "./backups.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measureDns } from "./dns.ts";
+import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
@@ -22,7 +23,7 @@ import { median, percentile, timed } from "./statistics.ts";
 
 const sites = 20;
 const laterStarts = 5;
-const parts = ["starts", "creation", "environments", "backups", "neighbours", "page", "dns"];
+const parts = ["starts", "creation", "environments", "backups", "neighbours", "page", "dns", "domains"];
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
@@ -157,6 +158,10 @@ try {
     say("DNS with ten thousand zones, beside knot …");
     await untilQuiet();
     figures.push(...(await measureDns(say)));
+  }
+  if (isWanted("domains")) {
+    say("domains that point here already, by TLS …");
+    figures.push(...(await measureDomains(clone.folder, installation.data)));
   }
 } finally {
   await installation.stop();

@@ -3,14 +3,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sealer } from "./sealing.ts";
 
-/** Both in PEM. */
-export interface EdgeCertificateSecret {
+/** PEM. */
+export interface CertificateSecret {
   readonly key: string;
   readonly chain: string;
 }
 
 /** Rejects where there is none, where it was sealed with another key or for another certificate, or is no such thing. */
-export async function readEdgeCertificate(folder: string, id: string, sealer: Sealer): Promise<EdgeCertificateSecret> {
+export async function readEdgeCertificate(folder: string, id: string, sealer: Sealer): Promise<CertificateSecret> {
   if (!/^[0-9a-z-]+$/i.test(id)) throw new Error("A certificate's id has letters, digits and hyphens only");
   const content: unknown = JSON.parse(sealer.open(await readFile(join(folder, id)), `edge-certificate:${id}`));
   const key: unknown = typeof content === "object" && content !== null ? Reflect.get(content, "key") : null;

@@ -14,6 +14,8 @@ export interface Pebble extends AsyncDisposable {
   readonly directory: string;
   /** PEM of the root that its own address is checked with. */
   readonly root: string;
+  /** Leads every name to this machine: an address and a port. */
+  readonly resolver: string;
   /** Its log so far. */
   readonly lines: readonly string[];
 }
@@ -64,6 +66,7 @@ export async function startPebble({ httpPort }: { readonly httpPort: number }): 
   return {
     directory: `https://127.0.0.1:${port}/dir`,
     root: cert,
+    resolver: `127.0.0.1:${dns}`,
     lines,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -90,8 +93,8 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Pebble takes a number only. Nobody else asks for a free one twice. */
-async function freePort(): Promise<number> {
+/** For a program that takes a number only. Nobody else asks for a free one twice. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -39,7 +39,7 @@ export async function startAuthority(): Promise<Authority> {
     const path = request.url ?? "";
     asked.push({ path, method: request.method ?? "", ...read(text) });
     const left = answers.get(path) ?? [];
-    const told = (left.length > 1 ? left.shift() : left[0]) ?? { status: 404, body: {} };
+    const told: Told = (left.length > 1 ? left.shift() : left[0]) ?? { status: 404, body: {} };
     if (told.body === null) return;
     nonces += 1;
     response.writeHead(told.status ?? 200, { "replay-nonce": `number-${nonces}`, ...told.headers });
