@@ -5,7 +5,6 @@ import { mostPemBytes, readCustomCertificate } from "./checkCustom.ts";
 import { readBlocks } from "./pem.ts";
 import { type Made, makeCertificate, openssl } from "./testing/openssl.ts";
 
-const now = new Date();
 const names = ["shop.example.com"];
 
 let root: Made;
@@ -26,7 +25,7 @@ function read(given: {
   readonly names?: readonly string[];
   readonly now?: Date;
 }) {
-  return readCustomCertificate({ key: own.key, cert: own.cert + between.cert, names, now, ...given });
+  return readCustomCertificate({ key: own.key, cert: own.cert + between.cert, names, now: new Date(), ...given });
 }
 
 /** The sentence and the field it is about. */
