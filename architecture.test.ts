@@ -62,7 +62,7 @@ const mayImport: Record<string, readonly string[]> = {
   server: ["runtimes"],
   supervisor: ["server", "runtimes"],
   e2e: [],
-  bench: ["server", "runtimes", "runtimes/playground", "edge", "dns", "supervisor", "e2e"],
+  bench: ["server", "server/certificates", "runtimes", "runtimes/playground", "edge", "dns", "supervisor", "e2e"],
   tools: [],
 };
 

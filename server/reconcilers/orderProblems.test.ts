@@ -140,7 +140,7 @@ describe("an account", () => {
     await addReady("a.example");
     await work(Date.now());
     expect([asked("/account"), asked("/order")]).toEqual([2, 2]);
-    expect(await order()).toMatchObject({ failures: 1 });
+    expect(await order()).toMatchObject({ failures: 2, last_error: expect.stringMatching(/Who are you\?$/) });
   });
 
   test("is one for all processes, though they ask for it at once", async () => {
