@@ -160,6 +160,7 @@ describe("a setting", () => {
     ["DATABASE_URL", "postgresql://me:hidden@local host:port/db"],
     ["SITEWRIGHT_FIRST_API_KEY", "hidden"],
     ["SITEWRIGHT_FIRST_API_KEY", "sk_hidden with a space"],
+    ["SITEWRIGHT_METRICS_TOKEN", "hidden"],
   ])("%s is refused without being repeated, because it holds a secret", (name, value) => {
     const [problem] = problemsOf({ [name]: value });
     expect(problem).toMatch(new RegExp(`^${name} .*Accepted: `));
