@@ -69,9 +69,9 @@ async function measureOne({ installation, site, tlsPort }: Place, name: string, 
 
 async function measureAll(place: Place, names: readonly string[], moreOf: (name: string) => Promise<object>) {
   const taken: number[] = [];
+  await untilAtRest();
   for (const name of names) {
     const more = await moreOf(name);
-    await untilAtRest();
     taken.push(await measureOne(place, name, more));
   }
   return taken;
@@ -101,6 +101,7 @@ export async function measureDomains(clone: string, data: string): Promise<Figur
     SITEWRIGHT_DATA: join(folder, "data"),
     SITEWRIGHT_RUN: join(folder, "run"),
     SITEWRIGHT_ASSETS: join(data, "assets"),
+    SITEWRIGHT_SPARE_WORKERS: "1",
     SITEWRIGHT_EDGE_PORT: String(edgePort),
     SITEWRIGHT_EDGE_TLS_PORT: String(tlsPort),
     SITEWRIGHT_EDGE_ADDRESSES: "127.0.0.1",
