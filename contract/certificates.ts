@@ -78,7 +78,7 @@ export const getCertificate = endpoint({
   method: "GET",
   summary: "Tell which certificate a domain has",
   description:
-    "`certificate` is the one that visitors are shown, or the last one where none is valid; null where there never was any. `order` is about the certificate authority of the installation; null where it has none, and for domains that are not served, not verified or do not point here.",
+    "`certificate` is the one that visitors are shown, or the last one where none is valid; null where there never was any. `order` is about the certificate authority of the installation; null where it has none, and for domains that are not served or do not point here.",
   responses: state("The certificate, and what is ordered."),
   verb: "read",
 });

@@ -121,7 +121,6 @@ describe("a domain that points here", () => {
 
   test.each([
     ["is not served", { is_active: false }],
-    ["is not verified", { verified_at: null }],
     ["points elsewhere", { points_here_at: null }],
     ["is the installation's own", { setup_type: "temporary" as const }],
   ])("but not where it %s", async (_, columns) => {

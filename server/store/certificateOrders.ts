@@ -31,7 +31,7 @@ const customAhead = "1 day";
 
 /** SQL: the domain `d` is served to the world under a name of its owner's. */
 export const isEligible = sql<boolean>`(
-  d.is_active and d.verified_at is not null and d.points_here_at is not null and d.setup_type <> 'temporary'
+  d.is_active and d.points_here_at is not null and d.setup_type <> 'temporary'
   and exists (select from environments e where e.id = d.environment_id and e.state = 'serving'))`;
 
 /** SQL: when a certificate is wanted that follows those that are valid now for the domain `d`; null: there is none. */
