@@ -1,15 +1,15 @@
 /** What is written down when a request has been answered. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+
 import type { FoundRoute, NoRoute } from "./findRoute.ts";
 import { withoutSecrets } from "./logs/masks.ts";
 import { type NoAnswerReason, reasonOf } from "./upstream.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
+import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./visitorHttp.ts";
 
 export interface Answered {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly socket: Socket;
+  readonly request: VisitorRequest;
+  readonly response: VisitorResponse;
+  readonly socket: VisitorSocket;
   readonly address: string;
   readonly fromPhp: boolean;
   readonly found: FoundRoute | NoRoute;
@@ -25,7 +25,7 @@ export function noteAnswer({ logs, log }: EdgeParts, answered: Answered): void {
   if (typeof found !== "string") noteAccess(logs, answered, found);
   log.debug(
     {
-      host: request.headers.host,
+      host: hostOf(request),
       method: request.method,
       // Without the query: passwords and keys travel there.
       path: request.url?.split("?", 1)[0],
@@ -50,7 +50,7 @@ function noteAccess(
     url: path.url,
     httpVersion: request.httpVersion,
     status: response.headersSent ? response.statusCode : leftEarly,
-    bytes: sentSinceLast(socket),
+    bytes: response.bytesSent ?? sentSinceLast(socket),
     referrer: request.headers.referer,
     userAgent: request.headers["user-agent"],
     milliseconds,
@@ -83,10 +83,10 @@ export function noteUnanswered(
   log.warn({ environment: environmentId, reason, err: error }, "PHP gave no answer");
 }
 
-const sentBefore = new WeakMap<Socket, number>();
+const sentBefore = new WeakMap<VisitorSocket, number>();
 
-/** Answers on one connection come one after the other. */
-function sentSinceLast(socket: Socket): number {
+/** By HTTP/1.1, answers on one connection come one after the other. */
+function sentSinceLast(socket: VisitorSocket): number {
   const sent = socket.bytesWritten;
   const before = sentBefore.get(socket) ?? 0;
   sentBefore.set(socket, sent);

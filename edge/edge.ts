@@ -5,7 +5,8 @@
  * It starts from the table in its file and needs nobody to go on serving from it.
  */
 import { randomBytes } from "node:crypto";
-import type { Server } from "node:http";
+import type { Server as HttpServer } from "node:http";
+import type { Server } from "node:net";
 import { createAdminServer } from "./admin.ts";
 import { createCollapse } from "./collapse.ts";
 import { createLogins } from "./logins.ts";
@@ -15,6 +16,7 @@ import { listen, listenOnSocket } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
 import { createCertificates, type ReadCertificate } from "./tls/certificates.ts";
 import { tlsOptions } from "./tls/options.ts";
+import type { SecureServer } from "./tls/secureServer.ts";
 import { createTraffic } from "./traffic.ts";
 import { createTurns } from "./turns.ts";
 import type { Upstream } from "./upstream.ts";
@@ -66,19 +68,22 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
   const routes = createRoutes(upstream, writes, (table) => certificates?.set(table.certificates ?? []));
   const served = { collapse: createCollapse(writes), turns: createTurns(), traffic: createTraffic() };
-  const secure = { tlsPort: () => portOrNull(overTls) };
+  const secure = {
+    tlsPort: () => portOrNull(overTls),
+    areTogether: (shown: string, asked: string) => certificates?.areTogether(shown, asked) ?? false,
+  };
   const logins = createLogins();
   const parts: EdgeParts = { routes, ...secure, upstream, writes, ...served, logins, limits, logs, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const overTls = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
   const admin = createAdminServer(parts, () => portOf(visitors));
-  const servers: readonly Server[] = [visitors, loopback, admin, ...(overTls === null ? [] : [overTls])];
+  const servers: readonly HttpServer[] = [visitors, loopback, admin];
   const renewTicketKeys = () => overTls?.setTicketKeys(randomBytes(ticketKeyBytes));
   const renewing = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
   const close = (grace: number) => {
     clearInterval(renewing);
-    return Promise.all(servers.map((server) => closeServer(server, grace)));
+    return Promise.all([...servers.map((server) => closeServer(server, grace)), overTls?.close(grace)]);
   };
 
   await routes.set(
@@ -87,7 +92,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   try {
     await listen(visitors, { host: options.host, port: options.port });
     if (overTls !== null && options.tls !== undefined) {
-      await listen(overTls, { host: options.host, port: options.tls.port });
+      await listen(overTls.gate, { host: options.host, port: options.tls.port });
     }
     await listenOnSocket(loopback, options.loopbackSocket, "everybody");
     await listenOnSocket(admin, options.adminSocket, "owner");
@@ -108,7 +113,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 }
 
 /** Also of a server that never listened. */
-function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
+function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
     // `close` lets go of connections that are idle when it is called, not of those that become idle afterwards.
@@ -126,6 +131,6 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-function portOrNull(server: Server | null): number | null {
-  return server === null ? null : portOf(server);
+function portOrNull(secure: SecureServer | null): number | null {
+  return secure === null ? null : portOf(secure.gate);
 }

@@ -1,9 +1,9 @@
 /** From the head of a request to the site it is for. */
-import type { IncomingMessage } from "node:http";
 import { readHost } from "./hosts.ts";
 import { readPath, splitTarget, type VisitorPath } from "./path.ts";
 import type { Route, Routes } from "./routes.ts";
 import { isEmpty } from "./tableFile.ts";
+import { hostOf, type VisitorRequest } from "./visitorHttp.ts";
 
 export interface FoundRoute {
   readonly route: Route;
@@ -16,9 +16,9 @@ export interface FoundRoute {
 export type NoRoute = "badRequest" | "unknownHost" | "away" | "starting";
 
 /** Gives the name of the page to answer with where the request is for no site. */
-export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute | NoRoute {
+export function findRoute(request: VisitorRequest, routes: Routes): FoundRoute | NoRoute {
   const target = splitTarget(request.url ?? "");
-  const host = target.host ?? (hasOneHost(request) ? request.headers.host : undefined);
+  const host = target.host ?? hostOf(request);
   const name = readHost(host);
   const path = readPath(target.url);
   if (host === undefined || name === null || path === null) return "badRequest";
@@ -27,9 +27,4 @@ export function findRoute(request: IncomingMessage, routes: Routes): FoundRoute 
   // Before anybody has said which sites there are, no name is one that nobody has.
   if (isEmpty(routes.table())) return "starting";
   return routes.isAway(name) ? "away" : "unknownHost";
-}
-
-/** Node keeps the first of two Host headers; a proxy before us may have believed the second. */
-function hasOneHost(request: IncomingMessage): boolean {
-  return request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length === 1;
 }

@@ -1,5 +1,5 @@
 /** Which headers pass through the edge, in both directions. */
-import { type IncomingMessage, validateHeaderName, validateHeaderValue } from "node:http";
+import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
 
 /** They are about one connection and mean nothing on the next (RFC 9110, section 7.6.1). */
 const hopByHop = new Set([
@@ -33,7 +33,10 @@ const untrustedPrefixes = ["x-forwarded-", "x-cluster-", "cf-"];
 const fromPhpOnly = new Set(["status", "x-powered-by"]);
 
 /** The visitor's headers as PHP may see them, with `host` as the one that was routed by. */
-export function toUpstream(message: IncomingMessage, host: string): Record<string, string | readonly string[]> {
+export function toUpstream(
+  message: { readonly headers: IncomingHttpHeaders },
+  host: string,
+): Record<string, string | readonly string[]> {
   const perConnection = namedByConnection(message.headers.connection);
   const headers: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(message.headers)) {
@@ -59,9 +62,14 @@ export function toVisitor(headers: readonly (readonly [name: string, value: stri
   });
 }
 
-/** A header named `x_forwarded_for` would reach PHP under the same name as `x-forwarded-for`. */
+/** A header named `x_forwarded_for` would reach PHP under the same name as `x-forwarded-for`; `:path` is none at all. */
 function isUntrusted(name: string): boolean {
-  return name.includes("_") || untrusted.has(name) || untrustedPrefixes.some((prefix) => name.startsWith(prefix));
+  return (
+    name.startsWith(":") ||
+    name.includes("_") ||
+    untrusted.has(name) ||
+    untrustedPrefixes.some((prefix) => name.startsWith(prefix))
+  );
 }
 
 function namedByConnection(value: string | undefined): ReadonlySet<string> {

@@ -3,9 +3,10 @@
  * of that again a part: what WordPress takes orders from although it came as a GET, and what has something with it,
  * which could not be asked twice.
  */
-import type { IncomingMessage } from "node:http";
+
 import type { VisitorPath } from "./path.ts";
 import { hasBody } from "./uploads.ts";
+import type { VisitorRequest } from "./visitorHttp.ts";
 
 const readingMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -26,7 +27,7 @@ const writingFields = ["_wpnonce", "_method", "doing_wp_cron", "add-to-cart", "w
 
 /** `script` is the one that `resolve` has found, wherever a network of sites has it. */
 export function mayWrite(
-  request: Pick<IncomingMessage, "method" | "headers">,
+  request: Pick<VisitorRequest, "method" | "headers" | "stream">,
   { query }: Pick<VisitorPath, "query">,
   script: string,
 ): boolean {

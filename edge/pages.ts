@@ -1,5 +1,5 @@
 /** What the edge says in its own words, when there is no site to speak: plain, and with what to do next. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 interface Page {
   readonly status: number;
@@ -37,6 +37,12 @@ const pages = {
     code: "address_denied",
     title: "This site can't be reached from here",
     text: "The people who run the site don't allow visits from your address.",
+  },
+  misdirected: {
+    status: 421,
+    code: "misdirected",
+    title: "This connection was made for another site",
+    text: "Your program began it with another name than it asks for now. Please load the page again.",
   },
   methodNotAllowed: {
     status: 405,
@@ -152,7 +158,7 @@ export interface MadePage {
  * A page in the form that the visitor's `Accept` asks for: HTML, the JSON that WordPress' own REST interface uses
  * for errors, or one line of text. Tells search engines and caches to forget it.
  */
-export function makePage(request: Pick<IncomingMessage, "headers">, name: PageName): MadePage {
+export function makePage(request: Pick<VisitorRequest, "headers">, name: PageName): MadePage {
   const page: Page = pages[name];
   const [type, body] = write(page, request.headers.accept);
   const headers = {
@@ -180,8 +186,8 @@ export function escapeText(text: string): string {
 
 /** Answers with a page; `more` are further headers. */
 export function sendPage(
-  request: Pick<IncomingMessage, "headers">,
-  response: ServerResponse,
+  request: Pick<VisitorRequest, "headers">,
+  response: VisitorResponse,
   name: PageName,
   more: Readonly<Record<string, string>> = {},
 ): void {

@@ -1,5 +1,5 @@
 /** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+
 import type { Readable } from "node:stream";
 import { addressOf } from "./address.ts";
 import { noteNoAnswer } from "./answered.ts";
@@ -16,6 +16,7 @@ import {
   type UpstreamTask,
 } from "./upstream.ts";
 import type { EdgeParts, Limits, Visit } from "./visit.ts";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Script {
   readonly script: string;
@@ -47,7 +48,7 @@ export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts
 }
 
 /** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */
-export function breakOff(asked: Pick<IncomingMessage, "headers">, response: ServerResponse): void {
+export function breakOff(asked: Pick<VisitorRequest, "headers">, response: VisitorResponse): void {
   if (response.headersSent) response.destroy();
   else sendPage(asked, response, "unfinished", { connection: "close" });
 }
@@ -74,7 +75,7 @@ export async function answerWithPhp(visit: Visit, script: Script, parts: EdgePar
   }
 }
 
-function sendShared({ status, headers, body }: SharedPage, response: ServerResponse): void {
+function sendShared({ status, headers, body }: SharedPage, response: VisitorResponse): void {
   response.writeHead(status, toVisitor(headers)).end(body);
 }
 
@@ -111,7 +112,7 @@ async function havePageMade(
 }
 
 /** The visitor has left, or was told that it takes too long. */
-function isOver(response: ServerResponse): boolean {
+function isOver(response: VisitorResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
@@ -234,7 +235,7 @@ function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 
-function drained(response: ServerResponse): Promise<void> {
+function drained(response: VisitorResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((done) => {
     const finish = () => {

@@ -1,6 +1,6 @@
 /** Folders for sockets, and listening in them. */
 import { chmod, lstat, mkdir, rm } from "node:fs/promises";
-import type { Server } from "node:http";
+import type { Server } from "node:net";
 import path from "node:path";
 
 /** Who may connect: this user alone, or every user of this machine. */

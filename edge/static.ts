@@ -1,6 +1,5 @@
 /** Sends a file: type, length, ranges, validators and how long it may be kept. */
 import { createReadStream, read } from "node:fs";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -8,6 +7,7 @@ import { isUtf8MimeType, mime, type SendOptions, type SendResult, send } from "@
 import { type OpenFile, openFile } from "./openFile.ts";
 import { sendPage } from "./pages.ts";
 import type { Visit } from "./visit.ts";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 const readAt = promisify(read);
 const year = 365 * 24 * 60 * 60 * 1000;
@@ -41,7 +41,7 @@ export async function sendFile(visit: Visit, file: string): Promise<void> {
 }
 
 /** The library answers a HEAD with everything but the content, which is then read from the file that is open already. */
-function headOnly(request: IncomingMessage): Readable {
+function headOnly(request: VisitorRequest): Readable {
   return Object.create(request, { method: { value: "HEAD" } });
 }
 
@@ -65,7 +65,7 @@ function describe(result: SendResult, file: string): Readonly<Record<string, str
 }
 
 /** Sends what the head promised; breaks off where the file has become shorter, so that nobody takes it for whole. */
-async function sendPart(file: OpenFile, { headers }: SendResult, response: ServerResponse): Promise<void> {
+async function sendPart(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
   const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
   const length = Number(headers["Content-Length"]);
   if (length <= oneRead) {

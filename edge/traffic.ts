@@ -1,23 +1,24 @@
 /** What was sent to visitors, by environment, since this edge began. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Traffic {
   /** Counts what is sent until the response is over; a second time for the same response changes nothing. */
-  follow(request: IncomingMessage, response: ServerResponse, environmentId: string): void;
+  follow(request: VisitorRequest, response: VisitorResponse, environmentId: string): void;
   /** In bytes, heads included. */
   sent(): ReadonlyMap<string, number>;
 }
 
 export function createTraffic(): Traffic {
   const sent = new Map<string, number>();
-  const followed = new WeakSet<ServerResponse>();
+  const followed = new WeakSet<VisitorResponse>();
   return {
     follow({ socket }, response, environmentId) {
       if (followed.has(response)) return;
       followed.add(response);
       const before = socket.bytesWritten;
       response.once("close", () => {
-        sent.set(environmentId, (sent.get(environmentId) ?? 0) + socket.bytesWritten - before);
+        const bytes = response.bytesSent ?? socket.bytesWritten - before;
+        sent.set(environmentId, (sent.get(environmentId) ?? 0) + bytes);
       });
     },
     sent: () => sent,

@@ -1,29 +1,32 @@
 /** How much a visitor may send. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+
 import { type Readable, Transform } from "node:stream";
 import { makePage, type PageName } from "./pages.ts";
+import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export class UploadTooLarge extends Error {
   override readonly name = "UploadTooLarge";
 }
 
 /** Whether something follows the head. */
-export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
+export function hasBody({ headers, stream }: RequestHead): boolean {
+  if (stream !== undefined) return !stream.endAfterHeaders;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
 }
 
 /** Whether the request says itself that it is over the limit, so that nothing of it need be read. */
-export function announcesTooMuch(request: IncomingMessage, limitBytes: number): boolean {
+export function announcesTooMuch(request: VisitorRequest, limitBytes: number): boolean {
   return Number(request.headers["content-length"] ?? 0) > limitBytes;
 }
 
 /**
  * The request's body, or null where it has none. A body of announced length can't be longer than that; one that
- * comes in chunks is counted, and fails with `UploadTooLarge` once it is over the limit.
+ * comes in pieces is counted, and fails with `UploadTooLarge` once it is over the limit.
  */
-export function readBody(request: IncomingMessage, limitBytes: number): Readable | null {
+export function readBody(request: VisitorRequest, limitBytes: number): Readable | null {
   if (!hasBody(request)) return null;
-  if (request.headers["transfer-encoding"] === undefined) return request;
+  const { headers } = request;
+  if (headers["transfer-encoding"] === undefined && headers["content-length"] !== undefined) return request;
   let bytes = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -45,10 +48,10 @@ const lingerBytes = 64 * 1024 * 1024;
  * sending, and the page would be lost; so the rest is swallowed for a while.
  */
 export async function refuseUpload(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: VisitorRequest,
+  response: VisitorResponse,
   name: PageName = "tooLarge",
-  asked: Pick<IncomingMessage, "headers"> = request,
+  asked: Pick<VisitorRequest, "headers"> = request,
 ): Promise<void> {
   const page = makePage(asked, name);
   response.writeHead(page.status, { ...page.headers, connection: "close" });
@@ -58,7 +61,7 @@ export async function refuseUpload(
 }
 
 /** Resolves when the rest has come, was too much, or took too long. */
-function swallow(request: IncomingMessage): Promise<void> {
+function swallow(request: VisitorRequest): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();
   return new Promise((done) => {
     let bytes = 0;
@@ -79,7 +82,7 @@ function swallow(request: IncomingMessage): Promise<void> {
 }
 
 /** Whether it is a form with files, or a file by itself, as far as its head says. */
-export function isUpload({ headers }: Pick<IncomingMessage, "headers">): boolean {
+export function isUpload({ headers }: Pick<VisitorRequest, "headers">): boolean {
   const type = headers["content-type"] ?? "";
   return /^multipart\/form-data\b/i.test(type) || headers["content-disposition"] !== undefined;
 }

@@ -1,5 +1,5 @@
 /** One request on its way through the edge, and what the edge itself needs to answer any. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+
 import type { Collapse } from "./collapse.ts";
 import type { Logins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -8,11 +8,12 @@ import type { Route, Routes } from "./routes.ts";
 import type { Traffic } from "./traffic.ts";
 import type { Turns } from "./turns.ts";
 import type { Upstream } from "./upstream.ts";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 import type { Writes } from "./writes.ts";
 
 export interface Visit {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: VisitorRequest;
+  readonly response: VisitorResponse;
   readonly route: Route;
   readonly path: VisitorPath;
   /** As the visitor wrote it, with port. */
@@ -58,4 +59,6 @@ export interface EdgeParts {
   readonly log: EdgeLog;
   /** Where visitors come by TLS; null: nowhere. */
   readonly tlsPort: () => number | null;
+  /** Whether who came by TLS with one name may ask for the other there. */
+  readonly areTogether: (shown: string, asked: string) => boolean;
 }

@@ -1,11 +1,11 @@
 /** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
 import { addressOf } from "./address.ts";
 import { noteAnswer } from "./answered.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./findRoute.ts";
+import { createHttp2VisitorServer, type Handler } from "./http2Visitors.ts";
 import { answerLogin, isLoginLink } from "./login.ts";
 import { isForRest, mayWrite } from "./mayWrite.ts";
 import { sendPage } from "./pages.ts";
@@ -14,8 +14,11 @@ import { resolve } from "./resolve.ts";
 import { sendFile } from "./static.ts";
 import { answerChallenge } from "./tls/challenge.ts";
 import { sendToHttps } from "./tls/forceHttps.ts";
+import { isMisdirected } from "./tls/misdirected.ts";
+import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
 import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./uploads.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 /** A WordPress with many plugins sets many cookies. */
 const headBytes = 32 * 1024;
@@ -32,8 +35,11 @@ export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server 
 }
 
 /** Not listening yet. The same for visitors who come by TLS. */
-export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): TlsServer {
-  return prepare(createTlsServer({ ...serverOptions(parts), ...tls }), parts, { fromPhp: false, https: true });
+export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): SecureServer {
+  const way = { fromPhp: false, https: true };
+  const http1 = prepare(createServer(serverOptions(parts)), parts, way);
+  const bounds = { headBytes, idleMilliseconds: keepAliveMilliseconds };
+  return createSecureServer({ tls, http1, http2: createHttp2VisitorServer(handler(parts, way), parts.limits, bounds) });
 }
 
 function serverOptions({ limits }: EdgeParts) {
@@ -47,10 +53,20 @@ function serverOptions({ limits }: EdgeParts) {
   };
 }
 
-function prepare<Prepared extends Server>(server: Prepared, parts: EdgeParts, way: Way): Prepared {
-  const { limits } = parts;
+function prepare(server: Server, parts: EdgeParts, way: Way): Server {
+  const { answer, isWelcome } = handler(parts, way);
+  server.on("request", answer);
+  server.timeout = parts.limits.silenceSeconds * 1000;
+  server.on("checkContinue", (request, response) => {
+    if (isWelcome(request)) response.writeContinue();
+    answer(request, response);
+  });
+  return server;
+}
+
+function handler(parts: EdgeParts, way: Way): Handler {
   const { fromPhp } = way;
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
+  const answer = (request: VisitorRequest, response: VisitorResponse) => {
     const began = performance.now();
     const { socket } = request;
     // A connection that is closed has none any more.
@@ -64,14 +80,10 @@ function prepare<Prepared extends Server>(server: Prepared, parts: EdgeParts, wa
       giveUp(parts, request, response, error),
     );
   };
-  server.on("request", answer);
-  server.timeout = limits.silenceSeconds * 1000;
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    const isWelcome = !isDenied(findRoute(request, parts.routes), { request, fromPhp });
-    if (isWelcome && !announcesTooMuch(request, limits.uploadBytes)) response.writeContinue();
-    answer(request, response);
-  });
-  return server;
+  const isWelcome = (request: VisitorRequest) =>
+    !isDenied(findRoute(request, parts.routes), { request, fromPhp }) &&
+    !announcesTooMuch(request, parts.limits.uploadBytes);
+  return { answer, isWelcome };
 }
 
 /** How a request came. */
@@ -86,6 +98,7 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
   // Answering TRACE would read a visitor's cookies out to a script in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (typeof found === "string") return sendPage(request, response, found);
+  if (asking.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
   const visit = { ...asking, ...found };
   if (sendToHttps(visit, parts)) return;
   // A request that PHP made is waited for by one that has had its turn.
@@ -109,7 +122,7 @@ function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Pick<Asking
 }
 
 /** What whoever is denied sends is not read. */
-function leaveIfSending(request: IncomingMessage): Readonly<Record<string, string>> {
+function leaveIfSending(request: VisitorRequest): Readonly<Record<string, string>> {
   return hasBody(request) ? { connection: "close" } : {};
 }
 
@@ -175,7 +188,7 @@ async function isSoonThawed({ response, route }: Visit, { writes, limits }: Edge
   return isThawed;
 }
 
-function giveUp(parts: EdgeParts, request: IncomingMessage, response: ServerResponse, error: unknown): void {
+function giveUp(parts: EdgeParts, request: VisitorRequest, response: VisitorResponse, error: unknown): void {
   // A visitor who leaves in the middle of a file is no fault of ours.
   if (response.destroyed || response.headersSent) {
     response.destroy();

@@ -20,6 +20,8 @@ export interface Certificates {
   set(certificates: readonly EdgeCertificate[]): void;
   /** Null where no certificate is valid for the name now, or none can be read. */
   contextFor(name: string): Promise<SecureContext | null>;
+  /** Whether a visitor who was shown the certificate of one name may ask for the other on the same connection. */
+  areTogether(shown: string, asked: string): boolean;
 }
 
 /** Of certificates, each for as many names as it has. */
@@ -68,6 +70,11 @@ export function createCertificates(read: ReadCertificate, log: EdgeLog): Certifi
         if (context !== null) return context;
       }
       return null;
+    },
+    areTogether(shown, asked) {
+      if (shown === asked) return true;
+      const ofShown = names.find(shown);
+      return names.find(asked).some((certificate) => ofShown.includes(certificate));
     },
   };
 }

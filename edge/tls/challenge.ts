@@ -1,7 +1,8 @@
 /** What an authority asks for before it gives a certificate for a name (RFC 8555, section 8.3). */
-import type { IncomingMessage, ServerResponse } from "node:http";
+
 import { readHost } from "../hosts.ts";
 import type { EdgeTable } from "../table.ts";
+import { hostOf, type VisitorRequest, type VisitorResponse } from "../visitorHttp.ts";
 
 const folder = "/.well-known/acme-challenge/";
 
@@ -9,10 +10,10 @@ const folder = "/.well-known/acme-challenge/";
  * Answers where it is asked for something of the table's, whoever asks and whether or not a site has this name.
  * Otherwise nothing is done: a site may have certificates ordered by a plugin of its own.
  */
-export function answerChallenge(request: IncomingMessage, response: ServerResponse, table: EdgeTable): boolean {
+export function answerChallenge(request: VisitorRequest, response: VisitorResponse, table: EdgeTable): boolean {
   const { url = "", method } = request;
   if (!url.startsWith(folder) || (method !== "GET" && method !== "HEAD")) return false;
-  const host = readHost(request.headers.host);
+  const host = readHost(hostOf(request));
   const token = url.slice(folder.length);
   const found = table.challenges?.find((challenge) => challenge.host === host && challenge.token === token);
   if (found === undefined) return false;

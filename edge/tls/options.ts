@@ -6,7 +6,7 @@ import type { EdgeLog } from "../visit.ts";
 import type { Certificates } from "./certificates.ts";
 
 /** Within which a handshake must be over. */
-const handshakeMilliseconds = 10_000;
+export const handshakeMilliseconds = 10_000;
 /** For which a visitor may come back without a whole handshake. */
 const sessionSeconds = 3_600;
 
@@ -20,7 +20,7 @@ export function tlsOptions(certificates: Certificates, log: EdgeLog): TlsOptions
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: handshakeMilliseconds,
     sessionTimeout: sessionSeconds,
-    ALPNProtocols: ["http/1.1"],
+    ALPNProtocols: ["h2", "http/1.1"],
     SNICallback(asked, done) {
       const name = readHost(asked);
       if (name === null) return done(null);

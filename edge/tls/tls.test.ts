@@ -1,43 +1,9 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
-import path from "node:path";
 import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { EdgeHost, EdgeTable } from "../table.ts";
-import { ask, putTable } from "../testing/http.ts";
-import { makeFolder, startSite, tableOf } from "../testing/withEdge.ts";
-import type { CertificateSecret } from "./certificates.ts";
-
-const run = promisify(execFile);
-
-async function makeSecret(name: string): Promise<CertificateSecret> {
-  const folder = await makeFolder();
-  const [key, cert] = [path.join(folder, "key"), path.join(folder, "cert")];
-  const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
-  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  await run("openssl", ["req", "-x509", ...kind, "-keyout", key, "-out", cert, "-days", "2", ...subject]);
-  return { key: await readFile(key, "utf8"), chain: await readFile(cert, "utf8") };
-}
-
-async function startSecureSite() {
-  const secrets = new Map([["site", await makeSecret("site.localhost")]]);
-  const readCertificate = async (id: string) => {
-    const secret = secrets.get(id);
-    if (secret === undefined) throw new Error(`no certificate ${id}`);
-    return secret;
-  };
-  const world = await startSite({ "a.txt": "file" }, { edge: { tls: { port: 0, readCertificate } } });
-  const tell = (generation: number, more: Partial<EdgeTable>, host: Partial<EdgeHost> = {}) => {
-    const table = tableOf(generation, [world.environment], { "site.localhost": "one" });
-    return putTable(world.edge, { ...table, hosts: table.hosts.map((each) => ({ ...each, ...host })), ...more });
-  };
-  return { ...world, secrets, tell, tlsPort: world.edge.tlsPort ?? 0 };
-}
-
-const site = { id: "site", names: ["site.localhost"], notAfter: Date.now() + 86_400_000 };
+import { ask } from "../testing/http.ts";
+import { site, startSecureSite } from "../testing/secureSite.ts";
 
 function askByTls(port: number, url: string, ca: string, servername = "site.localhost") {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {

@@ -1,0 +1,101 @@
+/** An answer by HTTP/2, in the form in which answers by HTTP/1.1 are written. */
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { Writable } from "node:stream";
+import type { VisitorResponse } from "./visitorHttp.ts";
+
+/** They are about a connection of HTTP/1.1; in HTTP/2 they make an answer malformed (RFC 9113, section 8.2.2). */
+const ofConnections = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+const bodiless = new Set([204, 205, 304]);
+
+type Head = Readonly<Record<string, string | number>> | string[];
+type Done = (error?: Error | null) => void;
+
+export class Http2Answer extends Writable implements VisitorResponse {
+  statusCode = 200;
+  headersSent = false;
+  strictContentLength = false;
+  bytesSent = 0;
+  readonly #stream: ServerHttp2Stream;
+  readonly #isToHead: boolean;
+  #isBodiless = false;
+  /** What is still to come of the announced length; null where none was announced. */
+  #missing: number | null = null;
+
+  constructor(stream: ServerHttp2Stream, isToHead: boolean) {
+    super();
+    this.#stream = stream;
+    this.#isToHead = isToHead;
+    // Whoever waits for the answer is told by `close`, as with HTTP/1.1.
+    this.on("error", () => undefined);
+    stream.once("close", () => this.destroy());
+  }
+
+  writeHead(status: number, head: Head = {}): this {
+    this.statusCode = status;
+    this.headersSent = true;
+    this.#isBodiless = this.#isToHead || bodiless.has(status);
+    if (this.#stream.destroyed || this.#stream.closed) return this;
+    const headers = asHttp2(head);
+    const length = headers["content-length"];
+    this.#missing = length === undefined || this.#isBodiless ? null : Number(length);
+    this.#stream.respond({ ...headers, ":status": status });
+    this.bytesSent += bytesOf(headers);
+    return this;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (this.#isBodiless) return done();
+    if (this.#missing !== null) this.#missing -= chunk.length;
+    if (this.#hasWrongLength((missing) => missing < 0)) return done(new Error("The answer is longer than announced"));
+    this.#stream.write(chunk, (error) => {
+      if (!error) this.bytesSent += chunk.length;
+      done(error);
+    });
+  }
+
+  override _final(done: Done): void {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (this.#isBodiless) return done();
+    if (this.#hasWrongLength((missing) => missing > 0)) return done(new Error("The answer is shorter than announced"));
+    this.#stream.end(() => done());
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    // A whole answer to half a request: the rest is not wanted (RFC 9113, section 8.1).
+    const code = this.writableFinished ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_INTERNAL_ERROR;
+    const { endAfterHeaders, readableEnded } = this.#stream;
+    const isOver = this.writableFinished && (endAfterHeaders || readableEnded);
+    if (!isOver && !this.#stream.closed) this.#stream.close(code);
+    done(error);
+  }
+
+  #hasWrongLength(isWrong: (missing: number) => boolean): boolean {
+    return this.strictContentLength && this.#missing !== null && isWrong(this.#missing);
+  }
+}
+
+/** In lower case, each once. Lines of a name mean the same as one with commas, except for cookies (RFC 9110, section 5.3). */
+function asHttp2(head: Head): OutgoingHttpHeaders {
+  const headers: Record<string, string | number | string[]> = {};
+  for (const [name, value] of Array.isArray(head) ? pairs(head) : Object.entries(head)) {
+    const lower = name.toLowerCase();
+    const before = headers[lower];
+    if (ofConnections.has(lower)) continue;
+    if (lower === "set-cookie") headers[lower] = [...(Array.isArray(before) ? before : []), String(value)];
+    else headers[lower] = before === undefined ? value : `${before}, ${value}`;
+  }
+  return headers;
+}
+
+function pairs(flat: readonly string[]): (readonly [name: string, value: string])[] {
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ""] as const] : []));
+}
+
+/** About what it would take by HTTP/1.1; what compression makes of it depends on all the answers before. */
+function bytesOf(headers: OutgoingHttpHeaders): number {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => `${name}: ${one}`),
+  );
+  return lines.reduce((sum, line) => sum + Buffer.byteLength(line, "latin1") + 2, 0);
+}

@@ -1,0 +1,19 @@
+/** Requests on connections that were begun with another name. */
+import { readHost } from "../hosts.ts";
+import type { EdgeParts } from "../visit.ts";
+import type { VisitorRequest } from "../visitorHttp.ts";
+
+/**
+ * Browsers ask for several names on one connection where its certificate is for all of them, and no others (RFC 9110,
+ * section 15.5.20): whoever was shown another site's certificate has not been told whom they are talking to.
+ */
+export function isMisdirected(
+  { socket }: Pick<VisitorRequest, "socket">,
+  host: string,
+  { areTogether }: Pick<EdgeParts, "areTogether">,
+): boolean {
+  const { servername } = socket;
+  const shown = typeof servername === "string" ? readHost(servername) : null;
+  const asked = readHost(host);
+  return shown === null || asked === null || !areTogether(shown, asked);
+}

@@ -1,0 +1,111 @@
+/**
+ * What listens where visitors come by TLS. A connection is looked at before it costs a handshake, shakes hands, and is then
+ * given to the server of the version of HTTP that was agreed on.
+ */
+import type { Server as Http1Server } from "node:http";
+import type { Http2Server, ServerHttp2Session } from "node:http2";
+import { createServer, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { addressOf } from "../address.ts";
+import { createHandshakes, type HandshakeBounds, usualBounds } from "./handshakes.ts";
+import { handshakeMilliseconds } from "./options.ts";
+
+export interface SecureParts {
+  readonly tls: TlsOptions;
+  /** Neither listens itself. */
+  readonly http1: Http1Server;
+  readonly http2: Http2Server;
+  readonly bounds?: HandshakeBounds;
+}
+
+export interface SecureServer {
+  /** Not listening yet. */
+  readonly gate: ReturnType<typeof createServer>;
+  setTicketKeys(keys: Buffer): void;
+  /** Takes no new connections and resolves when the last is over; that of requests under way is waited for so long. */
+  close(graceMilliseconds: number): Promise<void>;
+}
+
+export function createSecureServer({ tls, http1, http2, bounds = usualBounds }: SecureParts): SecureServer {
+  const handshakes = createHandshakes(bounds);
+  const shaking = new Map<string, () => void>();
+  const sockets = new Set<Socket>();
+  const secure = createTlsServer(tls, (socket) => {
+    shaking.get(endsOf(socket))?.();
+    (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
+  });
+  secure.on("tlsClientError", (_error, socket) => socket.destroy());
+  const gate = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
+    const ended = handshakes.begin(addressOf({ socket, fromPhp: false }), () => socket.destroy());
+    if (ended === null) return socket.destroy();
+    const ends = endsOf(socket);
+    const late = setTimeout(() => socket.destroy(), handshakeMilliseconds);
+    const over = () => {
+      clearTimeout(late);
+      shaking.delete(ends);
+      ended();
+    };
+    shaking.set(ends, over);
+    socket.once("close", over).once("data", (first: Buffer) => {
+      if (first[0] !== handshakeRecord) return refuse(socket);
+      // What was read is read again by TLS.
+      socket.pause().unshift(first);
+      secure.emit("connection", socket);
+    });
+  });
+  // Only then does it watch how long heads and uploads take, and it is given connections by others.
+  gate.on("listening", () => http1.emit("listening"));
+  const sessions = followSessions(http2);
+  return {
+    gate,
+    setTicketKeys: (keys) => secure.setTicketKeys(keys),
+    close(graceMilliseconds) {
+      return new Promise((resolve) => {
+        const end = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
+        const idle = setInterval(() => {
+          http1.closeIdleConnections();
+          sessions.forEach((session) => void session.close());
+        }, 50);
+        gate.close(() => {
+          clearTimeout(end);
+          clearInterval(idle);
+          http1.close();
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+function followSessions(http2: Http2Server): ReadonlySet<ServerHttp2Session> {
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  });
+  return sessions;
+}
+
+/** The same of a connection and of what TLS makes of it; no other open connection has it. */
+function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
+}
+
+/** The first byte of whoever speaks TLS (RFC 8446, section 5.1). */
+const handshakeRecord = 22;
+
+const explanation = "This port is for https. Write https:// instead of http:// in front of the address.\n";
+const refusal = [
+  "HTTP/1.1 400 Bad Request",
+  "Content-Type: text/plain; charset=utf-8",
+  `Content-Length: ${explanation.length}`,
+  "Connection: close",
+  "",
+  explanation,
+].join("\r\n");
+
+function refuse(socket: Socket): void {
+  socket.resume().end(refusal, () => socket.destroySoon());
+}
