@@ -34,6 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
     "server",
     "runtimes",
     "edge",
+    "dns",
   ],
   "server/app": [
     "contract",
@@ -45,6 +46,7 @@ const mayImport: Record<string, readonly string[]> = {
     "server/operations",
     "server",
     "runtimes",
+    "dns",
   ],
   "server/moving": ["contract", "server/store", "server"],
   "server/operator": [
@@ -70,6 +72,7 @@ const compositionRoots = new Set([
   "server/main.ts",
   "server/control.ts",
   "server/edgeProcess.ts",
+  "server/dnsProcess.ts",
   "server/operator.ts",
   "server/periodicWork.ts",
   "supervisor/main.ts",

@@ -57,6 +57,7 @@ export async function start(folder: string, settings: Readonly<Record<string, st
       SITEWRIGHT_CONTROL_PORT: "0",
       SITEWRIGHT_EDGE_PORT: "0",
       SITEWRIGHT_EDGE_TLS_PORT: "0",
+      SITEWRIGHT_DNS_PORT: "0",
       ...settings,
     },
     stdio: ["ignore", "pipe", "pipe"],

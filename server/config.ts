@@ -39,6 +39,11 @@ export const settings = v.object({
   SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
   SITEWRIGHT_EDGE_PORT: port("the sites"),
   SITEWRIGHT_EDGE_TLS_PORT: port("the sites by TLS"),
+  SITEWRIGHT_DNS_PORT: port("DNS, by UDP and TCP"),
+  SITEWRIGHT_DNS_NAMES: textOrNone(
+    `^${label}(\\.${label})+(,${label}(\\.${label})+)*$`,
+    "the names of this installation's DNS servers, as registrars are told them, with commas between them: ns1.example.net,ns2.example.net",
+  ),
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which new sites get their names, in lower case, such as localhost or sites.example.com",
@@ -147,6 +152,8 @@ function defaults(data: string): Settings {
     SITEWRIGHT_CONTROL_PORT: 8080,
     SITEWRIGHT_EDGE_PORT: 8081,
     SITEWRIGHT_EDGE_TLS_PORT: 8443,
+    SITEWRIGHT_DNS_PORT: 8053,
+    SITEWRIGHT_DNS_NAMES: null,
     SITEWRIGHT_SITE_SUFFIX: "localhost",
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
@@ -200,6 +207,9 @@ export interface Config {
   readonly controlPort: number;
   readonly edgePort: number;
   readonly edgeTlsPort: number;
+  readonly dnsPort: number;
+  /** What zones name as their servers; the first is the primary one. */
+  readonly dnsNames: readonly string[];
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
   /** That domains are looked up with, address and port; null: those of the machine. */
@@ -369,6 +379,8 @@ function freeze(values: Settings): Config {
     controlPort: values.SITEWRIGHT_CONTROL_PORT,
     edgePort: values.SITEWRIGHT_EDGE_PORT,
     edgeTlsPort: values.SITEWRIGHT_EDGE_TLS_PORT,
+    dnsPort: values.SITEWRIGHT_DNS_PORT,
+    dnsNames: values.SITEWRIGHT_DNS_NAMES?.split(",") ?? [`ns1.${values.SITEWRIGHT_SITE_SUFFIX}`],
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),

@@ -1,4 +1,4 @@
-/** `node server/main.ts control` or `edge`: one of the processes that the supervisor keeps running. */
+/** `node server/main.ts control`, `edge` or `dns`: one of the processes that the supervisor keeps running. */
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 
@@ -21,6 +21,10 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   edge: async () => {
     const { runEdge } = await import("./edgeProcess.ts");
     await runEdge();
+  },
+  dns: async () => {
+    const { runDns } = await import("./dnsProcess.ts");
+    await runDns();
   },
 };
 

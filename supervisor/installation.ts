@@ -38,8 +38,8 @@ export interface InstallationOptions {
   readonly config: Config;
   /** What the children inherit; the settings are written over it. */
   readonly env: NodeJS.ProcessEnv;
-  /** File and arguments for Node: what fetches and unpacks what the runtime needs, and our two processes. */
-  readonly programs: Readonly<Record<"prepare" | "control" | "edge", readonly string[]>>;
+  /** File and arguments for Node: what fetches and unpacks what the runtime needs, and our processes. */
+  readonly programs: Readonly<Record<"prepare" | "control" | "edge" | "dns", readonly string[]>>;
   /** Whether there is nothing left to prepare: a process that finds that out would cost half a second of each start. */
   readonly isPrepared: () => boolean;
   readonly terminal: Terminal;
@@ -61,7 +61,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
   let lock: DataLock | null = null;
   const stopping = new AbortController();
   let isSettled = false;
-  const parts: { postgres?: Kept; control?: Kept; edge?: Kept } = {};
+  const parts: { postgres?: Kept; control?: Kept; edge?: Kept; dns?: Kept } = {};
   const report = (sentence: string) => terminal.warn(sentence);
   const keep = (part: Part) => keepRunning(part, { report });
 
@@ -85,6 +85,9 @@ export function makeInstallation(options: InstallationOptions): Installation {
       return url;
     });
     await Promise.all([
+      keep(child("dns", env)).then((dns) => {
+        parts.dns = dns;
+      }),
       prepared.then(async () => {
         parts.edge = await keep(child("edge", { ...env, ...addressesToKeepFrom(config) }));
       }),
@@ -117,7 +120,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
   const apiUrl = (port: number) => `${baseUrl(config.host, port)}/v2`;
   const logPath = (name: string) => join(config.data, "logs", `${name}.log`);
 
-  function child(name: "control" | "edge", env: NodeJS.ProcessEnv): Part {
+  function child(name: "control" | "edge" | "dns", env: NodeJS.ProcessEnv): Part {
     return childPart({
       name,
       parameters: options.programs[name],
@@ -145,6 +148,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       isSettled = false;
       stopping.abort();
       await parts.edge?.stop();
+      await parts.dns?.stop();
       await parts.control?.stop();
       await parts.postgres?.stop();
       if (lock !== null) {
@@ -155,7 +159,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     },
     kill() {
       stopping.abort();
-      for (const part of [parts.edge, parts.control, parts.postgres]) {
+      for (const part of [parts.edge, parts.dns, parts.control, parts.postgres]) {
         part?.kill();
       }
     },
@@ -166,6 +170,7 @@ interface Ports {
   readonly controlPort: number;
   readonly edgePort: number;
   readonly edgeTlsPort: number;
+  readonly dnsPort: number;
 }
 
 /** How long the children of a supervisor that was killed may take to end. */
@@ -176,28 +181,30 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   const api = { port: config.controlPort, purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
   const sites = { port: config.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
   const tls = { port: config.edgeTlsPort, purpose: "the sites by TLS", setting: "SITEWRIGHT_EDGE_TLS_PORT" };
-  const [controlPort = 0, edgePort = 0, edgeTlsPort = 0] = await findPorts(
+  const dns = { port: config.dnsPort, purpose: "DNS", setting: "SITEWRIGHT_DNS_PORT" };
+  const [controlPort = 0, edgePort = 0, edgeTlsPort = 0, dnsPort = 0] = await findPorts(
     config.host,
     [
       { ...api, preferred: chosen?.controlPort },
       { ...sites, preferred: chosen?.edgePort },
       { ...tls, preferred: undefined },
+      { ...dns, preferred: chosen?.dnsPort },
     ],
     // An orderly stop removes the record.
     readRun(config.data) === null ? 0 : leftoversMs,
   );
   if (chosen === null) {
-    writeChosen(config.data, { controlPort, edgePort, siteSuffix: config.siteSuffix });
+    writeChosen(config.data, { controlPort, edgePort, dnsPort, siteSuffix: config.siteSuffix });
   } else if (chosen.edgePort !== edgePort) {
     report(
       `Sites now answer at port ${edgePort}, and at the first start it was ${chosen.edgePort}. Sites made until now ` +
         `have the old port in their addresses: set SITEWRIGHT_EDGE_PORT=${chosen.edgePort} to get them back.`,
     );
   }
-  return { controlPort, edgePort, edgeTlsPort };
+  return { controlPort, edgePort, edgeTlsPort, dnsPort };
 }
 
-/** Both children are told the same, concretely. */
+/** All children are told the same, concretely. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
   const secrets = [
     "DATABASE_URL",
@@ -215,6 +222,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
     SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
     SITEWRIGHT_EDGE_TLS_PORT: String(ports.edgeTlsPort),
+    SITEWRIGHT_DNS_PORT: String(ports.dnsPort),
   };
 }
 
@@ -225,6 +233,7 @@ function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
     SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
     SITEWRIGHT_EDGE_TLS_PORT: String(ports.edgeTlsPort),
+    SITEWRIGHT_DNS_PORT: String(ports.dnsPort),
     SITEWRIGHT_SITE_SUFFIX: config.siteSuffix,
   };
 }

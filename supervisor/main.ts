@@ -21,7 +21,12 @@ try {
   const installation = makeInstallation({
     config,
     env,
-    programs: { prepare: [file("prepare.ts")], control: [server, "control"], edge: [server, "edge"] },
+    programs: {
+      prepare: [file("prepare.ts")],
+      control: [server, "control"],
+      edge: [server, "edge"],
+      dns: [server, "dns"],
+    },
     isPrepared: () => isPrepared(config.assets),
     terminal,
     region: exampleRegion,

@@ -1,5 +1,5 @@
 /**
- * Stands in for control, edge and what prepares the runtime: node standInChild.ts <name>. It listens on its port, says that it is ready, and
+ * Stands in for control, edge, dns and what prepares the runtime: node standInChild.ts <name>. It listens on its port, says that it is ready, and
  * writes what happens to it to `<data>/<name>.events`. Requests make it misbehave: `/die`, `/hang`, `/spin`, `/warn`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
@@ -8,7 +8,12 @@ import { join } from "node:path";
 
 const [name = ""] = process.argv.slice(2);
 const data = process.env.SITEWRIGHT_DATA ?? "";
-const port = process.env[name === "control" ? "SITEWRIGHT_CONTROL_PORT" : "SITEWRIGHT_EDGE_PORT"];
+const portOf: Readonly<Record<string, string>> = {
+  control: "SITEWRIGHT_CONTROL_PORT",
+  edge: "SITEWRIGHT_EDGE_PORT",
+  dns: "SITEWRIGHT_DNS_PORT",
+};
+const port = process.env[portOf[name] ?? ""];
 const note = (event: string) => appendFileSync(join(data, "events"), `${name} ${event}\n`);
 let hangs = false;
 

@@ -9,7 +9,7 @@ const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 const installation = makeInstallation({
   config: loadConfig(process.env),
   env: process.env,
-  programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"] },
+  programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"], dns: [child, "dns"] },
   isPrepared: () => process.env.SITEWRIGHT_TEST_PREPARED !== undefined,
   terminal,
   region: "europe-west3",

@@ -23,6 +23,7 @@ export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}):
     SITEWRIGHT_CONTROL_PORT: "0",
     SITEWRIGHT_EDGE_PORT: "0",
     SITEWRIGHT_EDGE_TLS_PORT: "0",
+    SITEWRIGHT_DNS_PORT: "0",
     ...settings,
   };
   const main = join(import.meta.dirname, "standInMain.ts");
@@ -59,6 +60,7 @@ export async function startedSupervisor(data: string, settings: NodeJS.ProcessEn
 export interface Facts {
   readonly controlPort: number;
   readonly edgePort: number;
+  readonly dnsPort: number;
 }
 
 export const chosenPorts = (data: string): Facts => JSON.parse(readFileSync(join(data, "installation.json"), "utf8"));

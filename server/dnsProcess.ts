@@ -1,0 +1,65 @@
+/**
+ * The dns process: begins with the table in its file and needs neither the control process nor the database, so that names
+ * go on answering while those are away, and come back by themselves when this process was killed.
+ */
+import { join } from "node:path";
+import { type Dns, startDns } from "@sitewright/dns/dns.ts";
+import { type Logger, pino } from "pino";
+import { type Config, loadConfig } from "./config.ts";
+import { CannotStart, runPart } from "./part.ts";
+import { openSealer } from "./sealing.ts";
+
+/** Far above what a resolver asks, and far below what hurts somebody in whose name it is asked. */
+const answersPerSecond = 100;
+const tcp = { connections: 500, connectionsOfOne: 50, idleSeconds: 20 };
+
+/** Resolves when questions are answered. Rejects with `CannotStart` where the person can mend it. */
+export async function startDnsProcess({
+  config,
+  log,
+}: {
+  readonly config: Config;
+  readonly log: Logger;
+}): Promise<Dns> {
+  const sealer = await openSealer(join(config.data, "secrets", "key"));
+  try {
+    return await startDns({
+      host: config.host,
+      port: config.dnsPort,
+      adminSocket: join(config.run, "dns.sock"),
+      tableFile: join(config.data, "dns", "table.json"),
+      openSecret: (name, sealed) => Buffer.from(sealer.open(sealed, `dns key:${name}`), "base64"),
+      answersPerSecond,
+      tcp,
+      log,
+    });
+  } catch (cause) {
+    throw explain(cause, config);
+  }
+}
+
+function explain(cause: unknown, { dnsPort, host }: Config): unknown {
+  const code = cause instanceof Error && "code" in cause ? cause.code : null;
+  switch (code) {
+    case "EADDRINUSE":
+      return new CannotStart(`Port ${dnsPort} is in use. Choose another with SITEWRIGHT_DNS_PORT.`, { cause });
+    case "EACCES":
+      return new CannotStart(
+        `Port ${dnsPort} may not be opened by this user. Choose one above 1023 with SITEWRIGHT_DNS_PORT.`,
+        { cause },
+      );
+    case "EADDRNOTAVAIL":
+      return new CannotStart(`This machine has no address ${host}. Choose another with SITEWRIGHT_HOST.`, { cause });
+    default:
+      return cause;
+  }
+}
+
+/** The process itself: reads the settings, answers until it is told to stop, ends. */
+export async function runDns(): Promise<void> {
+  await runPart(async () => {
+    const config = loadConfig(process.env);
+    const dns = await startDnsProcess({ config, log: pino({ level: config.logLevel, base: undefined }) });
+    return { stop: () => dns.close() };
+  });
+}
