@@ -7,6 +7,7 @@ import { listCronEvents } from "./cronEvents.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
 import { listDeniedIps, replaceDeniedIps } from "./deniedIps.ts";
+import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./dnsRecords.ts";
 import {
   addDomain,
   changePrimaryDomain,
@@ -70,6 +71,10 @@ export const endpoints = {
   listDeniedIps,
   replaceDeniedIps,
   readLogs,
+  listDnsRecords,
+  createDnsRecord,
+  updateDnsRecord,
+  deleteDnsRecord,
   listDomains,
   listSiteDomains,
   addDomain,

@@ -68,6 +68,15 @@ export const refusalReasons = {
   network_needs_wildcard:
     "The environment is a network of subdomains, whose sites need a primary domain that was added with its wildcard.",
   no_certificate: "No valid certificate covers the primary domain, so that nothing can be forced to https.",
+  dns_record_exists: "The name has records of that type already.",
+  dns_record_missing: "The name has no such records.",
+  dns_record_empty: "Nothing would be left of the record set; it is deleted as a whole.",
+  dns_record_unservable: "A name or a value is none of that type, or does not go with the other records of the zone.",
+  outside_the_domain: "The name of the record does not lie within the domain.",
+  no_zone: "The domain has no zone here: it is one from the installation.",
+  zone_of_another: "The records of somebody who has proven the domain, or came first, are served.",
+  zone_full: "The zone has as many record sets as a zone may have.",
+  confirm_needed: "All addresses or mail servers of the domain would be taken away; `confirm` says that this is meant.",
   unknown_backup: "The company has no such backup, or it is not finished.",
   being_brought_back: "What was deleted is being brought back already.",
   environment_away:

@@ -140,6 +140,21 @@ export const operationKinds = {
     message: "Changing primary site domain in progress",
     category: "siteActions",
   },
+  createDnsRecord: {
+    prefix: "domains:create-dns-record-",
+    message: "Creating a domain DNS record in progress",
+    category: "providerDns",
+  },
+  updateDnsRecord: {
+    prefix: "domains:update-dns-record-",
+    message: "Updating a domain DNS record in progress",
+    category: "providerDns",
+  },
+  deleteDnsRecord: {
+    prefix: "domains:delete-dns-record-",
+    message: "Deleting domain DNS record in progress",
+    category: "providerDns",
+  },
   runWpCli: {
     prefix: "environment:run-wp-cli-command-",
     message: "Running a WP CLI command in progress",

@@ -32,9 +32,11 @@ import { makeTryOut } from "./operations/trial.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { periodicWork } from "./periodicWork.ts";
+import { makeDnsClient } from "./reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { publishPatiently } from "./reconcilers/publishPatiently.ts";
 import { makePublisher } from "./reconcilers/publishRoutes.ts";
+import { makeZonePublisher } from "./reconcilers/publishZones.ts";
 import { makeCron } from "./reconcilers/runCron.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { openKey, openSealer } from "./sealing.ts";
@@ -89,6 +91,15 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     sealer,
     log,
   });
+  const dns = makeDnsClient(join(config.run, "dns.sock"), config.host);
+  const zones = makeZonePublisher({
+    database,
+    dns,
+    dataFolder: config.data,
+    names: config,
+    edgeAddresses: config.edgeAddresses,
+    log,
+  });
   const probe = makeProbe(config.edgePort);
   const place = parseArchiveUrl(config.archiveUrl, config.archives);
   const blobs = guardBlobs({
@@ -112,6 +123,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     database,
     runtime,
     publisher,
+    zones,
+    dns,
     probe,
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
@@ -153,6 +166,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     periodicWork({
       database,
       publisher,
+      zones,
       edge,
       runtime,
       cron,

@@ -28,6 +28,7 @@ import { measureDisk } from "./reconcilers/measureDisk.ts";
 import { orderCertificates } from "./reconcilers/orderCertificates.ts";
 import { proveBackups } from "./reconcilers/proveBackups.ts";
 import type { Publisher } from "./reconcilers/publishRoutes.ts";
+import type { ZonePublisher } from "./reconcilers/publishZones.ts";
 import { readArchives } from "./reconcilers/readArchives.ts";
 import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
 import type { Cron } from "./reconcilers/runCron.ts";
@@ -45,6 +46,7 @@ import { beginWaiting } from "./store/operations.ts";
 export interface PeriodicWorkOptions {
   readonly database: Database;
   readonly publisher: Publisher;
+  readonly zones: Pick<ZonePublisher, "reconcile">;
   readonly edge: EdgeClient;
   readonly runtime: Runtime;
   readonly cron: Cron;
@@ -122,9 +124,12 @@ function workOnEnvironments({
   ];
 }
 
-function workOnDomains({ database, publisher, config, lookUp, log }: PeriodicWorkOptions): Reconciler[] {
+function workOnDomains({ database, publisher, zones, config, lookUp, log }: PeriodicWorkOptions): Reconciler[] {
   const domains = { database, publisher, lookUp, installation: config, log };
-  return [{ name: "checkDomains", everySeconds: 1, retrySeconds: 5, run: () => checkDomains(domains) }];
+  return [
+    { name: "publishZones", everySeconds: 3, retrySeconds: 1, run: zones.reconcile },
+    { name: "checkDomains", everySeconds: 1, retrySeconds: 5, run: () => checkDomains(domains) },
+  ];
 }
 
 /** Orders at once. Most of an order's time is the authority's. */

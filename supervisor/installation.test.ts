@@ -158,7 +158,7 @@ describe("stopping", () => {
       const before = await pids(data);
       supervisor.child.kill(signal);
       expect(await supervisor.exit).toEqual({ code: 0, signal: null });
-      expect(events(data).slice(-2)).toEqual(["edge SIGTERM", "control SIGTERM"]);
+      expect(events(data).slice(-3)).toEqual(["edge SIGTERM", "dns SIGTERM", "control SIGTERM"]);
       expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
       expect(readFileSync(join(data, "logs", "postgres.log"), "utf8")).toMatch(/database system is shut down\n$/);
       expect(existsSync(join(data, "run.json"))).toBe(false);
@@ -172,7 +172,7 @@ describe("stopping", () => {
       supervisor.child.kill("SIGINT");
     }
     expect(await supervisor.exit).toEqual({ code: 0, signal: null });
-    expect(events(data).slice(-2)).toEqual(["edge SIGTERM", "control SIGTERM"]);
+    expect(events(data).slice(-3)).toEqual(["edge SIGTERM", "dns SIGTERM", "control SIGTERM"]);
   });
 
   test("is forced by a second Ctrl-C where something hangs", async () => {

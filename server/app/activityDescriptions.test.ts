@@ -15,6 +15,8 @@ const parameters = {
   threadMemory: "128",
   delivery: "keep",
   domainName: "shop.example.com",
+  recordName: "www.shop.example.com",
+  recordType: "CNAME",
   forceHttps: "ENABLED_FOR_ALL",
 };
 
@@ -32,6 +34,7 @@ function namesFor(type: string): string[] {
   if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
   if (type === "setForceHttps") return [siteName, environmentName, forceHttps];
   if (type === "verifyDomain" || type === "releaseDomain") return [siteName, domainName];
+  if (type.endsWith("DnsRecord")) return [parameters.recordName, parameters.recordType];
   if (type.endsWith("Domain") || type.endsWith("Certificate")) return [siteName, environmentName, domainName];
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];

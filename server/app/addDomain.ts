@@ -2,11 +2,14 @@
 import { randomUUID } from "node:crypto";
 import type { DomainAdd } from "@sitewright/contract/domains.ts";
 import type { ReadCertificate } from "@sitewright/server/certificates/checkCustom.ts";
+import { firstRecords } from "@sitewright/server/domains/zoneRecords.ts";
 import type { AddDomainInput } from "@sitewright/server/operations/addDomain.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { removeCertificate } from "@sitewright/server/store/domainCertificates.ts";
 import { insertDomain, removeDomains } from "@sitewright/server/store/domains.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
+import { announceZones } from "@sitewright/server/store/zoneGenerations.ts";
+import { putIntoZone } from "@sitewright/server/store/zones.ts";
 import type { Static } from "typebox";
 import type { Context } from "./context.ts";
 import { keepCustom, readCustom } from "./customCertificates.ts";
@@ -86,13 +89,17 @@ async function insert(
   { names, setupType }: { readonly names: readonly WantedName[]; readonly setupType: "quick" | "avoid_downtime" },
 ): Promise<Inserted> {
   const place = { environmentId: environment.id, siteId: environment.site_id, companyId: environment.company_id };
+  const { settings } = context;
   const inserted: { readonly id: string; readonly name: string }[] = [];
-  for (const { name, isWildcard } of names) {
+  for (const { name, isWildcard, registrable } of names) {
     const id = randomUUID();
     if (!(await insertDomain(transaction, { id, ...place, name, isWildcard, setupType }))) {
       throw takenName(context, name);
     }
+    const own = { id, companyId: place.companyId };
+    await putIntoZone(transaction, own, registrable, firstRecords({ name, isWildcard }, settings.edgeAddresses));
     inserted.push({ id, name });
   }
+  await announceZones(transaction);
   return inserted;
 }

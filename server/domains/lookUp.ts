@@ -11,7 +11,7 @@ export class NoDnsAnswer extends Error {
  * The values of the name's records of that type, none where there are none. `name` is absolute. Names in values are absolute
  * too, and in lower case. Rejects with `NoDnsAnswer`.
  */
-export type LookUp = (type: RecordType, name: string) => Promise<readonly string[]>;
+export type LookUp = (type: RecordType | "NS", name: string) => Promise<readonly string[]>;
 
 const tryMilliseconds = 2_000;
 const tries = 2;
@@ -36,9 +36,10 @@ export function makeLookUp(server: string | null): LookUp {
   };
 }
 
-async function valuesOf(resolver: Resolver, type: RecordType, name: string): Promise<readonly string[]> {
+async function valuesOf(resolver: Resolver, type: RecordType | "NS", name: string): Promise<readonly string[]> {
   if (type === "TXT") return (await resolver.resolveTxt(name)).map((parts) => parts.join(""));
   if (type === "A") return resolver.resolve4(name);
   if (type === "AAAA") return resolver.resolve6(name);
-  return (await resolver.resolveCname(name)).map((target) => `${target.toLowerCase().replace(/\.$/, "")}.`);
+  const targets = type === "NS" ? await resolver.resolveNs(name) : await resolver.resolveCname(name);
+  return targets.map((target) => `${target.toLowerCase().replace(/\.$/, "")}.`);
 }

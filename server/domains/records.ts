@@ -27,6 +27,8 @@ export interface DomainFacts {
 
 /** What names are compared with. */
 export interface Installation {
+  /** Of its DNS servers, without the final dot. */
+  readonly dnsNames: readonly string[];
   /** Public addresses of the edge, of version 4 and 6, in the shortest form. */
   readonly edgeAddresses: readonly string[];
   /** Below which names for certificates are. */
@@ -91,6 +93,11 @@ export function recordsToAsk(domain: DomainFacts, installation: Installation) {
     { type: "AAAA", name },
   ];
   return wanted.map(({ type, name: asked }) => ({ type, name: asked }));
+}
+
+/** Whether the world is led to this installation's DNS servers, and to no others. `servers` are absolute. */
+export function isDelegatedHere(servers: readonly string[], { dnsNames }: Pick<Installation, "dnsNames">): boolean {
+  return servers.length > 0 && servers.every((server) => dnsNames.includes(server.replace(/\.$/, "").toLowerCase()));
 }
 
 /** Null where nobody has looked. */

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../certificates/testing/openssl.ts";
 import type { Database } from "../store/database.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
+import { putIntoZone } from "../store/zones.ts";
 import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -46,7 +47,19 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
 async function addDomains(database: Database, environmentId: string) {
   const site_domain_id = await addOwnDomain(database, environmentId);
   const { cert, key } = await makeCertificate({ names: [`d-${site_domain_id}.example`] });
-  return { site_domain_id, other_domain_id: await addOwnDomain(database, environmentId), cert, key };
+  await inZone(database, site_domain_id);
+  const other_domain_id = await addOwnDomain(database, environmentId);
+  return { site_domain_id, domain_id: site_domain_id, other_domain_id, cert, key };
+}
+
+/** Its zone has a record set to change, and one to delete. */
+async function inZone(database: Database, id: string): Promise<void> {
+  const query = database.selectFrom("domains").select(["name", "company_id as companyId"]).where("id", "=", id);
+  const { name, companyId } = await query.executeTakeFirstOrThrow();
+  const records = ["to-change", "to-delete"].map((label) => {
+    return { name: `${label}.${name}`, type: "A", ttl: 300, values: ["203.0.113.7"] };
+  });
+  await database.transaction().execute((transaction) => putIntoZone(transaction, { id, companyId }, name, records));
 }
 
 beforeAll(async () => {
@@ -125,6 +138,14 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
       custom_ssl_cert: cert,
     }),
     "POST /sites/environments/{env_id}/force-https-status": () => ({ type: "DISABLED" }),
+    "POST /domains/{domain_id}/dns-records": () => ({
+      type: "TXT",
+      name: "@",
+      ttl: 300,
+      resource_records: [{ value: "x" }],
+    }),
+    "PUT /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@", ttl: 600 }),
+    "DELETE /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@" }),
     "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),

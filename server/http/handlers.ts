@@ -7,6 +7,7 @@ import { certificateHandlers } from "./certificates.ts";
 import { companyHandlers } from "./company.ts";
 import { deletedHandlers } from "./deleted.ts";
 import { deniedIpHandlers } from "./deniedIps.ts";
+import { dnsRecordHandlers } from "./dnsRecords.ts";
 import { domainHandlers } from "./domains.ts";
 import { downloadableBackupHandlers } from "./downloadableBackups.ts";
 import { environmentHandlers } from "./environments.ts";
@@ -28,6 +29,7 @@ export const handlers = {
   ...limitHandlers,
   ...domainHandlers,
   ...certificateHandlers,
+  ...dnsRecordHandlers,
   ...deniedIpHandlers,
   ...logHandlers,
   ...backupHandlers,

@@ -4,6 +4,7 @@ import { addDomain } from "./addDomain.ts";
 import { addDownloadableBackup } from "./addDownloadableBackup.ts";
 import { addManualBackup } from "./addManualBackup.ts";
 import { addScheduledBackup } from "./addScheduledBackup.ts";
+import { changeDnsRecord } from "./changeDnsRecord.ts";
 import { changeLimits } from "./changeLimits.ts";
 import { changePrimaryDomain } from "./changePrimaryDomain.ts";
 import { comparePush } from "./comparePush.ts";
@@ -61,5 +62,8 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     addDomain: addDomain(services),
     deleteDomain: deleteDomain(services),
     changePrimaryDomain: changePrimaryDomain(services),
+    createDnsRecord: changeDnsRecord(services, "createDnsRecord"),
+    updateDnsRecord: changeDnsRecord(services, "updateDnsRecord"),
+    deleteDnsRecord: changeDnsRecord(services, "deleteDnsRecord"),
   };
 }

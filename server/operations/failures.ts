@@ -2,6 +2,7 @@
 import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
 import { Unreadable } from "../archives/tree.ts";
+import { DnsUnavailable } from "../reconcilers/dnsClient.ts";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -41,7 +42,7 @@ const diskFullCodes = new Set(["ENOSPC", "EDQUOT", "53100"]);
 export function isTransient(error: unknown): boolean {
   if (error instanceof StepFailure) return error.isTransient;
   if (error instanceof RuntimeFailure) return false;
-  if (error instanceof EdgeUnavailable) return true;
+  if (error instanceof EdgeUnavailable || error instanceof DnsUnavailable) return true;
   // It was asked again and again already, and a site may be frozen meanwhile.
   if (error instanceof ObjectStoreFailure) return false;
   return causes(error).some((cause) => {

@@ -2,8 +2,10 @@
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../archives/archives.ts";
 import type { Downloads } from "../archives/downloads.ts";
+import type { DnsClient } from "../reconcilers/dnsClient.ts";
 import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
+import type { ZonePublisher } from "../reconcilers/publishZones.ts";
 import type { Sealer } from "../sealing.ts";
 import type { BackupType } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
@@ -14,6 +16,8 @@ export interface Services {
   readonly database: Database;
   readonly runtime: Runtime;
   readonly publisher: Publisher;
+  readonly zones: Pick<ZonePublisher, "publish">;
+  readonly dns: Pick<DnsClient, "serialOf">;
   readonly probe: Probe;
   readonly tryOut: TryOut;
   /** Waits for the writes that began before an environment was frozen. */

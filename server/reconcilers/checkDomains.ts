@@ -4,9 +4,11 @@
  */
 import type { Logger } from "pino";
 import { type LookUp, NoDnsAnswer } from "../domains/lookUp.ts";
+import { readDomainName } from "../domains/names.ts";
 import { secondsUntilCheck } from "../domains/pace.ts";
 import {
   type Installation,
+  isDelegatedHere,
   judge,
   ownershipRecord,
   recordKey,
@@ -75,7 +77,9 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     const isProven = isVerified || domain.verifiedAt !== null;
     // Who points the name here has taken it from wherever it was: whoever comes is to see something.
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
-    const found = { seen: keptOf(domain, seen), isVerified, pointsHere, isServed };
+    const servers = await lookUp("NS", readDomainName(name).registrable);
+    const usesOwnDns = domain.setupType !== "temporary" && isDelegatedHere(servers, installation);
+    const found = { seen: keptOf(domain, seen), isVerified, pointsHere, isServed, usesOwnDns };
     return { id, found, failures: 0, secondsUntilNext: next(0, isProven && pointsHere) };
   } catch (error) {
     if (!(error instanceof NoDnsAnswer)) throw error;

@@ -42,7 +42,8 @@ export function makeDnsChallenges({ database, zones, dns }: DnsChallengesOptions
       await addDnsChallenge(database, { name, value }, shownSeconds);
       const until = performance.now() + patienceMilliseconds;
       while (!(await answers(name, value))) {
-        if (performance.now() > until) throw new DnsUnavailable(`The DNS server does not answer ${name} with the challenge`);
+        if (performance.now() > until)
+          throw new DnsUnavailable(`The DNS server does not answer ${name} with the challenge`);
         await delay(pauseMilliseconds);
       }
     },

@@ -26,7 +26,10 @@ export function zoneTable(
 /** A zone with these records alone, as it would be served. */
 export function zoneOf(
   { name, serial, records }: Omit<ServedZone, "id">,
-  { zones, challenges }: { readonly zones: readonly { readonly name: string }[]; readonly challenges: readonly DnsChallenge[] },
+  {
+    zones,
+    challenges,
+  }: { readonly zones: readonly { readonly name: string }[]; readonly challenges: readonly DnsChallenge[] },
   { dnsNames, siteSuffix }: DnsNames,
 ): DnsZone {
   const own = challenges.filter((challenge) => nearest(challenge.name, zones) === name);

@@ -257,6 +257,29 @@ export interface Domains {
   next_check_at: Moment;
   failed_checks: Generated<number>;
   uses_own_dns: Generated<boolean>;
+  zone_id: string | null;
+}
+
+export interface Zones {
+  id: Generated<string>;
+  company_id: string | null;
+  name: string;
+  serial: Generated<number>;
+  created_at: Defaulted;
+}
+
+export interface DnsRecords {
+  zone_id: string;
+  name: string;
+  type: string;
+  ttl: number;
+  resource_records: string[];
+}
+
+export interface DnsChallenges {
+  name: string;
+  value: string;
+  expires_at: Date;
 }
 
 export interface ActivityTable {
@@ -435,6 +458,9 @@ export interface Tables {
   certificate_orders: CertificateOrders;
   begun_orders: BegunOrders;
   acme_challenges: AcmeChallenges;
+  zones: Zones;
+  dns_records: DnsRecords;
+  dns_challenges: DnsChallenges;
 }
 
 export type Database = Kysely<Tables>;

@@ -11,7 +11,10 @@ export interface DnsChallenge {
 }
 
 export async function listDnsChallenges(database: Database): Promise<readonly DnsChallenge[]> {
-  const live = database.selectFrom("dns_challenges").select(["name", "value"]).where("expires_at", ">", sql<Date>`now()`);
+  const live = database
+    .selectFrom("dns_challenges")
+    .select(["name", "value"])
+    .where("expires_at", ">", sql<Date>`now()`);
   return live.orderBy("name").orderBy("value").execute();
 }
 

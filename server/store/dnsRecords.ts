@@ -26,14 +26,20 @@ export async function listDnsRecords(
 }
 
 /** Those of the domain and below it; none where it is in no zone. */
-export async function listDnsRecordsOfDomain(database: Database, domainId: string): Promise<readonly DnsRecordSetRow[]> {
+export async function listDnsRecordsOfDomain(
+  database: Database,
+  domainId: string,
+): Promise<readonly DnsRecordSetRow[]> {
   return database
     .selectFrom("domains as d")
     .innerJoin("dns_records as r", "r.zone_id", "d.zone_id")
     .select(["r.name", "r.type", "r.ttl", "r.resource_records as values"])
     .where("d.id", "=", domainId)
     .where((where) =>
-      where.or([where("r.name", "=", where.ref("d.name")), where("r.name", "like", where.fn("concat", [where.val("%."), "d.name"]))]),
+      where.or([
+        where("r.name", "=", where.ref("d.name")),
+        where("r.name", "like", where.fn("concat", [where.val("%."), "d.name"])),
+      ]),
     )
     .orderBy("r.name")
     .orderBy("r.type")

@@ -73,6 +73,8 @@ export interface CheckOutcome {
     readonly pointsHere: boolean;
     /** Whether it is served from now on, if it is not yet. */
     readonly isServed: boolean;
+    /** Whether the world's delegation of its zone leads to this installation. */
+    readonly usesOwnDns: boolean;
   } | null;
   readonly failures: number;
   readonly secondsUntilNext: number;
@@ -89,7 +91,7 @@ export async function noteCheck(transaction: DatabaseTransaction, outcome: Check
     update domains set seen = ${JSON.stringify(found.seen)}::jsonb, checked_at = now(),
       verified_at = case when ${found.isVerified} then coalesce(verified_at, now()) else verified_at end,
       points_here_at = case when ${found.pointsHere} then now() else points_here_at end,
-      is_active = is_active or ${found.isServed}
+      is_active = is_active or ${found.isServed}, uses_own_dns = ${found.usesOwnDns}
     where id = ${id}`.execute(transaction);
 }
 

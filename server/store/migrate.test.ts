@@ -241,6 +241,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     next_check_at: true,
     failed_checks: true,
     uses_own_dns: true,
+    zone_id: true,
   },
   activity: {
     id: true,
@@ -355,6 +356,9 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     token: true,
     content: true,
   },
+  zones: { id: true, company_id: true, name: true, serial: true, created_at: true },
+  dns_records: { zone_id: true, name: true, type: true, ttl: true, resource_records: true },
+  dns_challenges: { name: true, value: true, expires_at: true },
   usage_seen: { environment_id: true, edge_run: true, counters: true, recent_cores: true, seen_at: true },
 };
 

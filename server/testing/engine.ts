@@ -79,6 +79,9 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     addDomain: addSite,
     deleteDomain: addSite,
     changePrimaryDomain: addSite,
+    createDnsRecord: addSite,
+    updateDnsRecord: addSite,
+    deleteDnsRecord: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

@@ -15,12 +15,15 @@ import { namingFailures } from "../archives/namedFailures.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
 import { makeTryOut } from "../operations/trial.ts";
+import { makeDnsClient } from "../reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
+import { makeZonePublisher } from "../reconcilers/publishZones.ts";
 import { makeSealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
 import { piecesFor } from "../store/pieces.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { startTestDns } from "./dns.ts";
 import { type MakeServing, startTestEdge } from "./edge.ts";
 import { silentLog } from "./engine.ts";
 
@@ -29,6 +32,7 @@ export interface WorldFacts {
   readonly dataFolder: string;
   readonly edgeSocket: string;
   readonly edgePort: number;
+  readonly dnsSocket: string;
 }
 
 export interface World extends AsyncDisposable {
@@ -63,8 +67,18 @@ function fakeRuntime(dataFolder: string): WorldRuntime {
 
 export function servicesOf(facts: WorldFacts, database: Database, runtime: Runtime): Services {
   const edge = makeEdgeClient(facts.edgeSocket);
+  const dns = makeDnsClient(facts.dnsSocket, "127.0.0.1");
   const sealer = makeSealer(archiveKey);
   return {
+    dns,
+    zones: makeZonePublisher({
+      database,
+      dns,
+      dataFolder: facts.dataFolder,
+      names: { dnsNames: ["ns1.localhost"], siteSuffix: "localhost" },
+      edgeAddresses: ["203.0.113.7"],
+      log: silentLog,
+    }),
     database,
     runtime,
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
@@ -103,6 +117,7 @@ export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime 
     dataFolder,
     edgeSocket: join(edge.runFolder, "edge.sock"),
     edgePort: edge.edge.port,
+    dnsSocket: stack.use(await startTestDns(dataFolder)).adminSocket,
   };
   const services = servicesOf(facts, own.database, runtime);
   // As the control process does when it starts: until then the edge calls no name unknown.

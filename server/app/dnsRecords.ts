@@ -1,0 +1,160 @@
+/** DNS records of domains: what may be asked for, and what starts a change. `zoneChecks.ts` says what can be served. */
+import type { dnsRecordTypes } from "@sitewright/contract/dnsRecords.ts";
+import type { ChangeDnsRecordInput } from "@sitewright/server/operations/changeDnsRecord.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import {
+  type DnsRecordSetRow,
+  findDnsRecordSet,
+  listDnsRecordsOfDomain,
+  setDnsRecordSet,
+} from "@sitewright/server/store/dnsRecords.ts";
+import { announceZones } from "@sitewright/server/store/zoneGenerations.ts";
+import { isServed, lockZoneOfDomain, raiseSerial, type ZoneOfDomain } from "@sitewright/server/store/zones.ts";
+import type { Context } from "./context.ts";
+import { Refused } from "./failures.ts";
+import { isSameValue, readRecordName, refuseUnservable } from "./zoneChecks.ts";
+
+type RecordType = (typeof dnsRecordTypes)[number];
+type ResourceRecords = readonly { readonly value: string }[];
+
+interface Place {
+  readonly type: RecordType;
+  readonly name: string;
+}
+
+interface NewSet extends Place {
+  readonly ttl: number;
+  readonly resource_records: ResourceRecords;
+}
+
+interface Update extends Place {
+  readonly ttl?: number;
+  readonly new_resource_records?: ResourceRecords;
+  readonly removed_resource_records?: ResourceRecords;
+  readonly confirm?: boolean;
+}
+
+export async function list(context: Context, domainId: string) {
+  const rows = await listDnsRecordsOfDomain(context.database, domainId);
+  return rows.map(({ name, type, ttl, values }) => ({
+    name,
+    type: typeOf(type),
+    ttl,
+    resource_records: values.map((value) => ({ value })),
+  }));
+}
+
+const types: ReadonlyMap<string, RecordType> = new Map(
+  (["A", "AAAA", "CNAME", "MX", "TXT", "SPF", "NS", "SRV", "CAA", "PTR"] as const).map((type) => [type, type]),
+);
+
+function typeOf(text: string): RecordType {
+  const type = types.get(text);
+  if (type === undefined) throw new Error(`There are record sets of type ${text}`);
+  return type;
+}
+
+/** Gives the operation's id, as the next two do. */
+export function create(context: Context, domainId: string, wish: NewSet): Promise<string> {
+  return change(context, "createDnsRecord", domainId, wish, (place, before) => {
+    if (before !== null) {
+      const message = `"${place.name}" has ${place.type} records already. Change them: PUT /domains/{domain_id}/dns-records.`;
+      throw new Refused("dns_record_exists", message, { name: place.name, type: place.type });
+    }
+    return { ...place, ttl: wish.ttl, values: wish.resource_records.map(({ value }) => value) };
+  });
+}
+
+export function update(context: Context, domainId: string, wish: Update): Promise<string> {
+  return change(context, "updateDnsRecord", domainId, wish, (place, before) => {
+    if (before === null) throw missing(place);
+    const added = (wish.new_resource_records ?? []).map(({ value }) => value);
+    const removed = (wish.removed_resource_records ?? []).map(({ value }) => value);
+    const same = (one: string) => (other: string) => isSameValue(place.type, one, other);
+    const unknown = removed.filter((value) => !before.values.some(same(value)));
+    if (unknown.length > 0) {
+      const message = `"${place.name}" has no ${place.type} record ${JSON.stringify(unknown[0])}.`;
+      throw new Refused("dns_record_missing", message, { values: unknown });
+    }
+    const kept = before.values.filter((value) => ![...removed, ...added].some(same(value)));
+    const values = [...kept, ...added];
+    if (values.length === 0) {
+      const message = `Nothing would be left of the ${place.type} records of "${place.name}". Delete them as a whole.`;
+      throw new Refused("dns_record_empty", message, { name: place.name, type: place.type });
+    }
+    return { ...place, ttl: wish.ttl ?? before.ttl, values };
+  });
+}
+
+export function remove(
+  context: Context,
+  domainId: string,
+  wish: Place & { readonly confirm?: boolean },
+): Promise<string> {
+  return change(context, "deleteDnsRecord", domainId, wish, (place, before) => {
+    if (before === null) throw missing(place);
+    return null;
+  });
+}
+
+function missing({ name, type }: Place): Refused {
+  return new Refused("dns_record_missing", `"${name}" has no ${type} records.`, { name, type });
+}
+
+type Decide = (place: Place, before: DnsRecordSetRow | null) => DnsRecordSetRow | null;
+
+function change(
+  context: Context,
+  kind: "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord",
+  domainId: string,
+  wish: Place & { readonly confirm?: boolean },
+  decide: Decide,
+): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const zone = await lockZone(transaction, domainId);
+    const place = { name: readRecordName(wish.name, zone.domainName), type: wish.type };
+    const before = await findDnsRecordSet(transaction, zone.zoneId, place);
+    const after = decide(place, before);
+    if (!wish.confirm) refuseUnconfirmed(zone, before, after);
+    await refuseUnservable(transaction, zone, place, after);
+    await setDnsRecordSet(transaction, zone.zoneId, place, after);
+    const serial = (await raiseSerial(transaction, zone.zoneId)) ?? 0;
+    await announceZones(transaction);
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind,
+      companyId: context.caller.companyId,
+      siteId: zone.siteId,
+      environmentId: zone.environmentId,
+      locks: [],
+      input: { zoneId: zone.zoneId, zone: zone.zoneName, serial, place, before, after } satisfies ChangeDnsRecordInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { domainName: zone.domainName, recordName: place.name, recordType: place.type },
+    });
+    return operationId;
+  });
+}
+
+async function lockZone(transaction: DatabaseTransaction, domainId: string): Promise<ZoneOfDomain> {
+  const zone = await lockZoneOfDomain(transaction, domainId);
+  if (zone === null) {
+    const message = "This domain has no zone here: it is one from the installation. Add a domain of your own.";
+    throw new Refused("no_zone", message, { domain_id: domainId });
+  }
+  if (!(await isServed(transaction, zone.zoneId))) {
+    const message = `Somebody else's records for "${zone.zoneName}" are served. Prove that "${zone.domainName}" is yours: GET /sites/environments/domains/${domainId}/verification-records.`;
+    throw new Refused("zone_of_another", message, { domain_id: domainId });
+  }
+  return zone;
+}
+
+/** What visitors and mail find the domain by is not lost by a slip. */
+function refuseUnconfirmed(zone: ZoneOfDomain, before: DnsRecordSetRow | null, after: DnsRecordSetRow | null): void {
+  if (before === null || ![zone.domainName, zone.zoneName].includes(before.name)) return;
+  if (!["A", "AAAA", "MX"].includes(before.type)) return;
+  const isKept = (value: string) => after?.values.some((other) => isSameValue(before.type, value, other)) ?? false;
+  if (before.values.some(isKept)) return;
+  const what = before.type === "MX" ? "mail servers" : "addresses";
+  const message = `This takes all ${what} away from "${before.name}". Send "confirm": true with it.`;
+  throw new Refused("confirm_needed", message, { name: before.name, type: before.type });
+}
