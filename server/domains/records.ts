@@ -27,8 +27,6 @@ export interface DomainFacts {
 
 /** What names are compared with. */
 export interface Installation {
-  /** Of its DNS servers, without the final dot. */
-  readonly dnsNames: readonly string[];
   /** Public addresses of the edge, of version 4 and 6, in the shortest form. */
   readonly edgeAddresses: readonly string[];
   /** Below which names for certificates are. */
@@ -96,7 +94,7 @@ export function recordsToAsk(domain: DomainFacts, installation: Installation) {
 }
 
 /** Whether the world is led to this installation's DNS servers, and to no others. `servers` are absolute. */
-export function isDelegatedHere(servers: readonly string[], { dnsNames }: Pick<Installation, "dnsNames">): boolean {
+export function isDelegatedHere(servers: readonly string[], dnsNames: readonly string[]): boolean {
   return servers.length > 0 && servers.every((server) => dnsNames.includes(server.replace(/\.$/, "").toLowerCase()));
 }
 

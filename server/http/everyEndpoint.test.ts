@@ -47,19 +47,18 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
 async function addDomains(database: Database, environmentId: string) {
   const site_domain_id = await addOwnDomain(database, environmentId);
   const { cert, key } = await makeCertificate({ names: [`d-${site_domain_id}.example`] });
-  await inZone(database, site_domain_id);
+  const domain_name = await inZone(database, site_domain_id);
   const other_domain_id = await addOwnDomain(database, environmentId);
-  return { site_domain_id, domain_id: site_domain_id, other_domain_id, cert, key };
+  return { site_domain_id, domain_id: site_domain_id, domain_name, other_domain_id, cert, key };
 }
 
-/** Its zone has a record set to change, and one to delete. */
-async function inZone(database: Database, id: string): Promise<void> {
+/** Its zone has a record set of the domain's own. Gives the domain's name. */
+async function inZone(database: Database, id: string): Promise<string> {
   const query = database.selectFrom("domains").select(["name", "company_id as companyId"]).where("id", "=", id);
   const { name, companyId } = await query.executeTakeFirstOrThrow();
-  const records = ["to-change", "to-delete"].map((label) => {
-    return { name: `${label}.${name}`, type: "A", ttl: 300, values: ["203.0.113.7"] };
-  });
+  const records = [{ name, type: "TXT", ttl: 300, values: ["x"] }];
   await database.transaction().execute((transaction) => putIntoZone(transaction, { id, companyId }, name, records));
+  return name;
 }
 
 beforeAll(async () => {
@@ -138,11 +137,11 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
       custom_ssl_cert: cert,
     }),
     "POST /sites/environments/{env_id}/force-https-status": () => ({ type: "DISABLED" }),
-    "POST /domains/{domain_id}/dns-records": () => ({
-      type: "TXT",
-      name: "@",
+    "POST /domains/{domain_id}/dns-records": (_, { domain_name }) => ({
+      type: "A",
+      name: `r-${randomUUID()}.${domain_name}`,
       ttl: 300,
-      resource_records: [{ value: "x" }],
+      resource_records: [{ value: "203.0.113.7" }],
     }),
     "PUT /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@", ttl: 600 }),
     "DELETE /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@" }),
@@ -165,7 +164,8 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
 /** Whatever is deleted, or brought back, is there for that; and what is refused while something else is done, idle. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
   const isWhole = !row.path.endsWith("/domains");
-  const isDeleted = row.method === "DELETE" && isWhole && ["site", "environment", "backup"].includes(row.resource.kind);
+  const isDeleted =
+    row.method === "DELETE" && isWhole && ["site", "environment", "backup", "domain"].includes(row.resource.kind);
   const isBroughtBack = row.operation?.startsWith("restoreDeleted") ?? false;
   const wantsIdle = row.path.endsWith("/wpa-create-user");
   if (!isDeleted && !isBroughtBack && !wantsIdle) return ids;

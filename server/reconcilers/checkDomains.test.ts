@@ -41,7 +41,11 @@ const check = () =>
         published += 1;
       },
     },
-    installation: { edgeAddresses: ["203.0.113.7"], siteSuffix: "localhost" },
+    installation: {
+      edgeAddresses: ["203.0.113.7"],
+      siteSuffix: "localhost",
+      dnsNames: ["ns1.localhost", "ns2.localhost"],
+    },
     log: silentLog,
   });
 

@@ -24,7 +24,8 @@ export interface CheckDomainsOptions {
   readonly database: Database;
   readonly lookUp: LookUp;
   readonly publisher: Pick<Publisher, "publish">;
-  readonly installation: Installation;
+  /** With the names of its DNS servers. */
+  readonly installation: Installation & { readonly dnsNames: readonly string[] };
   readonly log: Logger;
 }
 
@@ -78,7 +79,7 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     // Who points the name here has taken it from wherever it was: whoever comes is to see something.
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
     const servers = await lookUp("NS", readDomainName(name).registrable);
-    const usesOwnDns = domain.setupType !== "temporary" && isDelegatedHere(servers, installation);
+    const usesOwnDns = domain.setupType !== "temporary" && isDelegatedHere(servers, installation.dnsNames);
     const found = { seen: keptOf(domain, seen), isVerified, pointsHere, isServed, usesOwnDns };
     return { id, found, failures: 0, secondsUntilNext: next(0, isProven && pointsHere) };
   } catch (error) {

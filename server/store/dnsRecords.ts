@@ -1,4 +1,5 @@
 /** Record sets of zones. Names are in lower case and without the final dot. */
+import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 export type DnsRecordSetRow = {
@@ -30,20 +31,11 @@ export async function listDnsRecordsOfDomain(
   database: Database,
   domainId: string,
 ): Promise<readonly DnsRecordSetRow[]> {
-  return database
-    .selectFrom("domains as d")
-    .innerJoin("dns_records as r", "r.zone_id", "d.zone_id")
-    .select(["r.name", "r.type", "r.ttl", "r.resource_records as values"])
-    .where("d.id", "=", domainId)
-    .where((where) =>
-      where.or([
-        where("r.name", "=", where.ref("d.name")),
-        where("r.name", "like", where.fn("concat", [where.val("%."), "d.name"])),
-      ]),
-    )
-    .orderBy("r.name")
-    .orderBy("r.type")
-    .execute();
+  const { rows } = await sql<DnsRecordSetRow>`
+    select r.name, r.type, r.ttl, r.resource_records as "values" from domains d join dns_records r on r.zone_id = d.zone_id
+    where d.id = ${domainId} and (r.name = d.name or right(r.name, length(d.name) + 1) = '.' || d.name)
+    order by r.name, r.type`.execute(database);
+  return rows;
 }
 
 export async function findDnsRecordSet(
