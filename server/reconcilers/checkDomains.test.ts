@@ -55,6 +55,11 @@ async function domain(id: string) {
   return found;
 }
 
+async function usesOwnDns(id: string): Promise<boolean> {
+  const row = world.database.selectFrom("domains").select("uses_own_dns").where("id", "=", id);
+  return (await row.executeTakeFirstOrThrow()).uses_own_dns;
+}
+
 const soon = (...ids: string[]) => world.database.transaction().execute((transaction) => checkSoon(transaction, ids));
 
 async function secondsUntilNext(id: string): Promise<number> {
@@ -103,6 +108,17 @@ describe("a domain that was added", () => {
       .where("company_id", "=", companyId)
       .execute();
     expect(entries).toMatchObject([{ type: "verifyDomain", parameters: { domainName: name } }]);
+  });
+
+  test.each([
+    [["NS1.localhost", "ns2.localhost"], true],
+    [["ns1.localhost", "ns.elsewhere.example"], false],
+    [[], false],
+  ])("has its DNS here where the world is led to %o: %s", async (servers, isHere) => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords({ "NS example.com": servers });
+    await check();
+    expect(await usesOwnDns(id)).toBe(isHere);
   });
 
   test.each([

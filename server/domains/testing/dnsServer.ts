@@ -60,6 +60,7 @@ export async function startDnsServer(first: Records = {}): Promise<DnsServer> {
 
 function answerOf(type: string, name: string, data: string): Answer {
   if (type === "TXT") return { type: "TXT", name, data: splitText(data) };
+  if (type === "NS") return { type: "NS", name, data };
   if (type === "CNAME") return { type: "CNAME", name, data };
   return type === "AAAA" ? { type: "AAAA", name, data } : { type: "A", name, data };
 }
