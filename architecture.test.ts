@@ -11,7 +11,8 @@ import { describe, expect, test } from "vitest";
 
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
-  edge: [],
+  edge: ["edge/redirects"],
+  "edge/redirects": [],
   dns: [],
   "runtimes/fake": ["runtimes"],
   "runtimes/playground": ["runtimes"],
@@ -35,9 +36,11 @@ const mayImport: Record<string, readonly string[]> = {
     "runtimes",
     "edge",
     "dns",
+    "edge/redirects",
   ],
   "server/app": [
     "contract",
+    "edge/redirects",
     "server/store",
     "server/certificates",
     "server/domains",
@@ -64,7 +67,17 @@ const mayImport: Record<string, readonly string[]> = {
   server: ["runtimes"],
   supervisor: ["server", "runtimes"],
   e2e: [],
-  bench: ["server", "server/certificates", "runtimes", "runtimes/playground", "edge", "dns", "supervisor", "e2e"],
+  bench: [
+    "server",
+    "server/certificates",
+    "runtimes",
+    "runtimes/playground",
+    "edge",
+    "edge/redirects",
+    "dns",
+    "supervisor",
+    "e2e",
+  ],
   tools: [],
 };
 

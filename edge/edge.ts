@@ -11,6 +11,7 @@ import { createAdminServer } from "./admin.ts";
 import { createCollapse } from "./collapse.ts";
 import { createLogins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
+import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
 import { createRoutes } from "./routes.ts";
 import { listen, listenOnSocket } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
@@ -37,6 +38,8 @@ export interface EdgeOptions {
   /** For PHP, whose processes may be other users: its folder is open to everybody who knows the path. */
   readonly loopbackSocket: string;
   readonly tableFile: string;
+  /** Absent: no redirect rules are in force. */
+  readonly redirects?: RedirectSources;
   readonly limits: Limits;
   /** The edge closes them when it is closed. */
   readonly logs: EnvironmentLogs;
@@ -66,14 +69,19 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
   const writes = createWrites(limits.freezeSeconds);
   const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
-  const routes = createRoutes(upstream, writes, (table) => certificates?.set(table.certificates ?? []));
+  const redirects = createRedirectVisits(options.redirects ?? null, log);
+  const routes = createRoutes(upstream, writes, (table) => {
+    certificates?.set(table.certificates ?? []);
+    redirects.keep(table.environments);
+  });
   const served = { collapse: createCollapse(writes), turns: createTurns(), traffic: createTraffic() };
   const secure = {
     tlsPort: () => portOrNull(overTls),
     areTogether: (shown: string, asked: string) => certificates?.areTogether(shown, asked) ?? false,
   };
   const logins = createLogins();
-  const parts: EdgeParts = { routes, ...secure, upstream, writes, ...served, logins, limits, logs, log };
+  const { redirectVisit } = redirects;
+  const parts: EdgeParts = { routes, ...secure, upstream, writes, ...served, logins, redirectVisit, limits, logs, log };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
   const overTls = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));

@@ -62,6 +62,7 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     isOffline: flag(row.isOffline ?? false, `${at}.isOffline`),
     maySendMail: flag(row.maySendMail ?? false, `${at}.maySendMail`),
     ...(row.primaryHost === undefined ? {} : { primaryHost: text(row.primaryHost, `${at}.primaryHost`) }),
+    ...(row.redirectRules === undefined ? {} : { redirectRules: text(row.redirectRules, `${at}.redirectRules`) }),
     ...(row.limits === undefined ? {} : { limits: readLimits(row.limits, `${at}.limits`) }),
     deniedIps: list(row.deniedIps ?? [], `${at}.deniedIps`).map((entry, index) =>
       network(entry, `${at}.deniedIps[${index}]`),

@@ -35,6 +35,8 @@ export interface EdgeEnvironment {
   readonly limits?: EdgeLimits;
   /** Addresses and networks whose visitors get nothing. Absent: none. */
   readonly deniedIps?: readonly string[];
+  /** Names the list of its redirect rules, which is read when it is first needed; another list, another name. Absent: none. */
+  readonly redirectRules?: string;
   /** Whether PHP reaches the ports of mail servers; false where it is left out. */
   readonly maySendMail?: boolean;
   /** The primary domain's name, for forceHttps "primary" (absent: none) */

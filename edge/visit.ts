@@ -4,6 +4,7 @@ import type { Collapse } from "./collapse.ts";
 import type { Logins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { VisitorPath } from "./path.ts";
+import type { RedirectVisit } from "./redirectVisits.ts";
 import type { Route, Routes } from "./routes.ts";
 import type { Traffic } from "./traffic.ts";
 import type { Turns } from "./turns.ts";
@@ -53,6 +54,7 @@ export interface EdgeParts {
   readonly turns: Turns;
   readonly traffic: Traffic;
   readonly logins: Logins;
+  readonly redirectVisit: RedirectVisit;
   readonly limits: Limits;
   /** Of the environments, for those who look after them. */
   readonly logs: EnvironmentLogs;

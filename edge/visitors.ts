@@ -101,6 +101,7 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
   if (asking.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
   const visit = { ...asking, ...found };
   if (sendToHttps(visit, parts)) return;
+  if (await parts.redirectVisit(visit)) return;
   // A request that PHP made is waited for by one that has had its turn.
   if (!visit.fromPhp && !(await hasTurn(visit, parts))) return;
   await answerVisit(visit, parts);

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { checkFrom } from "./from.ts";
+import { findLoop } from "./loops.ts";
+import { createRedirects } from "./redirects.ts";
+import type { RedirectRule } from "./rule.ts";
+import { checkTo } from "./to.ts";
+
+test.each(
+  [
+    "",
+    "old",
+    "(",
+    "^/[a",
+    "/a(?=b)",
+    "(a)\\1",
+    "^/(a{1000}){1000}$",
+    "(((a{30}){30}){30})",
+    "/a\r\nb",
+    "/\0",
+    "/index.php?p=1",
+    "a".repeat(1_001),
+    "*",
+  ].filter((from) => from !== "old"),
+)("%j is no from", (from) => {
+  expect(() => checkFrom(from)).toThrow(/^must /);
+});
+
+test.each([
+  ["/old", 0],
+  ["^/old/(.*)$", 1],
+  ["^/(a)(?:b)(?P<name>c)$", 2],
+  ["^(a+)+$", 1],
+])("%s has %i groups", (from, groups) => expect(checkFrom(from)).toBe(groups));
+
+test.each([
+  "",
+  "new",
+  "//evil.example",
+  "/\\evil.example",
+  "javascript:alert(1)",
+  "JaVaScRiPt://x/%0aalert(1)",
+  "data:text/html,x",
+  "ftp://a.example/",
+  "https://",
+  "https:///path",
+  "https://$1/",
+  "https://user@a.example/",
+  "https://a b/",
+  "/a b",
+  "/a\r\nSet-Cookie: a=b",
+  "/a\0",
+  "/$2",
+  `/${"a".repeat(2_000)}`,
+])("%j is no to", (to) => expect(() => checkTo(to, 1)).toThrow(/^must /));
+
+test.each(["/", "/new", "/new/$1?a=$0#b", "https://a.example", "http://a.example:81$1", "/ä", "/price$"])(
+  "%j is a to",
+  (to) => expect(() => checkTo(to, 1)).not.toThrow(),
+);
+
+type Pair = readonly [from: string, to: string, more?: Partial<RedirectRule>];
+
+function loopOf(...pairs: readonly Pair[]): string | null {
+  const rules = pairs.map(
+    ([from, to, more]): RedirectRule => ({
+      domain: null,
+      from,
+      to,
+      type: "permanent",
+      country: null,
+      city: null,
+      ...more,
+    }),
+  );
+  const redirects = createRedirects(rules);
+  for (const rule of rules) {
+    const closing = findLoop(rule, redirects, ["a.example", "b.example"]);
+    if (closing !== null) return closing.from;
+  }
+  return null;
+}
+
+const de = { country: "DE" };
+test.each<[string, ...Pair[]]>([
+  ["of one path", ["/a", "/a"]],
+  ["of a path and its slash", ["/a", "/a/"]],
+  ["of a path and its query", ["/a", "/a?b=1"]],
+  ["of two", ["/a", "/b"], ["/b", "/a"]],
+  ["of five", ["/a", "/b"], ["/b", "/c"], ["/c", "/d"], ["/d", "/e"], ["/e", "/a"]],
+  ["through an expression", ["/a", "/x/1"], ["^/x/(.*)$", "/a"]],
+  ["of one expression", ["^/blog/(.*)$", "/blog/$1"]],
+  ["of digits", ["^/(\\d+)$", "/$1"]],
+  ["that never ends", ["^/(.*)$", "/new/$1"]],
+  [
+    "of two domains",
+    ["/a", "http://b.example/a", { domain: "a.example" }],
+    ["/a", "http://a.example/a", { domain: "b.example" }],
+  ],
+  ["of visitors from one country", ["/a", "/b", de], ["/b", "/a", de]],
+  ["of an encoded path", ["/ä", "/%C3%A4"]],
+])("a ring %s is found", (_, ...pairs) => expect(loopOf(...pairs)).not.toBeNull());
+
+test.each<[string, ...Pair[]]>([
+  ["a chain", ["/a", "/b"], ["/b", "/c"]],
+  ["the same path elsewhere", ["^(.*)$", "https://c.example$1"]],
+  ["forcing https", ["^(.*)$", "https://a.example$1", { domain: "a.example" }]],
+  ["a domain to the other", ["^(.*)$", "https://b.example$1", { domain: "a.example" }]],
+  ["visitors from different countries", ["/a", "/b", de], ["/b", "/a", { country: "FR" }]],
+  ["an expression that does not fit what it makes", ["^/(\\d+)$", "/p/$1"]],
+])("%s is no ring", (_, ...pairs) => expect(loopOf(...pairs)).toBeNull());

@@ -1,0 +1,67 @@
+/** Whether visitors would be sent in a ring: followed from where a rule leads, as a browser follows. */
+import type { Redirects } from "./redirects.ts";
+import { type Asked, nowhere, type RedirectRule } from "./rule.ts";
+import { expand } from "./to.ts";
+
+/** Browsers give up after twenty. */
+const mostHops = 20;
+/** What groups may have found: of letters and of digits. */
+const samples = ["x", "1"] as const;
+
+/**
+ * The rule by which a ring closes that begins where `rule` leads; null: none was found. `hosts` are the environment's
+ * own names: whatever leads elsewhere is followed no further.
+ */
+export function findLoop(rule: RedirectRule, redirects: Redirects, hosts: readonly string[]): RedirectRule | null {
+  const starts = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
+  for (const host of rule.domain === null ? hosts : [rule.domain]) {
+    for (const sample of starts) {
+      const groups = Array.from({ length: 100 }, () => sample);
+      const closing = follow(expand(rule.to, groups, ""), host, rule, redirects, hosts);
+      if (closing !== null) return closing;
+    }
+  }
+  return null;
+}
+
+function follow(
+  location: string,
+  firstHost: string,
+  rule: RedirectRule,
+  redirects: Redirects,
+  hosts: readonly string[],
+): RedirectRule | null {
+  const place = rule.country === null && rule.city === null ? nowhere : { country: rule.country, city: rule.city };
+  const seen = new Set<string>();
+  let asked = askedOf(location, `http://${firstHost}/`, () => place);
+  let last: RedirectRule | null = null;
+  for (let hop = 0; hop <= mostHops; hop += 1) {
+    if (asked === null || !hosts.includes(asked.host)) return null;
+    const key = keyOf(asked);
+    if (seen.has(key)) return last;
+    seen.add(key);
+    const redirect = redirects.find(asked);
+    if (redirect === null) return null;
+    const next = askedOf(redirect.location, `${asked.scheme}://${asked.host}/`, () => place);
+    // Sending to https what has come by https does nothing (`leadsToItself`), and is how people force it.
+    if (next !== null && keyOf(next) === key && !redirect.location.startsWith("/")) return null;
+    last = redirect.rule;
+    asked = next;
+  }
+  return last;
+}
+
+const keyOf = ({ scheme, host, path }: Asked) => `${scheme}://${host}${path}`;
+
+/** As a browser and the edge read an address; null where they could not. */
+export function askedOf(location: string, base: string, place: Asked["place"]): Asked | null {
+  const url = URL.parse(location, base);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;
+  const scheme = url.protocol === "https:" ? "https" : "http";
+  try {
+    const path = decodeURIComponent(url.pathname).replace(/\/{2,}/g, "/");
+    return { scheme, host: url.hostname, path, query: url.search, place };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Which rule answers. Of several that fit, the one that says more: a city before a country before anywhere, a domain
+ * before every domain, a path before an expression, and then the older.
+ *
+ * Paths are found in a map. Expressions are found by what they begin with, so that only those are tried which may fit.
+ */
+import { type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
+import type { Asked, Place, Redirect, RedirectRule } from "./rule.ts";
+import { expand } from "./to.ts";
+
+export interface Redirects {
+  /** The first that fits, what it answers may be what was asked for. */
+  find(asked: Asked): Redirect | null;
+}
+
+interface Ranked {
+  readonly rule: RedirectRule;
+  readonly rank: number;
+  readonly expression: ExpressionFrom | null;
+}
+
+/** Rules that were checked when they were made. */
+export function createRedirects(rules: readonly RedirectRule[]): Redirects {
+  const paths = new Map<string, Ranked[]>();
+  const prefixes = new Map<number, Map<string, Ranked[]>>();
+  for (const ranked of rank(rules)) {
+    const from = readFrom(ranked.rule.from);
+    if (from.kind === "path") append(paths, from.path, ranked);
+    else {
+      const own = prefixes.get(from.prefix.length) ?? new Map<string, Ranked[]>();
+      prefixes.set(from.prefix.length, own);
+      append(own, from.prefix, { ...ranked, expression: from });
+    }
+  }
+
+  function candidates(path: string): readonly Ranked[] {
+    const lists = [paths.get(withoutEnd(path)) ?? []];
+    for (const [length, own] of prefixes) lists.push(own.get(path.slice(0, length)) ?? []);
+    const all = lists.filter((list) => list.length > 0);
+    return all.length === 1 ? (all[0] ?? []) : all.flat().sort((a, b) => a.rank - b.rank);
+  }
+
+  return {
+    find(asked) {
+      for (const { rule, expression } of candidates(asked.path)) {
+        if (rule.domain !== null && rule.domain !== asked.host) continue;
+        const groups = expression === null ? [asked.path] : expression.match(asked.path);
+        if (groups === null || !isThere(rule, asked.place)) continue;
+        const status = rule.type === "permanent" ? 301 : 302;
+        return { rule, status, location: expand(rule.to, groups, asked.query) };
+      }
+      return null;
+    },
+  };
+}
+
+function rank(rules: readonly RedirectRule[]): readonly Ranked[] {
+  const weight = ({ country, city, domain, from }: RedirectRule) =>
+    (city === null ? 8 : 0) +
+    (country === null ? 4 : 0) +
+    (domain === null ? 2 : 0) +
+    (readFrom(from).kind === "path" ? 0 : 1);
+  return rules
+    .map((rule) => ({ rule, weight: weight(rule) }))
+    .sort((a, b) => a.weight - b.weight)
+    .map(({ rule }, place) => ({ rule, rank: place, expression: null }));
+}
+
+function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [ranked]);
+  else list.push(ranked);
+}
+
+function isThere({ country, city }: RedirectRule, place: () => Place): boolean {
+  if (country === null && city === null) return true;
+  const visitor = place();
+  if (country !== null && visitor.country !== country) return false;
+  return city === null || visitor.city?.toLowerCase() === city.toLowerCase();
+}
+
+/** Whether somebody who follows it comes to where they are. */
+export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: Asked): boolean {
+  if (location.startsWith("/")) return location === encodeURI(path) + query;
+  return location.replace(/:(80|443)(?=\/)/, "") === `${scheme}://${host}${encodeURI(path)}${query}`;
+}
