@@ -26,6 +26,7 @@ export const activityTypes = [
   "changeEnvironmentLimits",
   "restartPhp",
   "replaceDeniedIps",
+  "updateRedirectRules",
   "createWpAdminUser",
   "createWpLoginLink",
   "addManualBackup",

@@ -8,6 +8,7 @@ import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
+import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
@@ -64,6 +65,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       adminSocket: join(config.run, "edge.sock"),
       loopbackSocket: join(phpFolder(config), "edge-loopback.sock"),
       tableFile: join(config.data, "edge", "table.json"),
+      redirects: { read: (list) => readRules(join(config.data, "edge", "redirects"), list) },
       limits: {
         uploadBytes: config.uploadLimitBytes,
         headSeconds,

@@ -171,6 +171,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Alterar os endereços IP negados de “{environmentName}” de “{siteName}”",
     sv: "Ändra nekade IP-adresser för ”{environmentName}” på ”{siteName}”",
   },
+  updateRedirectRules: {
+    da: "Rediger omdirigeringerne for “{environmentName}” på “{siteName}”",
+    de: "Weiterleitungen für „{environmentName}“ von „{siteName}“ ändern",
+    en: "Change the redirect rules of “{environmentName}” of “{siteName}”",
+    es: "Cambiar las redirecciones de «{environmentName}» de «{siteName}»",
+    fr: "Modifier les redirections de « {environmentName} » de « {siteName} »",
+    it: "Modificare i reindirizzamenti di «{environmentName}» di «{siteName}»",
+    ja: "「{siteName}」の「{environmentName}」のリダイレクトルールの変更",
+    nl: "Omleidingen van ‘{environmentName}’ van ‘{siteName}’ wijzigen",
+    pt: "Alterar os redirecionamentos de “{environmentName}” de “{siteName}”",
+    sv: "Ändra omdirigeringarna för ”{environmentName}” på ”{siteName}”",
+  },
   createWpAdminUser: {
     da: "Opret WordPress-administratoren {email} i “{environmentName}” på “{siteName}”",
     de: "WordPress-Administrator {email} in „{environmentName}“ von „{siteName}“ anlegen",

@@ -26,6 +26,7 @@ import {
 } from "../store/routes.ts";
 import { makeCertificateFiles } from "./certificateFiles.ts";
 import type { EdgeClient } from "./edgeClient.ts";
+import { makeRedirectFiles } from "./redirectFiles.ts";
 
 export interface Publisher {
   /**
@@ -61,6 +62,7 @@ export function tableFile(dataFolder: string): string {
 export function makePublisher(options: PublisherOptions): Publisher {
   const { database, edge, log } = options;
   const certificateFiles = makeCertificateFiles(options);
+  const redirectFiles = makeRedirectFiles(options);
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let hasPublished = false;
@@ -85,14 +87,24 @@ export function makePublisher(options: PublisherOptions): Publisher {
   async function publishOnce(): Promise<void> {
     const generation = await nextGeneration(database);
     await awaitAnnounced(database);
-    const rows = { served: await listServed(database, options.diskQuotaBytes ?? null), away: await listAway(database) };
+    const listed = await listServed(database, options.diskQuotaBytes ?? null);
+    const served = await withRuleLists(listed);
+    const rows = { served, away: await listAway(database) };
     const certificates = await certificateFiles.write(await listCertificates(database));
     const challenges = await listChallenges(database);
     const table = { ...(await makeTable(generation, rows, options)), certificates, challenges };
     await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));
     await edge.putTable(table);
     await certificateFiles.removeOthers(certificates);
+    await redirectFiles.removeOthers(served.flatMap(({ redirectList }) => redirectList ?? []));
     hasPublished = true;
+  }
+
+  async function withRuleLists(rows: readonly ServedRow[]): Promise<readonly ServedRow[]> {
+    const listed: ServedRow[] = [];
+    for (const row of rows)
+      listed.push({ ...row, redirectList: await redirectFiles.write(row.id, row.redirectList) });
+    return listed;
   }
 
   return {
@@ -125,9 +137,10 @@ async function makeTable(
       );
       continue;
     }
-    const { domains, forceHttps: _, ...served } = row;
+    const { domains, forceHttps: _, redirectList, ...served } = row;
     const primary = domains.find(({ isPrimary }) => isPrimary);
-    environments.push({ ...served, ...layout, ...(primary && { primaryHost: primary.name }) });
+    const more = { ...(primary && { primaryHost: primary.name }), ...(redirectList && { redirectRules: redirectList }) };
+    environments.push({ ...served, ...layout, ...more });
     hosts.push(...hostsOf(row, primary));
   }
   return { generation, environments, hosts, away: namesOf(away) };

@@ -2,6 +2,7 @@
  * The tables as Kysely sees them. `migrations/` is the authority; a test compares the two.
  */
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+import type { StoredRule } from "./redirectRules.ts";
 
 export type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
 
@@ -68,6 +69,9 @@ export interface Environments {
   is_frozen: Generated<boolean>;
   php_run: Generated<number>;
   /** Addresses and networks whose visitors are refused. */
+  redirect_rules: ColumnType<readonly StoredRule[], string | undefined, string>;
+  /** Name of the rules for the edge; null: there are none. */
+  redirect_list: ColumnType<string | null, string | null | undefined, string | null>;
   denied_ips: Generated<string[]>;
   backup_due_at: Moment;
   backup_failures: Generated<number>;
@@ -198,6 +202,8 @@ export interface DeletedEnvironments {
   deleted_at: Defaulted;
   deleted_by: string | null;
   restorable_until: Date;
+  redirect_rules: ColumnType<readonly StoredRule[], string | undefined, string>;
+  redirect_list: string | null;
   denied_ips: Generated<string[]>;
   mail_delivery: MailDelivery | null;
   domains: JsonColumn<Json>;

@@ -12,6 +12,8 @@ export interface ServedRow {
   readonly phpRun: number;
   readonly limits: ServedLimits;
   readonly deniedIps: readonly string[];
+  /** Name of the list of its redirect rules; null: none. */
+  readonly redirectList: string | null;
   readonly maySendMail: boolean;
   /** Null: visitors who come by http are answered. */
   readonly forceHttps: ForceHttps | null;
@@ -91,6 +93,7 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
     .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
     .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
+    .select("e.redirect_list as redirectList")
     .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
     .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
     .where("e.state", "=", "serving")
@@ -101,7 +104,7 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
     const [first] = own;
     if (!first) return [];
     const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
-    const { maySendMail, forceHttps } = first;
+    const { maySendMail, forceHttps, redirectList } = first;
     const disk = leftOf(first, usualQuotaBytes);
     const limits = { threads, memoryMb, requestSeconds, disk };
     const domains = own.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
@@ -109,7 +112,8 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
         ? []
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
-    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, maySendMail, forceHttps, domains }];
+    const told = { maySendMail, forceHttps, redirectList };
+    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, ...told, domains }];
   });
 }
 

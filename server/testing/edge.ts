@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
+import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
 import type { Serving } from "@sitewright/runtimes/runtime.ts";
 import { tableFile } from "../reconcilers/publishRoutes.ts";
+import { redirectFolder } from "../reconcilers/redirectFiles.ts";
 import { silentLog } from "./engine.ts";
 
 export interface TestEdge extends AsyncDisposable {
@@ -41,6 +43,7 @@ export async function startTestEdge(
     adminSocket: join(runFolder, "edge.sock"),
     loopbackSocket: join(phpFolder, "edge-loopback.sock"),
     tableFile: tableFile(dataFolder),
+    redirects: { read: (list) => readRules(redirectFolder(dataFolder), list) },
     limits,
     logs: createEnvironmentLogs({ folder: join(dataFolder, "environment-logs") }),
     log: silentLog,
