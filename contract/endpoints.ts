@@ -30,6 +30,13 @@ import { cloneSite, createPlainSite } from "./newSites.ts";
 import { getOperation } from "./operations.ts";
 import { listPhpVersions } from "./phpVersions.ts";
 import { pushEnvironment } from "./push.ts";
+import {
+  exportRedirectRules,
+  importRedirectRules,
+  listRedirectRules,
+  testRedirectRules,
+  updateRedirectRules,
+} from "./redirectRules.ts";
 import { listRegions } from "./regions.ts";
 import { resetSite } from "./reset.ts";
 import { searchAndReplace } from "./searchAndReplace.ts";
@@ -70,6 +77,11 @@ export const endpoints = {
   getUsage,
   listDeniedIps,
   replaceDeniedIps,
+  listRedirectRules,
+  updateRedirectRules,
+  testRedirectRules,
+  exportRedirectRules,
+  importRedirectRules,
   readLogs,
   listDnsRecords,
   createDnsRecord,

@@ -50,11 +50,13 @@ export const refusalReasons = {
   not_an_address:
     "An entry of `ip_list` is no address and no network, or one that nobody means; `errors` names each and says what to send.",
   redirect_rule_refused: "A redirect rule can't be as it was sent; `errors` names each field and says what it must be.",
-  redirect_rule_duplicate: "There is a rule for the same domain, `from` and place; `rule` is the new one, `clashes_with` the one that is there.",
+  redirect_rule_duplicate:
+    "There is a rule for the same domain, `from` and place; `rule` is the new one, `clashes_with` the one that is there.",
   redirect_rule_loop: "Visitors would be sent in a ring; `rule` is the new one, and by `clashes_with` the ring closes.",
   redirect_rule_missing: "The request names no rule, or one to be replaced that is not there.",
   too_many_redirect_rules: "An environment has at most so many redirect rules of that kind; `most` says how many.",
-  places_unknown: "A rule names a country or a city, and the installation has no database of places: SITEWRIGHT_GEOIP is not set.",
+  places_unknown:
+    "A rule names a country or a city, and the installation has no database of places: SITEWRIGHT_GEOIP is not set.",
   no_expression: "With `regex_search`, `search_query` must be an expression of RE2.",
   csv_unreadable: "The text can't be read as CSV with a line of names, or a column is missing; `line` says where.",
   nothing_to_replace: "The text to search for and the one to put in its place are the same.",

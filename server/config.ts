@@ -56,6 +56,10 @@ export const settings = v.object({
     "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
     "the public addresses of the sites, which domains are to point to, with commas between them: 203.0.113.7,2001:db8::7",
   ),
+  SITEWRIGHT_GEOIP: textOrNone(
+    "^.+$",
+    "the file of a database in MaxMind's format (.mmdb), by which redirect rules know where visitors are",
+  ),
   DATABASE_URL: textOrNone(
     "^postgres(ql)?://.+$",
     "the URL of a PostgreSQL server of version 18 or newer, beginning with postgresql://",
@@ -157,6 +161,7 @@ function defaults(data: string): Settings {
     SITEWRIGHT_SITE_SUFFIX: "localhost",
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
+    SITEWRIGHT_GEOIP: null,
     DATABASE_URL: null,
     SITEWRIGHT_FIRST_API_KEY: null,
     SITEWRIGHT_ASSETS: join(data, "assets"),
@@ -216,6 +221,8 @@ export interface Config {
   readonly resolver: string | null;
   /** What domains are to point to. */
   readonly edgeAddresses: readonly string[];
+  /** The file of a database of places; null: nobody knows where visitors are. */
+  readonly geoip: string | null;
   /** Null: PostgreSQL is embedded. Never null in the processes that the supervisor starts. */
   readonly databaseUrl: string | null;
   readonly firstApiKey: string | null;
@@ -384,6 +391,7 @@ function freeze(values: Settings): Config {
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
+    geoip: values.SITEWRIGHT_GEOIP === null ? null : resolve(values.SITEWRIGHT_GEOIP),
     databaseUrl: values.DATABASE_URL,
     firstApiKey: values.SITEWRIGHT_FIRST_API_KEY,
     assets: resolve(values.SITEWRIGHT_ASSETS),

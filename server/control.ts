@@ -219,6 +219,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       openDownload: (id) => downloads.open(id),
       acmeUrl: config.acmeUrl,
       hasMailServer: config.smtpUrl !== null,
+      knowsPlaces: config.geoip !== null,
     },
     limits: config,
     metricsToken: config.metricsToken,

@@ -10,12 +10,17 @@ const samples = ["x", "1"] as const;
 
 /**
  * The rule by which a ring closes that begins where `rule` leads; null: none was found. `hosts` are the environment's
- * own names: whatever leads elsewhere is followed no further.
+ * own names: whatever leads elsewhere is followed no further. `starts` are those at which a rule for all is tried.
  */
-export function findLoop(rule: RedirectRule, redirects: Redirects, hosts: readonly string[]): RedirectRule | null {
-  const starts = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
-  for (const host of rule.domain === null ? hosts : [rule.domain]) {
-    for (const sample of starts) {
+export function findLoop(
+  rule: RedirectRule,
+  redirects: Redirects,
+  hosts: readonly string[],
+  starts: readonly string[] = hosts,
+): RedirectRule | null {
+  const found = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
+  for (const host of rule.domain === null ? starts : [rule.domain]) {
+    for (const sample of found) {
       const groups = Array.from({ length: 100 }, () => sample);
       const closing = follow(expand(rule.to, groups, ""), host, rule, redirects, hosts);
       if (closing !== null) return closing;

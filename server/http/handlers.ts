@@ -15,6 +15,7 @@ import { limitHandlers } from "./limits.ts";
 import { logHandlers } from "./logs.ts";
 import { mailHandlers } from "./mails.ts";
 import { operationHandlers } from "./operations.ts";
+import { redirectRuleHandlers } from "./redirectRules.ts";
 import { searchAndReplaceHandlers } from "./searchAndReplace.ts";
 import { siteHandlers } from "./sites.ts";
 import { toolHandlers } from "./tools.ts";
@@ -31,6 +32,7 @@ export const handlers = {
   ...certificateHandlers,
   ...dnsRecordHandlers,
   ...deniedIpHandlers,
+  ...redirectRuleHandlers,
   ...logHandlers,
   ...backupHandlers,
   ...deletedHandlers,

@@ -102,8 +102,7 @@ export function makePublisher(options: PublisherOptions): Publisher {
 
   async function withRuleLists(rows: readonly ServedRow[]): Promise<readonly ServedRow[]> {
     const listed: ServedRow[] = [];
-    for (const row of rows)
-      listed.push({ ...row, redirectList: await redirectFiles.write(row.id, row.redirectList) });
+    for (const row of rows) listed.push({ ...row, redirectList: await redirectFiles.write(row.id, row.redirectList) });
     return listed;
   }
 
@@ -139,7 +138,10 @@ async function makeTable(
     }
     const { domains, forceHttps: _, redirectList, ...served } = row;
     const primary = domains.find(({ isPrimary }) => isPrimary);
-    const more = { ...(primary && { primaryHost: primary.name }), ...(redirectList && { redirectRules: redirectList }) };
+    const more = {
+      ...(primary && { primaryHost: primary.name }),
+      ...(redirectList && { redirectRules: redirectList }),
+    };
     environments.push({ ...served, ...layout, ...more });
     hosts.push(...hostsOf(row, primary));
   }

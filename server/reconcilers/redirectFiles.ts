@@ -21,7 +21,10 @@ export function redirectFolder(dataFolder: string): string {
   return join(dataFolder, "edge", "redirects");
 }
 
-export function makeRedirectFiles(options: { readonly database: Database; readonly dataFolder: string }): RedirectFiles {
+export function makeRedirectFiles(options: {
+  readonly database: Database;
+  readonly dataFolder: string;
+}): RedirectFiles {
   const { database } = options;
   const folder = redirectFolder(options.dataFolder);
   let known: ReadonlySet<string> | null = null;
@@ -62,7 +65,7 @@ function listOf(file: string): string {
   return file.split(".")[0] ?? file;
 }
 
-export function forEdge(rule: StoredRule): RedirectRule {
+function forEdge(rule: StoredRule): RedirectRule {
   const { domain, from, to, type, traffic_from_country: country, traffic_from_city: city } = rule;
   return { domain, from, to, type, country, city };
 }

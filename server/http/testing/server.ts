@@ -91,6 +91,8 @@ export interface TestServerOptions {
   readonly hasMailServer?: boolean;
   /** Default: there is none. */
   readonly metricsToken?: string;
+  /** Default: it does. */
+  readonly knowsPlaces?: boolean;
 }
 
 const findUser: App["findUser"] = async (_environment, email) => ({
@@ -181,6 +183,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
       hasMailServer: options.hasMailServer ?? true,
+      knowsPlaces: options.knowsPlaces ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
     metricsToken: options.metricsToken ?? null,
