@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
+import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
@@ -19,6 +20,7 @@ import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openSpool } from "./mail/spool.ts";
 import { makeTakeMail } from "./mail/take.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
+import { openPlaces } from "./places.ts";
 import { openSealer } from "./sealing.ts";
 
 /** Long enough for an upload over a slow line; longer than PHP may take for an answer. */
@@ -65,7 +67,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       adminSocket: join(config.run, "edge.sock"),
       loopbackSocket: join(phpFolder(config), "edge-loopback.sock"),
       tableFile: join(config.data, "edge", "table.json"),
-      redirects: { read: (list) => readRules(join(config.data, "edge", "redirects"), list) },
+      redirects: await redirectSources(config),
       limits: {
         uploadBytes: config.uploadLimitBytes,
         headSeconds,
@@ -82,6 +84,11 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
     await serving.close();
     throw explain(error, config);
   }
+}
+
+async function redirectSources({ data, geoip }: Config): Promise<RedirectSources> {
+  const read: RedirectSources["read"] = (list) => readRules(join(data, "edge", "redirects"), list);
+  return geoip === null ? { read } : { read, placeOf: await openPlaces(geoip) };
 }
 
 async function certificateReader(config: Config) {

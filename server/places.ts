@@ -1,0 +1,28 @@
+/** Where visitors are, by a database in MaxMind's format. */
+import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { type CityResponse, Reader } from "maxmind";
+
+export interface KnownPlace {
+  /** Two capital letters; null: unknown. */
+  readonly country: string | null;
+  /** In English; null: unknown. */
+  readonly city: string | null;
+}
+
+/** Rejects, saying which setting to change, where the file can't be read or is no such database. */
+export async function openPlaces(file: string): Promise<(address: string) => KnownPlace> {
+  const reader = await open(file);
+  return (address) => {
+    const found = isIP(address) === 0 ? null : reader.get(address);
+    return { country: found?.country?.iso_code ?? null, city: found?.city?.names.en ?? null };
+  };
+}
+
+async function open(file: string): Promise<Reader<CityResponse>> {
+  try {
+    return new Reader<CityResponse>(await readFile(file));
+  } catch (cause) {
+    throw new Error(`SITEWRIGHT_GEOIP=${file} can't be read. Name a database in MaxMind's format (.mmdb).`, { cause });
+  }
+}

@@ -1,0 +1,96 @@
+/** A database in MaxMind's format (version 2.0) of a few networks of IPv4, for tests. */
+
+export interface KnownNetwork {
+  /** `203.0.113.0/24`. */
+  readonly network: string;
+  readonly country: string;
+  readonly city?: string;
+}
+
+interface Node {
+  readonly next: [Node | number | null, Node | number | null];
+}
+
+const recordBits = 24;
+/** Between the tree and the data. */
+const separatorBytes = 16;
+
+export function makePlaceDatabase(networks: readonly KnownNetwork[]): Buffer {
+  const root: Node = { next: [null, null] };
+  const places: Buffer[] = [];
+  let offset = 0;
+  for (const { network, country, city } of networks) {
+    insert(root, network, offset);
+    const names = city === undefined ? {} : { city: { names: { en: city } } };
+    const place = encode({ country: { iso_code: country }, ...names });
+    places.push(place);
+    offset += place.length;
+  }
+  const nodes = collect(root);
+  const numbers = new Map(nodes.map((node, number) => [node, number]));
+  const tree = Buffer.concat(
+    nodes.map(({ next }) =>
+      Buffer.concat(
+        next.map((record) => {
+          const bytes = Buffer.alloc(recordBits / 8);
+          const isData = typeof record === "number";
+          const value =
+            record === null ? nodes.length : isData ? nodes.length + separatorBytes + record : numbers.get(record);
+          bytes.writeUIntBE(value ?? nodes.length, 0, bytes.length);
+          return bytes;
+        }),
+      ),
+    ),
+  );
+  const metadata = encode({
+    binary_format_major_version: 2,
+    binary_format_minor_version: 0,
+    build_epoch: 1,
+    database_type: "Test-City",
+    description: { en: "Test" },
+    ip_version: 4,
+    languages: {},
+    node_count: nodes.length,
+    record_size: recordBits,
+  });
+  const mark = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
+  return Buffer.concat([tree, Buffer.alloc(separatorBytes), ...places, mark, metadata]);
+}
+
+function insert(root: Node, network: string, offset: number): void {
+  const [address = "", length = "32"] = network.split("/");
+  const bits = address.split(".").flatMap((byte) => [...Number(byte).toString(2).padStart(8, "0")].map(Number));
+  let node = root;
+  for (let at = 0; at < Number(length); at += 1) {
+    const side = bits[at] === 1 ? 1 : 0;
+    if (at === Number(length) - 1) node.next[side] = offset;
+    else {
+      const known = node.next[side];
+      const below: Node = known !== null && typeof known === "object" ? known : { next: [null, null] };
+      node.next[side] = below;
+      node = below;
+    }
+  }
+}
+
+function collect(node: Node): readonly Node[] {
+  return [node, ...node.next.flatMap((next) => (next !== null && typeof next === "object" ? collect(next) : []))];
+}
+
+type Value = string | number | { readonly [name: string]: Value };
+
+/** Texts below 285 bytes, whole numbers of 32 bits, and maps of fewer than 29 pairs. */
+function encode(value: Value): Buffer {
+  if (typeof value === "string") {
+    const text = Buffer.from(value);
+    return Buffer.concat([text.length < 29 ? Buffer.of(0x40 + text.length) : Buffer.of(0x5d, text.length - 29), text]);
+  }
+  if (typeof value === "number") {
+    const bytes = Buffer.alloc(5);
+    bytes.writeUInt8(0xc4, 0);
+    bytes.writeUInt32BE(value, 1);
+    return bytes;
+  }
+  const pairs = Object.entries(value);
+  return Buffer.concat([Buffer.of(0xe0 + pairs.length), ...pairs.flatMap(([name, of]) => [encode(name), encode(of)])]);
+}
