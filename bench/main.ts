@@ -18,12 +18,13 @@ import { untilAtRest, withStolenShare } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
 import { measurePage } from "./page.ts";
 import { untilVersionsAreCompiled } from "./ready.ts";
+import { measureRedirects } from "./redirects.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
 
 const sites = 20;
 const laterStarts = 5;
-const parts = ["starts", "creation", "environments", "backups", "neighbours", "page", "dns", "domains"];
+const parts = ["starts", "creation", "environments", "backups", "neighbours", "page", "dns", "domains", "redirects"];
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
@@ -162,6 +163,11 @@ try {
   if (isWanted("domains")) {
     say("domains that point here already, by TLS …");
     figures.push(...(await measureDomains(clone.folder, installation.data)));
+  }
+  if (isWanted("redirects")) {
+    say("redirect rules at the edge …");
+    await untilQuiet();
+    figures.push(...(await measureRedirects()));
   }
 } finally {
   await installation.stop();

@@ -62,7 +62,7 @@ const paging = {
   limit: limit("How many rules to give at most.", { default: 10 }),
   offset,
   key: Type.Optional(Type.Enum(["domain", "from", "to", "type"], { default: "domain", description: "To sort by." })),
-  order: Type.Optional(Type.Enum(["ascend", "descend"], { default: "ascend" })),
+  order: Type.Optional(Type.Enum(["ascend", "descend"], { default: "ascend", description: "Which way." })),
   search_query: Type.Optional(
     Type.String({
       maxLength: 1_000,
@@ -154,7 +154,7 @@ export const testRedirectRules = endpoint({
       }),
     },
   },
-  verb: "read",
+  verb: "write",
   resource,
 });
 

@@ -21,8 +21,8 @@ export function makePlaceDatabase(networks: readonly KnownNetwork[]): Buffer {
   let offset = 0;
   for (const { network, country, city } of networks) {
     insert(root, network, offset);
-    const names = city === undefined ? {} : { city: { names: { en: city } } };
-    const place = encode({ country: { iso_code: country }, ...names });
+    const named = { iso_code: country };
+    const place = encode(city === undefined ? { country: named } : { country: named, city: { names: { en: city } } });
     places.push(place);
     offset += place.length;
   }
