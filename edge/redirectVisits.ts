@@ -82,7 +82,7 @@ function apply(visit: Visit, redirects: Redirects | null, { placeOf }: RedirectS
   };
   const redirect = redirects.find(asked);
   if (redirect === null || leadsToItself(redirect, asked)) return false;
-  const close = hasBody(request) ? { connection: "close" } : {};
+  const close: Readonly<Record<string, string>> = hasBody(request) ? { connection: "close" } : {};
   response.writeHead(redirect.status, { location: redirect.location, "content-length": 0, ...close }).end();
   return true;
 }

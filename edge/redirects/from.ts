@@ -2,7 +2,7 @@
  * What a rule's `from` stands for. A text that begins with a slash and has nothing of an expression in it is a path;
  * anything else is an expression of RE2, whose matching takes time linear in the path, whatever the expression.
  */
-import { RE2JS } from "re2js";
+import { RE2JS, RE2Set } from "re2js";
 import { BadRule } from "./rule.ts";
 
 export const longestFrom = 1_000;
@@ -44,6 +44,20 @@ export function readFrom(from: string): From {
     return Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? "");
   };
   return { kind: "expression", prefix: prefixOf(from), match };
+}
+
+/** Finds in one go which of the expressions, by their places, may fit a path. Compiles when it is first asked. */
+export function createSieve(expressions: readonly string[]): (path: string) => readonly number[] {
+  let compiled: RE2Set | null = null;
+  return (path) => {
+    if (expressions.length === 0 || path.length > longestMatchedPath) return [];
+    if (compiled === null) {
+      compiled = new RE2Set();
+      for (const expression of expressions) compiled.add(expression);
+      compiled.compile();
+    }
+    return compiled.match(path).toSorted((a: number, b: number) => a - b);
+  };
 }
 
 /** Gives how many groups `to` may name. Throws `BadRule`. */

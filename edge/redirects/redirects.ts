@@ -2,9 +2,10 @@
  * Which rule answers. Of several that fit, the one that says more: a city before a country before anywhere, a domain
  * before every domain, a path before an expression, and then the older.
  *
- * Paths are found in a map. Expressions are found by what they begin with, so that only those are tried which may fit.
+ * Paths are found in a map. Expressions are found by what they begin with, so that only those are tried which may fit;
+ * the few that may begin with anything are looked for together.
  */
-import { type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
+import { createSieve, type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
 import type { Asked, Place, Redirect, RedirectRule } from "./rule.ts";
 import { expand } from "./to.ts";
 
@@ -33,9 +34,14 @@ export function createRedirects(rules: readonly RedirectRule[]): Redirects {
     }
   }
 
+  const open = prefixes.get(0)?.get("") ?? [];
+  prefixes.delete(0);
+  const fitting = createSieve(open.map(({ rule }) => rule.from));
+
   function candidates(path: string): readonly Ranked[] {
     const lists = [paths.get(withoutEnd(path)) ?? []];
     for (const [length, own] of prefixes) lists.push(own.get(path.slice(0, length)) ?? []);
+    lists.push(fitting(path).flatMap((place) => open[place] ?? []));
     const all = lists.filter((list) => list.length > 0);
     return all.length === 1 ? (all[0] ?? []) : all.flat().sort((a, b) => a.rank - b.rank);
   }
