@@ -18,9 +18,15 @@ async function start(files?: Readonly<Record<string, string | Buffer>>, others: 
 test("PHP is asked by HTTP/2 as by HTTP/1.1, and nothing of the protocol reaches it", async () => {
   const { session, upstream } = await start();
   const got = await ask2(session, "/page?a=b", { "x-mine": "1", cookie: ["a=1", "b=2"] });
-  expect([got.status, got.body]).toEqual([200, "GET /index.php/page"]);
+  expect([got.status, got.body]).toEqual([200, "GET /index.php"]);
   const { request } = upstream.asked.at(-1) ?? {};
-  expect(request).toMatchObject({ method: "GET", url: "/page?a=b", https: true, body: null, remoteAddress: "127.0.0.1" });
+  expect(request).toMatchObject({
+    method: "GET",
+    url: "/page?a=b",
+    https: true,
+    body: null,
+    remoteAddress: "127.0.0.1",
+  });
   expect(request?.headers).toEqual({ host: "site.localhost", "x-mine": "1", cookie: "a=1; b=2" });
 });
 
@@ -71,14 +77,17 @@ test.each(["with a length", "without one"])("an upload arrives %s", async (kind)
   expect(got.body).toBe(sent.toString("hex"));
 });
 
-test.each(["announced", "not announced"])("an upload that is too large and %s is refused with its page", async (kind) => {
-  const { session, upstream } = await start();
-  upstream.answer = async ({ body }) => textAnswer(String(body && (await buffer(body)).length));
-  const length = kind === "announced" ? { "content-length": 200_000 } : {};
-  const got = await ask2(session, "/", { ":method": "POST", ...length }, Buffer.alloc(200_000));
-  expect([got.status, got.body.includes("too large")]).toEqual([413, true]);
-  expect((await ask2(session, "/a.txt")).status).toBe(200);
-});
+test.each(["announced", "not announced"])(
+  "an upload that is too large and %s is refused with its page",
+  async (kind) => {
+    const { session, upstream } = await start();
+    upstream.answer = async ({ body }) => textAnswer(String(body && (await buffer(body)).length));
+    const length = kind === "announced" ? { "content-length": 200_000 } : {};
+    const got = await ask2(session, "/", { ":method": "POST", ...length }, Buffer.alloc(200_000));
+    expect([got.status, got.body.includes("too large")]).toEqual([413, true]);
+    expect((await ask2(session, "/a.txt")).status).toBe(200);
+  },
+);
 
 test("a visitor who leaves in the middle of an upload has not sent a whole one, and the others stay", async () => {
   const { session, upstream } = await start();
@@ -150,25 +159,9 @@ test("who asks before sending is told, and login links, TRACE and CONNECT are an
   expect((await ask2(session, "/", { ":method": "TRACE" })).status).toBe(405);
 });
 
-test("a flood of streams that are taken back ends its connection and nobody else's", async () => {
-  const { session, tlsPort, ca } = await start();
-  const other = visit(tlsPort, ca);
-  expect((await ask2(other, "/a.txt")).status).toBe(200);
-  const flood = () => {
-    for (let streams = 0; streams < 90 && !session.destroyed && !session.closed; streams += 1) {
-      const stream = session.request({ ":authority": "site.localhost", ":path": "/page" });
-      stream.on("error", () => undefined).close(constants.NGHTTP2_CANCEL);
-    }
-    if (!session.destroyed) setImmediate(flood);
-  };
-  flood();
-  await once(session, "close");
-  expect((await ask2(other, "/a.txt")).body).toBe("file");
-});
-
 test("a head that is too long is refused, and others on the connection are answered", async () => {
   const { session } = await start();
-  await expect(ask2(session, "/a.txt", { "x-long": "x".repeat(60_000) })).rejects.toThrow();
+  expect((await ask2(session, "/a.txt", { "x-long": "x".repeat(40_000) })).status).toBe(431);
   expect((await ask2(session, "/a.txt")).body).toBe("file");
 });
 
@@ -184,11 +177,4 @@ test("what is being answered when the edge closes is answered whole, and the vis
   body.end("all of it");
   expect((await got).body).toBe("all of it");
   await closed;
-});
-
-test("the log has the version, and what was sent is counted for each answer", async () => {
-  const { session, logged, edge } = await start({ "a.txt": "file", "b.txt": "x".repeat(50_000) });
-  await Promise.all([ask2(session, "/a.txt"), ask2(session, "/b.txt")]);
-  await eventually(() => expect(logged.filter(({ message }) => message === "answered")).toHaveLength(2));
-  expect(edge.tlsPort).not.toBeNull();
 });

@@ -45,20 +45,17 @@ export class Http2Answer extends Writable implements VisitorResponse {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     if (!this.headersSent) this.writeHead(this.statusCode);
-    if (this.#isBodiless) return done();
     if (this.#missing !== null) this.#missing -= chunk.length;
-    if (this.#hasWrongLength((missing) => missing < 0)) return done(new Error("The answer is longer than announced"));
-    this.#stream.write(chunk, (error) => {
-      if (!error) this.bytesSent += chunk.length;
-      done(error);
-    });
+    if (this.#isBodiless) done();
+    else if (this.#hasWrongLength((missing) => missing < 0)) done(new Error("The answer is longer than announced"));
+    else this.#send(chunk, done);
   }
 
   override _final(done: Done): void {
     if (!this.headersSent) this.writeHead(this.statusCode);
-    if (this.#isBodiless) return done();
-    if (this.#hasWrongLength((missing) => missing > 0)) return done(new Error("The answer is shorter than announced"));
-    this.#stream.end(() => done());
+    if (this.#isBodiless) done();
+    else if (this.#hasWrongLength((missing) => missing > 0)) done(new Error("The answer is shorter than announced"));
+    else this.#stream.end(() => done());
   }
 
   override _destroy(error: Error | null, done: Done): void {
@@ -68,6 +65,13 @@ export class Http2Answer extends Writable implements VisitorResponse {
     const isOver = this.writableFinished && (endAfterHeaders || readableEnded);
     if (!isOver && !this.#stream.closed) this.#stream.close(code);
     done(error);
+  }
+
+  #send(chunk: Buffer, done: Done): void {
+    this.#stream.write(chunk, (error) => {
+      if (!error) this.bytesSent += chunk.length;
+      done(error);
+    });
   }
 
   #hasWrongLength(isWrong: (missing: number) => boolean): boolean {

@@ -34,6 +34,7 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   server.on("session", (session) => closeWhenSilent(session, limits, bounds.idleMilliseconds));
   server.on("request", (request, { stream }) => {
     prepare(request, limits.requestSeconds);
+    if (isTooLong(request, bounds.headBytes)) return stream.respond({ ":status": 431 }, { endStream: true });
     handler.answer(request, new Http2Answer(stream, request.method === "HEAD"));
   });
   server.on("checkContinue", (request, response) => {
@@ -42,6 +43,11 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
     handler.answer(request, new Http2Answer(response.stream, request.method === "HEAD"));
   });
   return server;
+}
+
+/** What the settings say of it is advice, which nobody holds a visitor to. */
+function isTooLong({ rawHeaders }: Http2ServerRequest, headBytes: number): boolean {
+  return rawHeaders.reduce((sum, text) => sum + text.length, 0) > headBytes;
 }
 
 /** A visitor who leaves in the middle of an upload has not sent a whole one, and one who sends slowly isn't waited for. */

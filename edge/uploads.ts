@@ -21,12 +21,12 @@ export function announcesTooMuch(request: VisitorRequest, limitBytes: number): b
 
 /**
  * The request's body, or null where it has none. A body of announced length can't be longer than that; one that
- * comes in pieces is counted, and fails with `UploadTooLarge` once it is over the limit.
+ * comes in pieces, or by HTTP/2, is counted, and fails with `UploadTooLarge` once it is over the limit.
  */
 export function readBody(request: VisitorRequest, limitBytes: number): Readable | null {
   if (!hasBody(request)) return null;
-  const { headers } = request;
-  if (headers["transfer-encoding"] === undefined && headers["content-length"] !== undefined) return request;
+  const { headers, stream } = request;
+  if (stream === undefined && headers["transfer-encoding"] === undefined) return request;
   let bytes = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -34,6 +34,8 @@ export function readBody(request: VisitorRequest, limitBytes: number): Readable 
       if (bytes > limitBytes) done(new UploadTooLarge(`more than ${limitBytes} bytes`));
       else done(null, chunk);
     },
+    // By HTTP/2, half an upload of somebody who leaves ends like a whole one.
+    flush: (done) => done(stream?.closed === true ? new Error("The visitor has left") : null),
   });
   request.on("error", (error) => counted.destroy(error));
   return request.pipe(counted);

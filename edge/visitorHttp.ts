@@ -24,6 +24,8 @@ export interface VisitorSocket {
 interface RequestStream {
   /** Whether the request was over with its head. */
   readonly endAfterHeaders: boolean;
+  /** Also where the visitor has taken the request back. */
+  readonly closed: boolean;
 }
 
 /** What is enough to tell whether something follows the head. */

@@ -25,15 +25,20 @@ export function ask2(
   headers: OutgoingHttpHeaders = {},
   body?: string | Buffer,
 ): Promise<Got2> {
-  const stream = session.request({ ":authority": "site.localhost", ":path": path, ...headers }, { endStream: false });
-  stream.end(body);
+  const stream = session.request(
+    { ":authority": "site.localhost", ":path": path, ...headers },
+    { endStream: body === undefined },
+  );
+  if (body !== undefined) stream.end(body);
   return new Promise((resolve, reject) => {
+    let isAnswered = false;
     stream.once("error", reject);
     stream.once("response", (head) => {
+      isAnswered = true;
       buffer(stream).then((bytes) => {
         resolve({ status: head[":status"] ?? 0, headers: head, bytes, body: bytes.toString() });
       }, reject);
     });
-    stream.once("close", () => reject(new Error(`closed with ${stream.rstCode}`)));
+    stream.once("close", () => isAnswered || reject(new Error(`closed with ${stream.rstCode}`)));
   });
 }
