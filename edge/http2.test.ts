@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { constants } from "node:http2";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { eventually } from "./testing/eventually.ts";
 import { textAnswer } from "./testing/fakeUpstream.ts";
-import { ask2, visit } from "./testing/http2.ts";
+import { ask2, halfAnUpload, hello, openBare, reset, visit } from "./testing/http2.ts";
 import { site, startSecureSite } from "./testing/secureSite.ts";
 
 async function start(files?: Readonly<Record<string, string | Buffer>>, others: readonly string[] = []) {
@@ -89,22 +88,40 @@ test.each(["announced", "not announced"])(
   },
 );
 
-test("a visitor who leaves in the middle of an upload has not sent a whole one, and the others stay", async () => {
-  const { session, upstream } = await start();
-  const ends: string[] = [];
-  upstream.answer = async ({ body, signal }) => {
-    signal.addEventListener("abort", () => ends.push("aborted"));
-    await buffer(body ?? Readable.from([])).then(
-      () => ends.push("whole"),
-      () => ends.push("broken"),
-    );
-    return textAnswer("done");
-  };
-  const stream = session.request({ ":method": "POST", ":authority": "site.localhost", ":path": "/" });
-  stream.on("error", () => undefined).write("half");
-  await eventually(() => expect(upstream.asked).toHaveLength(1));
-  stream.close(constants.NGHTTP2_CANCEL);
-  await eventually(() => expect(ends.toSorted()).toEqual(["aborted", "broken"]));
+test.each(["takes it back", "hangs up"])(
+  "a visitor who in the middle of an upload %s has not sent a whole one",
+  async (way) => {
+    const { upstream, tlsPort, ca, session } = await start();
+    const ends: string[] = [];
+    upstream.answer = async ({ body, signal }) => {
+      signal.addEventListener("abort", () => ends.push("aborted"));
+      const read = buffer(body ?? Readable.from([]));
+      ends.push(
+        await read.then(
+          () => "whole",
+          () => "broken",
+        ),
+      );
+      return textAnswer("done");
+    };
+    const socket = await openBare(tlsPort, ca);
+    socket.write(Buffer.concat([hello(), halfAnUpload(1)]));
+    await eventually(() => expect(upstream.asked).toHaveLength(1));
+    if (way === "hangs up") socket.destroy();
+    else socket.write(reset(1));
+    await eventually(() => expect(ends.toSorted()).toEqual(["aborted", "broken"]));
+    expect((await ask2(session, "/a.txt")).body).toBe("file");
+  },
+);
+
+test("a flood of requests that are taken back ends its connection and nobody else's", async () => {
+  const { session, tlsPort, ca } = await start();
+  const socket = await openBare(tlsPort, ca);
+  const over = once(socket.resume(), "close");
+  socket.write(hello());
+  const streams = Array.from({ length: 5_000 }, (_, index) => 2 * index + 1);
+  socket.write(Buffer.concat(streams.flatMap((stream) => [halfAnUpload(stream), reset(stream)])));
+  await over;
   expect((await ask2(session, "/a.txt")).body).toBe("file");
 });
 

@@ -1,6 +1,9 @@
 /** A visitor who speaks HTTP/2. */
+
+import { once } from "node:events";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { buffer } from "node:stream/consumers";
+import { connect as connectBare, type TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
 
 export interface Got2 {
@@ -41,4 +44,45 @@ export function ask2(
     });
     stream.once("close", () => isAnswered || reject(new Error(`closed with ${stream.rstCode}`)));
   });
+}
+
+const frames = { data: 0, headers: 1, reset: 3, settings: 4 } as const;
+const endOfHeaders = 4;
+const cancel = 8;
+
+/** The bytes of a frame (RFC 9113, section 4.1), for what Node's own client never sends. */
+function frame(type: keyof typeof frames, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(frames[type], 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** A connection on which nothing was said yet. */
+export async function openBare(port: number, ca: string): Promise<TLSSocket> {
+  const socket = connectBare({ host: "127.0.0.1", port, ca, servername: "site.localhost", ALPNProtocols: ["h2"] });
+  socket.on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+/** The beginning of what is said on one. */
+export function hello(): Buffer {
+  return Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame("settings", 0, 0, Buffer.alloc(0))]);
+}
+
+/** A POST to `/` of `site.localhost`, and half of what is to be sent with it. */
+export function halfAnUpload(stream: number): Buffer {
+  const host = Buffer.from("site.localhost");
+  // From HPACK's own list: POST, https, `/`, and the name `:authority`.
+  const head = Buffer.concat([Buffer.from([0x83, 0x87, 0x84, 0x01, host.length]), host]);
+  return Buffer.concat([frame("headers", endOfHeaders, stream, head), frame("data", 0, stream, Buffer.from("half"))]);
+}
+
+/** Takes a request back. */
+export function reset(stream: number): Buffer {
+  return frame("reset", 0, stream, Buffer.from([0, 0, 0, cancel]));
 }
