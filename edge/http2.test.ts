@@ -143,6 +143,17 @@ test.each(["7", "3"])("a page of five bytes that announces %s breaks off", async
   expect((await ask2(session, "/a.txt")).body).toBe("file");
 });
 
+test("half of PHP's page does not pass for a whole one", async () => {
+  const { session, upstream } = await start();
+  const crashes = async function* () {
+    yield Buffer.from("half");
+    throw new Error("crashed");
+  };
+  upstream.answer = () => ({ ...textAnswer(""), body: Readable.from(crashes()) });
+  await expect(ask2(session, "/")).rejects.toThrow("NGHTTP2_INTERNAL_ERROR");
+  expect((await ask2(session, "/a.txt")).body).toBe("file");
+});
+
 test("many are answered at once on one connection", async () => {
   const { session, upstream } = await start();
   upstream.answer = ({ url }) => textAnswer(url);

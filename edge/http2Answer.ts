@@ -59,11 +59,11 @@ export class Http2Answer extends Writable implements VisitorResponse {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    // A whole answer to half a request: the rest is not wanted (RFC 9113, section 8.1).
-    const code = this.writableFinished ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_INTERNAL_ERROR;
     const { endAfterHeaders, readableEnded } = this.#stream;
-    const isOver = this.writableFinished && (endAfterHeaders || readableEnded);
-    if (!isOver && !this.#stream.closed) this.#stream.close(code);
+    // Closing the stream would end it well, and half of an answer would pass for a whole one.
+    if (!this.writableFinished) this.#stream.destroy(error ?? new Error("The answer was broken off"));
+    // A whole answer to half a request: the rest is not wanted (RFC 9113, section 8.1).
+    else if (!endAfterHeaders && !readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR);
     done(error);
   }
 

@@ -111,7 +111,16 @@ export interface MoveJob {
   readonly isEverywhere: boolean;
 }
 
-export type DatabaseJob = MoveJob | CopyJob | TablesJob | LostJob | FactsJob | UserJob | CountJob | DumpJob | ReplaceJob;
+export type DatabaseJob =
+  | MoveJob
+  | CopyJob
+  | TablesJob
+  | LostJob
+  | FactsJob
+  | UserJob
+  | CountJob
+  | DumpJob
+  | ReplaceJob;
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file);

@@ -115,8 +115,20 @@ describe("the addresses of a network", () => {
 describe("whatever PHP has made of the database", () => {
   test.each([
     ["no table at all", ["CREATE TABLE other (a)"]],
-    ["no text where the address is", ["CREATE TABLE wp_options (option_name, option_value)", "INSERT INTO wp_options VALUES ('home', 7), ('siteurl', NULL)"]],
-    ["no address there", ["CREATE TABLE wp_options (option_name, option_value)", "INSERT INTO wp_options VALUES ('home', 'nonsense'), ('siteurl', 'javascript:1')"]],
+    [
+      "no text where the address is",
+      [
+        "CREATE TABLE wp_options (option_name, option_value)",
+        "INSERT INTO wp_options VALUES ('home', 7), ('siteurl', NULL)",
+      ],
+    ],
+    [
+      "no address there",
+      [
+        "CREATE TABLE wp_options (option_name, option_value)",
+        "INSERT INTO wp_options VALUES ('home', 'nonsense'), ('siteurl', 'javascript:1')",
+      ],
+    ],
     ["a view in its place", ["CREATE VIEW wp_options AS SELECT 'home' AS option_name, 'x' AS option_value"]],
   ])("%s: nothing breaks", (_, statements) => {
     sql(...statements);
