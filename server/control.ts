@@ -167,6 +167,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       database,
       publisher,
       zones,
+      dns,
       edge,
       runtime,
       cron,

@@ -18,6 +18,9 @@ import { deleteJournals } from "./operations/engine.ts";
 import { checkDomains } from "./reconcilers/checkDomains.ts";
 import { collectUsage, expireUsage } from "./reconcilers/collectUsage.ts";
 import { deliverMails } from "./reconcilers/deliverMails.ts";
+import { makeDnsChallenges } from "./reconcilers/dnsChallenges.ts";
+import type { DnsClient } from "./reconcilers/dnsClient.ts";
+import { makeDnsSolver } from "./reconcilers/dnsSolver.ts";
 import type { EdgeClient } from "./reconcilers/edgeClient.ts";
 import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
@@ -46,7 +49,8 @@ import { beginWaiting } from "./store/operations.ts";
 export interface PeriodicWorkOptions {
   readonly database: Database;
   readonly publisher: Publisher;
-  readonly zones: Pick<ZonePublisher, "reconcile">;
+  readonly zones: Pick<ZonePublisher, "reconcile" | "publish">;
+  readonly dns: Pick<DnsClient, "textsOf">;
   readonly edge: EdgeClient;
   readonly runtime: Runtime;
   readonly cron: Cron;
@@ -136,8 +140,9 @@ function workOnDomains({ database, publisher, zones, config, lookUp, log }: Peri
 const orders = 4;
 
 function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
-  const { database, publisher, config, sealer, acmeRoots: roots, signal } = options;
-  const solvers = [makeHttpSolver({ database, publisher })];
+  const { database, publisher, zones, dns, config, sealer, acmeRoots: roots, signal } = options;
+  // DNS first: what it can show does not depend on where the name leads.
+  const solvers = [makeDnsSolver(makeDnsChallenges({ database, zones, dns })), makeHttpSolver({ database, publisher })];
   const { acmeUrl: directory, acmeEmail: email } = config;
   const sweeping = async () => {
     if ((await removeOldCertificates(database, new Date())) > 0) await publisher.publish();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  challengeNameOf,
   challengeRecord,
   type DomainFacts,
   isRight,
@@ -116,5 +117,19 @@ describe("what was seen means", () => {
     ["another name", { "CNAME example.com.": ["other.sites.example.net."] }, { isVerified: false, pointsHere: false }],
   ] as const)("%s", (_, seen, judgement) => {
     expect(judge(apex, seen, installation)).toEqual(judgement);
+  });
+});
+
+describe("where what an authority asks about a domain is answered by our DNS", () => {
+  const { value } = challengeRecord(below, installation);
+  const key = `CNAME _acme-challenge.${below.name}.`;
+
+  test.each([
+    ["at the name itself, where our DNS has the zone", {}, true, `_acme-challenge.${below.name}`],
+    ["where the record leads to", { [key]: [value] }, false, value.slice(0, -1)],
+    ["nowhere, where the record leads elsewhere", { [key]: ["other.example."] }, false, null],
+    ["nowhere, where there is none", {}, false, null],
+  ])("%s", (_, seen, usesOwnDns, expected) => {
+    expect(challengeNameOf(below, { seen, usesOwnDns }, installation)).toBe(expected);
   });
 });

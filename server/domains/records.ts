@@ -104,6 +104,20 @@ export function isRight(record: WantedRecord, seen: SeenRecords | null): boolean
   return values === undefined ? null : values.includes(record.value);
 }
 
+/**
+ * Where the installation's own DNS answers what an authority asks about the domain, without the final dot: at the name itself
+ * where it has the zone, or where the domain's record leads to. Null: nowhere.
+ */
+export function challengeNameOf(
+  domain: DomainFacts,
+  { seen, usesOwnDns }: { readonly seen: SeenRecords; readonly usesOwnDns: boolean },
+  installation: Installation,
+): string | null {
+  const record = challengeRecord(domain, installation);
+  if (usesOwnDns) return record.name.replace(/\.$/, "");
+  return isRight(record, seen) ? record.value.replace(/\.$/, "") : null;
+}
+
 export interface Judgement {
   /** Its ownership record is there. */
   readonly isVerified: boolean;

@@ -163,7 +163,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
       [`TXT _sitewright-verify.${name}.`]: ["other", value],
       [`CNAME ${name}.`]: ["elsewhere.example."],
     };
-    const found = { seen, isVerified: true, pointsHere: false, isServed: true, usesOwnDns: false };
+    const found = { seen, isVerified: true, pointsHere: false, isServed: true, usesOwnDns: false, challengeName: null };
     const outcome = { id: own, found, failures: 0, secondsUntilNext: 100 };
     await database.transaction().execute((transaction) => noteCheck(transaction, outcome));
     const { verification_records, pointing_records, ...rest } = await records(own);

@@ -7,6 +7,7 @@ import { type LookUp, NoDnsAnswer } from "../domains/lookUp.ts";
 import { readDomainName } from "../domains/names.ts";
 import { secondsUntilCheck } from "../domains/pace.ts";
 import {
+  challengeNameOf,
   type Installation,
   isDelegatedHere,
   judge,
@@ -80,7 +81,8 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
     const servers = await lookUp("NS", readDomainName(name).registrable);
     const usesOwnDns = domain.setupType !== "temporary" && isDelegatedHere(servers, installation.dnsNames);
-    const found = { seen: keptOf(domain, seen), isVerified, pointsHere, isServed, usesOwnDns };
+    const challengeName = challengeNameOf(domain, { seen, usesOwnDns }, installation);
+    const found = { seen: keptOf(domain, seen), isVerified, pointsHere, isServed, usesOwnDns, challengeName };
     return { id, found, failures: 0, secondsUntilNext: next(0, isProven && pointsHere) };
   } catch (error) {
     if (!(error instanceof NoDnsAnswer)) throw error;

@@ -45,7 +45,10 @@ export interface IssueOptions {
 }
 
 /** An order that is under way. */
-export type OpenOrder = Pick<ClaimedOrder, "domainId" | "companyId" | "environmentId" | "names"> & {
+export type OpenOrder = Pick<
+  ClaimedOrder,
+  "domainId" | "name" | "challengeName" | "companyId" | "environmentId" | "names"
+> & {
   readonly url: string;
 };
 
@@ -80,10 +83,15 @@ async function authorize(order: OpenOrder, url: string, options: IssueOptions): 
   const read = () => acme.readAuthorization(account, url);
   const { value: asked } = await read();
   if (asked.status !== "pending") return;
-  const { solver, challenge, token } = choose(asked, solvers);
   const host = asked.identifier.value.toLowerCase();
+  // What is in front of the name, `www.`, may lead elsewhere.
+  const shown = { host, challengeName: host === order.name ? order.challengeName : null };
+  const { solver, challenge, token } = choose(
+    asked,
+    solvers.filter((one) => one.canShow(shown)),
+  );
   await options.hold();
-  await solver.show({ domainId: order.domainId, host, token, content: acme.contentFor(token) });
+  await solver.show({ domainId: order.domainId, ...shown, token, content: acme.contentFor(token) });
   if (challenge.status === "pending") await acme.beginChallenge(account, challenge.url);
   await until(read, ({ status }) => status !== "pending", options);
 }

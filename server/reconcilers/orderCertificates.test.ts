@@ -145,6 +145,7 @@ describe("several at once, and ends in the middle", () => {
     const stopping = new AbortController();
     const solver: Solver = {
       type: "http-01",
+      canShow: () => true,
       show: async () => {
         stopping.abort();
         stopping.signal.throwIfAborted();
@@ -159,7 +160,7 @@ describe("several at once, and ends in the middle", () => {
 
   test("one that is killed is followed when its hold is over", async () => {
     const id = await addReady();
-    const never: Solver = { type: "http-01", show: () => Promise.reject(new Error("killed")) };
+    const never: Solver = { type: "http-01", canShow: () => true, show: () => Promise.reject(new Error("killed")) };
     await expect(orderCertificates(optionsWith({ solvers: [never] }))).rejects.toThrow("killed");
     await orderCertificates(optionsWith());
     expect(await certificates()).toHaveLength(0);

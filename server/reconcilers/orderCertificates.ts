@@ -18,6 +18,7 @@ import {
 } from "../store/certificateOrders.ts";
 import type { Database } from "../store/database.ts";
 import { type Authority, openAuthority } from "./acmeAuthority.ts";
+import { DnsUnavailable } from "./dnsClient.ts";
 import { EdgeUnavailable } from "./edgeClient.ts";
 import { issueCertificate, OrderRefused, OrderTakesLong } from "./issueCertificate.ts";
 import type { Publisher } from "./publishRoutes.ts";
@@ -83,7 +84,11 @@ async function attempt(claimed: ClaimedOrder, options: OrderCertificatesOptions)
   const begun = claimed.url !== null && claimed.directory === options.directory;
   const order = begun ? { url: claimed.url, names: claimed.names } : await begin(claimed, authority, options);
   const hold = () => holdOrder(database, claimed.domainId, holdSeconds);
-  await issueCertificate({ ...claimed, ...order }, { database, sealer, acme, account, solvers, signal, now, hold });
+  const challengeName = isShownByDns(claimed) ? claimed.challengeName : null;
+  await issueCertificate(
+    { ...claimed, ...order, challengeName },
+    { database, sealer, acme, account, solvers, signal, now, hold },
+  );
 }
 
 /** Makes the order, unless there were too many for this name lately. */
@@ -108,8 +113,22 @@ class TooManyOrders extends Error {
   }
 }
 
-/** What somebody registers is asked for with `www.` before it, too, where that is served. */
-function namesFor({ name, isWildcard, leftOut }: ClaimedOrder, registrable: string): string[] {
+/** Where the authority did not find it in DNS, the edge shows it, unless the name leads elsewhere. */
+function isShownByDns({ challengeName, pointsHere, name, leftOut }: ClaimedOrder): boolean {
+  return challengeName !== null && !(pointsHere && leftOut.includes(wildcardOf(name)));
+}
+
+function wildcardOf(name: string): string {
+  return `*.${name}`;
+}
+
+/**
+ * The names below it come along where DNS can show them; otherwise what somebody registers is asked for with `www.` before
+ * it, where that is served.
+ */
+function namesFor(claimed: ClaimedOrder, registrable: string): string[] {
+  const { name, isWildcard, leftOut } = claimed;
+  if (isShownByDns(claimed)) return isWildcard ? [name, wildcardOf(name)] : [name];
   const www = `www.${name}`;
   return isWildcard && name === registrable && !leftOut.includes(www) ? [name, www] : [name];
 }
@@ -133,7 +152,8 @@ async function noteFailure(error: unknown, claimed: ClaimedOrder, options: Order
 }
 
 /** Null where it is no failure that is known. */
-function judge(error: unknown, { url, failures, leftOut, name }: ClaimedOrder, now: Date) {
+function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
+  const { url, failures, leftOut, name, pointsHere } = claimed;
   const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
   const pause = pauses[Math.min(failures, pauses.length - 1)] ?? minute;
   const usual = { nextTryAt: after(pause), isOver: false, isFailure: true, limitedUntil: null, leftOut };
@@ -143,6 +163,12 @@ function judge(error: unknown, { url, failures, leftOut, name }: ClaimedOrder, n
     return { ...usual, error: error.message, nextTryAt: error.until, isFailure: false };
   if (error instanceof EdgeUnavailable)
     return { ...usual, error: "The edge did not answer.", nextTryAt: after(5_000), isFailure: false };
+  if (pointsHere && isShownByDns(claimed) && (error instanceof DnsUnavailable || error instanceof OrderRefused)) {
+    const without = [...leftOut, wildcardOf(name)];
+    return { ...usual, error: null, nextTryAt: now, isOver: true, isFailure: false, leftOut: without };
+  }
+  if (error instanceof DnsUnavailable)
+    return { ...usual, error: "The DNS server did not answer.", nextTryAt: after(5_000), isFailure: false };
   if (error instanceof AcmeUnreachable) return { ...usual, error: error.message };
   if (error instanceof OrderRefused) {
     const extra = error.names.filter((refused) => refused !== name);

@@ -10,6 +10,10 @@ export interface ClaimedOrder {
   readonly domainId: string;
   readonly name: string;
   readonly isWildcard: boolean;
+  /** It was seen to point here, so that the authority finds at the edge what it looks for. */
+  readonly pointsHere: boolean;
+  /** Where our DNS answers what the authority asks about the name; null: nowhere. */
+  readonly challengeName: string | null;
   readonly companyId: string;
   readonly environmentId: string;
   /** The authority of the order that is under way; null: none is. */
@@ -29,9 +33,9 @@ const spread = 0.05;
 /** A customer's own is replaced in time, where the customer does not. */
 const customAhead = "1 day";
 
-/** SQL: the domain `d` is served to the world under a name of its owner's. */
+/** SQL: the domain `d` is served under a name of its owner's, and there is a way to show an authority that it is. */
 export const isEligible = sql<boolean>`(
-  d.is_active and d.points_here_at is not null and d.setup_type <> 'temporary'
+  d.is_active and (d.points_here_at is not null or d.challenge_name is not null) and d.setup_type <> 'temporary'
   and exists (select from environments e where e.id = d.environment_id and e.state = 'serving'))`;
 
 /** SQL: when a certificate is wanted that follows those that are valid now for the domain `d`; null: there is none. */
@@ -65,7 +69,8 @@ export async function claimOrder(database: Database, now: Date, seconds: number)
     update certificate_orders o set claimed_until = now() + make_interval(secs => ${seconds}::float8)
     from chosen, domains d
     where o.domain_id = chosen.domain_id and d.id = o.domain_id
-    returning d.id as "domainId", d.name, d.is_wildcard as "isWildcard", d.company_id as "companyId",
+    returning d.id as "domainId", d.name, d.is_wildcard as "isWildcard",
+      d.points_here_at is not null as "pointsHere", d.challenge_name as "challengeName", d.company_id as "companyId",
       d.environment_id as "environmentId", o.directory, o.url, o.names, o.certificate_id as "certificateId",
       o.key_sealed as "keySealed", o.left_out as "leftOut", o.failures`.execute(database);
   return rows[0] ?? null;

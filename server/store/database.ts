@@ -263,6 +263,7 @@ export interface Domains {
   next_check_at: Moment;
   failed_checks: Generated<number>;
   uses_own_dns: Generated<boolean>;
+  challenge_name: Generated<string | null>;
   zone_id: string | null;
 }
 

@@ -75,6 +75,8 @@ export interface CheckOutcome {
     readonly isServed: boolean;
     /** Whether the world's delegation of its zone leads to this installation. */
     readonly usesOwnDns: boolean;
+    /** Where the installation's own DNS answers what a certificate authority asks; null: nowhere. */
+    readonly challengeName: string | null;
   } | null;
   readonly failures: number;
   readonly secondsUntilNext: number;
@@ -91,7 +93,7 @@ export async function noteCheck(transaction: DatabaseTransaction, outcome: Check
     update domains set seen = ${JSON.stringify(found.seen)}::jsonb, checked_at = now(),
       verified_at = case when ${found.isVerified} then coalesce(verified_at, now()) else verified_at end,
       points_here_at = case when ${found.pointsHere} then now() else points_here_at end,
-      is_active = is_active or ${found.isServed}, uses_own_dns = ${found.usesOwnDns}
+      is_active = is_active or ${found.isServed}, uses_own_dns = ${found.usesOwnDns}, challenge_name = ${found.challengeName}
     where id = ${id}`.execute(transaction);
 }
 

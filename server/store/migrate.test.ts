@@ -245,6 +245,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     next_check_at: true,
     failed_checks: true,
     uses_own_dns: true,
+    challenge_name: true,
     zone_id: true,
   },
   activity: {

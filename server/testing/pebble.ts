@@ -23,8 +23,14 @@ export interface Pebble extends AsyncDisposable {
 /** Refuses one number for a request in five, as authorities may. */
 const settings = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "20", PEBBLE_AUTHZREUSE: "0" };
 
-/** `httpPort` is where it looks for what it asked to be shown. */
-export async function startPebble({ httpPort }: { readonly httpPort: number }): Promise<Pebble> {
+export interface PebbleOptions {
+  /** Where it looks for what it asked to be shown by http. */
+  readonly httpPort: number;
+  /** The DNS server that it asks instead of the one that leads every name to this machine. */
+  readonly dnsServer?: string;
+}
+
+export async function startPebble({ httpPort, dnsServer }: PebbleOptions): Promise<Pebble> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "swpebble-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -56,7 +62,7 @@ export async function startPebble({ httpPort }: { readonly httpPort: number }): 
   stack.defer(() => end(names));
   await untilSaid(names, /Starting management server/i, []);
   const lines: string[] = [];
-  const pebble = spawn("pebble", ["-config", file("config.json"), "-dnsserver", `127.0.0.1:${dns}`], {
+  const pebble = spawn("pebble", ["-config", file("config.json"), "-dnsserver", dnsServer ?? `127.0.0.1:${dns}`], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...settings },
   });
