@@ -38,7 +38,11 @@ export class Http2Answer extends Writable implements VisitorResponse {
     const headers = asHttp2(head);
     const length = headers["content-length"];
     this.#missing = length === undefined || this.#isBodiless ? null : Number(length);
-    this.#stream.respond({ ...headers, ":status": status });
+    // Without that, Node ends a stream well that is to be broken off, and half of an answer passes for a whole one.
+    this.#stream.respond({ ...headers, ":status": status }, { waitForTrailers: !this.#isBodiless });
+    this.#stream.removeAllListeners("wantTrailers").once("wantTrailers", () => {
+      if (this.writableEnded && !this.destroyed) this.#stream.sendTrailers({});
+    });
     this.bytesSent += bytesOf(headers);
     return this;
   }
@@ -60,7 +64,6 @@ export class Http2Answer extends Writable implements VisitorResponse {
 
   override _destroy(error: Error | null, done: Done): void {
     const { endAfterHeaders, readableEnded } = this.#stream;
-    // Closing the stream would end it well, and half of an answer would pass for a whole one.
     if (!this.writableFinished) this.#stream.destroy(error ?? new Error("The answer was broken off"));
     // A whole answer to half a request: the rest is not wanted (RFC 9113, section 8.1).
     else if (!endAfterHeaders && !readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Authorization, Challenge, Order } from "../certificates/acme/answers.ts";
 import type { Acme, Read } from "../certificates/acme/client.ts";
 import { makeRequest } from "../certificates/acme/csr.ts";
+import { AcmeProblem } from "../certificates/acme/problems.ts";
 import { makeKey } from "../certificates/acme/signing.ts";
 import type { Solver } from "../certificates/acme/solver.ts";
 import { readIssued } from "../certificates/issued.ts";
@@ -92,8 +93,24 @@ async function authorize(order: OpenOrder, url: string, options: IssueOptions): 
   );
   await options.hold();
   await solver.show({ domainId: order.domainId, ...shown, token, content: acme.contentFor(token) });
-  if (challenge.status === "pending") await acme.beginChallenge(account, challenge.url);
+  if (challenge.status === "pending") await begin(challenge, read, options);
   await until(read, ({ status }) => status !== "pending", options);
+}
+
+/** Whoever held the order before may have begun it: the authority may be at it, or done, by the time it hears of it again. */
+async function begin(
+  { url }: Challenge,
+  read: () => Promise<Read<Authorization>>,
+  { acme, account }: IssueOptions,
+): Promise<void> {
+  try {
+    await acme.beginChallenge(account, url);
+  } catch (error) {
+    if (!(error instanceof AcmeProblem)) throw error;
+    const { status, challenges } = (await read()).value;
+    const isBegun = status !== "pending" || challenges.some((one) => one.url === url && one.status !== "pending");
+    if (!isBegun) throw error;
+  }
 }
 
 function choose({ identifier, challenges }: Authorization, solvers: readonly Solver[]) {
