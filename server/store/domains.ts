@@ -27,6 +27,8 @@ export async function insertDomain(transaction: DatabaseTransaction, domain: New
       is_active: false,
       setup_type: domain.setupType,
       next_check_at: sql<Date>`now()`,
+      // Not the transaction's moment: names that are added together are listed in the order in which they were named.
+      created_at: sql<Date>`clock_timestamp()`,
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .returning("id")
