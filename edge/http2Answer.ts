@@ -18,6 +18,7 @@ export class Http2Answer extends Writable implements VisitorResponse {
   readonly #stream: ServerHttp2Stream;
   readonly #isToHead: boolean;
   #isBodiless = false;
+  #isBroken = false;
   /** What is still to come of the announced length; null where none was announced. */
   #missing: number | null = null;
 
@@ -41,7 +42,7 @@ export class Http2Answer extends Writable implements VisitorResponse {
     // Without that, Node ends a stream well that is to be broken off, and half of an answer passes for a whole one.
     this.#stream.respond({ ...headers, ":status": status }, { waitForTrailers: !this.#isBodiless });
     this.#stream.removeAllListeners("wantTrailers").once("wantTrailers", () => {
-      if (this.writableEnded && !this.destroyed) this.#stream.sendTrailers({});
+      if (!this.#isBroken) this.#stream.sendTrailers({});
     });
     this.bytesSent += bytesOf(headers);
     return this;
@@ -64,7 +65,8 @@ export class Http2Answer extends Writable implements VisitorResponse {
 
   override _destroy(error: Error | null, done: Done): void {
     const { endAfterHeaders, readableEnded } = this.#stream;
-    if (!this.writableFinished) this.#stream.destroy(error ?? new Error("The answer was broken off"));
+    this.#isBroken = !this.writableFinished;
+    if (this.#isBroken) this.#stream.destroy(error ?? new Error("The answer was broken off"));
     // A whole answer to half a request: the rest is not wanted (RFC 9113, section 8.1).
     else if (!endAfterHeaders && !readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR);
     done(error);
