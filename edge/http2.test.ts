@@ -114,17 +114,6 @@ test.each(["takes it back", "hangs up"])(
   },
 );
 
-test("a flood of requests that are taken back ends its connection and nobody else's", async () => {
-  const { session, tlsPort, ca } = await start();
-  const socket = await openBare(tlsPort, ca);
-  const over = once(socket.resume(), "close");
-  socket.write(hello());
-  const streams = Array.from({ length: 5_000 }, (_, index) => 2 * index + 1);
-  socket.write(Buffer.concat(streams.flatMap((stream) => [halfAnUpload(stream), reset(stream)])));
-  await over;
-  expect((await ask2(session, "/a.txt")).body).toBe("file");
-});
-
 test("PHP's page ends where its visitor leaves", async () => {
   const { session, upstream } = await start();
   const body = new PassThrough();
