@@ -21,10 +21,22 @@ import { untilVersionsAreCompiled } from "./ready.ts";
 import { measureRedirects } from "./redirects.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
+import { measureTls } from "./tls.ts";
 
 const sites = 20;
 const laterStarts = 5;
-const parts = ["starts", "creation", "environments", "backups", "neighbours", "page", "dns", "domains", "redirects"];
+const parts = [
+  "starts",
+  "creation",
+  "environments",
+  "backups",
+  "neighbours",
+  "page",
+  "dns",
+  "domains",
+  "redirects",
+  "tls",
+];
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
@@ -163,6 +175,11 @@ try {
   if (isWanted("domains")) {
     say("domains that point here already, by TLS …");
     figures.push(...(await measureDomains(clone.folder, installation.data)));
+  }
+  if (isWanted("tls")) {
+    say("TLS handshakes, beside a bare server and nginx …");
+    await untilQuiet();
+    figures.push(...(await measureTls()));
   }
   if (isWanted("redirects")) {
     say("redirect rules at the edge …");

@@ -187,14 +187,14 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     [
       { ...api, preferred: chosen?.controlPort },
       { ...sites, preferred: chosen?.edgePort },
-      { ...tls, preferred: undefined },
+      { ...tls, preferred: chosen?.edgeTlsPort },
       { ...dns, preferred: chosen?.dnsPort },
     ],
     // An orderly stop removes the record.
     readRun(config.data) === null ? 0 : leftoversMs,
   );
   if (chosen === null) {
-    writeChosen(config.data, { controlPort, edgePort, dnsPort, siteSuffix: config.siteSuffix });
+    writeChosen(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
   } else if (chosen.edgePort !== edgePort) {
     report(
       `Sites now answer at port ${edgePort}, and at the first start it was ${chosen.edgePort}. Sites made until now ` +

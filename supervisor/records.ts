@@ -6,6 +6,8 @@ import { join } from "node:path";
 export interface Chosen {
   readonly controlPort: number;
   readonly edgePort: number;
+  /** Not there where the first start was one of a version without TLS. */
+  readonly edgeTlsPort?: number;
   /** Not there where the first start was one of a version without DNS. */
   readonly dnsPort?: number;
   readonly siteSuffix: string;
