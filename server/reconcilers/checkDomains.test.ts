@@ -121,6 +121,16 @@ describe("a domain that was added", () => {
     expect(await usesOwnDns(id)).toBe(isHere);
   });
 
+  test("is looked up all the same where the resolver says nothing of its delegation, which stays as it was known", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name });
+    dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
+    dns.setMood("NS");
+    await world.database.updateTable("domains").set({ uses_own_dns: true }).where("id", "=", id).execute();
+    await check();
+    expect(await usesOwnDns(id)).toBe(true);
+    expect((await domain(id)).pointsHereAt).not.toBeNull();
+  });
+
   test.each([
     ["an address of ours", { [`A ${name}`]: ["203.0.113.7"] }],
     ["the name from the installation", null],

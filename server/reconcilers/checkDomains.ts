@@ -79,8 +79,7 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     const isProven = isVerified || domain.verifiedAt !== null;
     // Who points the name here has taken it from wherever it was: whoever comes is to see something.
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
-    const servers = await lookUp("NS", readDomainName(name).registrable);
-    const usesOwnDns = domain.setupType !== "temporary" && isDelegatedHere(servers, installation.dnsNames);
+    const usesOwnDns = await isDelegated(domain, lookUp, installation.dnsNames);
     const challengeName = challengeNameOf(domain, { seen, usesOwnDns }, installation);
     const found = { seen: keptOf(domain, seen), isVerified, pointsHere, isServed, usesOwnDns, challengeName };
     return { id, found, failures: 0, secondsUntilNext: next(0, isProven && pointsHere) };
@@ -89,6 +88,17 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     const failures = domain.failedChecks + 1;
     if (failures === 1) log.warn({ domain: name, reason: error.message }, "A domain could not be looked up");
     return { id, found: null, failures, secondsUntilNext: next(failures, false) };
+  }
+}
+
+/** Where the resolver says nothing of it, what is known stays: the rest was answered. */
+async function isDelegated(domain: CheckedDomain, lookUp: LookUp, dnsNames: readonly string[]): Promise<boolean> {
+  if (domain.setupType === "temporary") return false;
+  try {
+    return isDelegatedHere(await lookUp("NS", readDomainName(domain.name).registrable), dnsNames);
+  } catch (error) {
+    if (error instanceof NoDnsAnswer) return domain.usesOwnDns;
+    throw error;
   }
 }
 

@@ -17,6 +17,7 @@ export interface CheckedDomain {
   readonly verifiedAt: Date | null;
   readonly pointsHereAt: Date | null;
   readonly failedChecks: number;
+  readonly usesOwnDns: boolean;
   readonly checkedAt: Date | null;
   readonly seen: Readonly<Record<string, readonly string[]>> | null;
   /** The name that the environment has from the installation. */
@@ -27,7 +28,7 @@ const columns = sql`
   d.id, d.name, d.company_id as "companyId", d.site_id as "siteId", d.environment_id as "environmentId",
   e.display_name as "environmentName", s.display_name as "siteName", d.is_wildcard as "isWildcard",
   d.is_active as "isActive", d.setup_type as "setupType", d.created_at as "createdAt", d.verified_at as "verifiedAt",
-  d.points_here_at as "pointsHereAt", d.failed_checks as "failedChecks", d.checked_at as "checkedAt", d.seen,
+  d.points_here_at as "pointsHereAt", d.failed_checks as "failedChecks", d.uses_own_dns as "usesOwnDns", d.checked_at as "checkedAt", d.seen,
   t.name as "temporaryName"`;
 
 const tables = sql`

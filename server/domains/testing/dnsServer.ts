@@ -12,8 +12,8 @@ export interface DnsServer extends AsyncDisposable {
   /** What was asked so far, as `TYPE name`. */
   readonly asked: string[];
   setRecords(records: Records): void;
-  /** `silent` says nothing, `SERVFAIL` that it has failed, `nonsense` something that is no answer. */
-  setMood(mood: "right" | "silent" | "SERVFAIL" | "nonsense"): void;
+  /** `silent` says nothing, `SERVFAIL` that it has failed, `NS` that only of those, `nonsense` something that is no answer. */
+  setMood(mood: "right" | "silent" | "SERVFAIL" | "NS" | "nonsense"): void;
 }
 
 const serverFailure = 2;
@@ -32,7 +32,8 @@ export async function startDnsServer(first: Records = {}): Promise<DnsServer> {
     if (mood === "nonsense") return socket.send("nonsense", port, address);
     const values = records[`${type} ${name.toLowerCase()}`];
     const isKnown = Object.keys(records).some((key) => key.endsWith(` ${name.toLowerCase()}`));
-    const code = mood === "SERVFAIL" ? serverFailure : isKnown ? 0 : noSuchName;
+    const hasFailed = mood === "SERVFAIL" || mood === type;
+    const code = hasFailed ? serverFailure : isKnown ? 0 : noSuchName;
     const answers = (code === 0 ? (values ?? []) : []).map((data) => answerOf(type, name, data));
     socket.send(
       encode({ type: "response", id: question.id ?? 0, flags: code, questions: question.questions ?? [], answers }),
