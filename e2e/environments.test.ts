@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneRepository, type Installation, start } from "./installation.ts";
+import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
 import { type CreatedSite, createSite, followOperation, type SiteBody } from "./sites.ts";
 
 let clone: Awaited<ReturnType<typeof cloneRepository>>;
@@ -12,7 +12,7 @@ let staging: { readonly id: string; readonly address: string };
 
 beforeAll(async () => {
   clone = await cloneRepository();
-  installation = await start(clone.folder, { SITEWRIGHT_SPARE_WORKERS: "2" });
+  installation = await start(clone.folder, { ...prepared, SITEWRIGHT_SPARE_WORKERS: "2" });
   site = await createSite(installation, { display_name: "Harbour", site_title: "Harbour" });
 }, 300_000);
 

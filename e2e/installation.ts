@@ -38,6 +38,9 @@ export interface Installation {
 const run = promisify(execFile);
 const patience = { deadlineSeconds: 240, intervalMilliseconds: 50 };
 
+/** Settings for those to whom it is nothing new that WordPress is fetched and compiled: with what other tests have of it. */
+export const prepared = { SITEWRIGHT_ASSETS: join(import.meta.dirname, "..", "runtimes", ".cache", "assets") };
+
 /** Clones the committed state of this repository into a new folder, without its dependencies. */
 export async function cloneRepository(): Promise<{ folder: string; remove(): Promise<void> }> {
   const parent = await mkdtemp(join(tmpdir(), "sitewright-e2e-"));

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer } from "./http.ts";
-import { cloneRepository, type Installation, start } from "./installation.ts";
+import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
 import { descendants, isAlive, kill, type ProcessRole } from "./processes.ts";
 import { acceptSite, type CreatedSite, createSite, describeSite, followOperation } from "./sites.ts";
 
@@ -15,7 +15,7 @@ let site: CreatedSite;
 
 beforeAll(async () => {
   clone = await cloneRepository();
-  installation = await start(clone.folder);
+  installation = await start(clone.folder, prepared);
   site = await createSite(installation, { display_name: "Survivor", site_title: "Survivor" });
 });
 
@@ -97,6 +97,7 @@ describe("kill -9", () => {
 
     const { firstRun } = installation;
     installation = await start(clone.folder, {
+      ...prepared,
       SITEWRIGHT_CONTROL_PORT: new URL(firstRun.api_url).port,
       SITEWRIGHT_EDGE_PORT: new URL(firstRun.sites_url).port,
     });

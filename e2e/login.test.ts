@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { cloneRepository, type Installation, start } from "./installation.ts";
+import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
 import { type CreatedSite, createSite } from "./sites.ts";
 
 let clone: Awaited<ReturnType<typeof cloneRepository>>;
@@ -12,7 +12,7 @@ let site: CreatedSite;
 
 beforeAll(async () => {
   clone = await cloneRepository();
-  installation = await start(clone.folder);
+  installation = await start(clone.folder, prepared);
   browser = await launchBrowser();
   site = await createSite(installation, { display_name: "Harbour" });
 });

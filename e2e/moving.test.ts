@@ -4,12 +4,12 @@ import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneRepository, type Installation, start } from "./installation.ts";
+import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
 import { type CreatedSite, createSite, describeSite, followOperation, type SiteBody } from "./sites.ts";
 import { until } from "./until.ts";
 
 const run = promisify(execFile);
-const few = { SITEWRIGHT_SPARE_WORKERS: "1" };
+const few = { ...prepared, SITEWRIGHT_SPARE_WORKERS: "1" };
 
 let clone: Awaited<ReturnType<typeof cloneRepository>>;
 let old: Installation;
@@ -69,8 +69,7 @@ test("it is restored where nothing was, and the site is there again with its pos
   const data = newData();
   await mkdir(data, { mode: 0o700 });
   await cp(join(old.data, "archives"), join(data, "archives"), { recursive: true });
-  // Unpacking WordPress once is enough.
-  const settings = { ...few, SITEWRIGHT_DATA: data, SITEWRIGHT_ASSETS: join(old.data, "assets") };
+  const settings = { ...few, SITEWRIGHT_DATA: data };
   const told = await operator(["restore", fileOf()], settings);
   expect(told).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
   installation = await start(clone.folder, settings);
