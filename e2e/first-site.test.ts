@@ -52,7 +52,9 @@ describe("a site", () => {
     site = await createSite(installation, { display_name: "Tom's Café", site_title: title, admin_password: password });
     await page.goto(site.address);
     await expect(page.title()).resolves.toContain("Tom");
-    expect(await page.locator("body").textContent()).toMatch(/Tom & .Jerry.s. <Café> 🍜/);
+    expect(await page.locator("body").textContent()).toMatch(/Tom & .Jerry.s. <Café>/);
+    // Where the browser has no such letter, WordPress's own script has put a picture in its place by now, or soon will.
+    expect(await page.locator("body").innerHTML()).toContain("🍜");
   });
 
   test("lets its administrator in with exactly the given password", async () => {
