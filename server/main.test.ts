@@ -95,5 +95,5 @@ describe("the control process", () => {
 });
 
 test("a part that does not exist is answered with those that do", async () => {
-  expect(await endOf(start("kontrol"))).toEqual({ code: 2, words: "Usage: node server/main.ts control|edge\n" });
+  expect(await endOf(start("kontrol"))).toEqual({ code: 2, words: "Usage: node server/main.ts control|edge|dns\n" });
 });
