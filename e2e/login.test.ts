@@ -53,7 +53,8 @@ test("a login link opens the dashboard once, whatever looked at it before, and t
   await page.goto(link);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(/\/wp-admin\//);
-  expect(await page.locator("#wpadminbar").textContent()).toContain(`Grace "🦄" O'Hara`);
+  // Where the browser has no such letter, WordPress's own script puts a picture in its place.
+  expect(await page.locator("#wpadminbar").textContent()).toMatch(/Grace "(🦄)?" O'Hara/);
   expect(await page.evaluate("document.referrer")).toBe("");
 
   const stranger = await browser.newContext();
