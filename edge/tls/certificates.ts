@@ -25,7 +25,7 @@ export interface Certificates {
 }
 
 /** Of certificates, each for as many names as it has. */
-const keptContexts = 500;
+const keptContexts = 2_000;
 
 export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
   let names = indexCertificates([]);

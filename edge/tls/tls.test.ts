@@ -1,6 +1,6 @@
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
-import { connect } from "node:tls";
+import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { expect, test } from "vitest";
 import { ask } from "../testing/http.ts";
 import { site, startSecureSite } from "../testing/secureSite.ts";
@@ -55,4 +55,36 @@ test("http is sent to https where the site wants that, and challenges are answer
   const challenge = "/.well-known/acme-challenge/abc";
   expect((await ask(edge, challenge, { host: "new.example.com" })).body).toBe("abc.def");
   expect((await ask(edge, `${challenge}d`, { host: "new.example.com" })).status).toBe(404);
+});
+
+/** One request on a connection of that version, with what a former one has left. */
+async function visit(port: number, version: SecureVersion, session?: Buffer) {
+  const socket: TLSSocket = connect({
+    host: "127.0.0.1",
+    port,
+    servername: "site.localhost",
+    minVersion: version,
+    maxVersion: version,
+    rejectUnauthorized: false,
+    ...(session && { session }),
+  });
+  let left: Buffer | undefined;
+  let isResumed = false;
+  socket.once("secureConnect", () => {
+    isResumed = socket.isSessionReused();
+  });
+  socket.on("session", (given) => {
+    left = given;
+  });
+  socket.write("GET /a.txt HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n");
+  const answer = await text(socket);
+  return { status: answer.split(" ")[1], isResumed, left };
+}
+
+test.each(["TLSv1.2", "TLSv1.3"] as const)("visitors who come back by %s are answered as before", async (version) => {
+  const { tlsPort, tell } = await startSecureSite();
+  await tell(2, { certificates: [site] });
+  const first = await visit(tlsPort, version);
+  const again = await visit(tlsPort, version, first.left);
+  expect([first.status, again.status, again.isResumed]).toEqual(["200", "200", true]);
 });
