@@ -8,7 +8,7 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { removeCertificate } from "@sitewright/server/store/domainCertificates.ts";
 import { insertDomain, removeDomains } from "@sitewright/server/store/domains.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
-import { announceZones } from "@sitewright/server/store/zoneGenerations.ts";
+import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import { putIntoZone } from "@sitewright/server/store/zones.ts";
 import type { Static } from "typebox";
 import type { Context } from "./context.ts";
@@ -100,6 +100,6 @@ async function insert(
     await putIntoZone(transaction, own, registrable, firstRecords({ name, isWildcard }, settings.edgeAddresses));
     inserted.push({ id, name });
   }
-  await announceZones(transaction);
+  await dnsGenerations.announce(transaction);
   return inserted;
 }

@@ -11,8 +11,8 @@ import {
 } from "@sitewright/server/store/customCertificates.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type CheckedDomain, findCheckedDomain } from "@sitewright/server/store/domainChecks.ts";
+import { edgeGenerations } from "@sitewright/server/store/generations.ts";
 import { findOrderState, type OrderState, orderSoon } from "@sitewright/server/store/orderStates.ts";
-import { announceChange } from "@sitewright/server/store/routes.ts";
 import type { Static } from "typebox";
 import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
@@ -64,7 +64,7 @@ async function noteChange(
   { name, siteId, siteName, environmentName }: CheckedDomain,
   type: "replaceCertificate" | "removeCertificate",
 ): Promise<void> {
-  await announceChange(transaction);
+  await edgeGenerations.announce(transaction);
   const parameters = { domainName: name, environmentName, siteName };
   await recordDone(context, transaction, { type, category: "siteActions", siteId, parameters });
 }

@@ -8,7 +8,7 @@ import {
   listDnsRecordsOfDomain,
   setDnsRecordSet,
 } from "@sitewright/server/store/dnsRecords.ts";
-import { announceZones } from "@sitewright/server/store/zoneGenerations.ts";
+import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import { isServed, lockZoneOfDomain, raiseSerial, type ZoneOfDomain } from "@sitewright/server/store/zones.ts";
 import type { Context } from "./context.ts";
 import { Refused } from "./failures.ts";
@@ -119,7 +119,7 @@ function change(
     await refuseUnservable(transaction, zone, place, after);
     await setDnsRecordSet(transaction, zone.zoneId, place, after);
     const serial = (await raiseSerial(transaction, zone.zoneId)) ?? 0;
-    await announceZones(transaction);
+    await dnsGenerations.announce(transaction);
     const { operationId } = await context.acceptOperation(transaction, {
       kind,
       companyId: context.caller.companyId,

@@ -3,6 +3,7 @@ import type { ActivityType } from "@sitewright/contract/activity.ts";
 import { readMail } from "@sitewright/server/mail/readable.ts";
 import type { DatabaseTransaction, MailDelivery, MailState } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
+import { edgeGenerations } from "@sitewright/server/store/generations.ts";
 import { findMailDelivery, setMailDelivery } from "@sitewright/server/store/mailDelivery.ts";
 import { queueMail } from "@sitewright/server/store/mailQueue.ts";
 import {
@@ -13,7 +14,6 @@ import {
   lockMail,
   type MailRecord,
 } from "@sitewright/server/store/mails.ts";
-import { announceChange } from "@sitewright/server/store/routes.ts";
 import { mayWrite } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
@@ -95,7 +95,7 @@ export function remove(context: Context, environmentId: string, mailId: string |
 export function modifyDelivery(context: Context, environmentId: string, delivery: MailDelivery) {
   return context.inTransaction(async (transaction) => {
     // The edge's table says who may reach mail servers.
-    await announceChange(transaction);
+    await edgeGenerations.announce(transaction);
     await setMailDelivery(transaction, environmentId, delivery);
     await record(context, transaction, environmentId, "modifyMailDelivery", { delivery });
     const environment = await findMailDelivery(transaction, environmentId);

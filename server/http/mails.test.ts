@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { lastGeneration, listServed } from "../store/routes.ts";
+import { edgeGenerations } from "../store/generations.ts";
+import { listServed } from "../store/routes.ts";
 import { addMail } from "../store/testing/rows.ts";
 import { useTestServer } from "./testing/server.ts";
 
@@ -224,9 +225,9 @@ describe("whether an environment sends", () => {
   it("is told to the edge", async () => {
     const { database } = test.current;
     await database.updateTable("environments").set({ state: "serving" }).execute();
-    const before = await lastGeneration(database);
+    const before = await edgeGenerations.last(database);
     await set(staging, { delivery: "send" });
-    expect(await lastGeneration(database)).toBeGreaterThan(before);
+    expect(await edgeGenerations.last(database)).toBeGreaterThan(before);
     const flags = async () =>
       Object.fromEntries((await listServed(database, null)).map(({ id, maySendMail }) => [id, maySendMail]));
     expect(await flags()).toMatchObject({ [live]: true, [staging]: true });

@@ -1,7 +1,7 @@
 /** Makes the edge answer for names that were added to an environment: at once, or later by the reconciler `checkDomains`. */
 import { removeCertificate } from "../store/domainCertificates.ts";
 import { removeDomains, setActive } from "../store/domains.ts";
-import { announceChange } from "../store/routes.ts";
+import { edgeGenerations } from "../store/generations.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -37,7 +37,7 @@ export function addDomain({ database, publisher }: Services): OperationDefinitio
     failed: async (transaction, { input }) => {
       await removeDomains(transaction, ids(input));
       if (input.certificateId !== null) await removeCertificate(transaction, input.certificateId);
-      await announceChange(transaction);
+      await edgeGenerations.announce(transaction);
     },
   };
 }

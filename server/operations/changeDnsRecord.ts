@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { DnsUnavailable } from "../reconcilers/dnsClient.ts";
 import { type DnsRecordSetRow, findDnsRecordSet, setDnsRecordSet } from "../store/dnsRecords.ts";
-import { announceZones } from "../store/zoneGenerations.ts";
+import { dnsGenerations } from "../store/generations.ts";
 import { raiseSerial } from "../store/zones.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
@@ -29,7 +29,7 @@ export function changeDnsRecord(
       if ((await raiseSerial(transaction, zoneId)) === null) return;
       const found = await findDnsRecordSet(transaction, zoneId, place);
       if (isDeepStrictEqual(found, after)) await setDnsRecordSet(transaction, zoneId, place, before);
-      await announceZones(transaction);
+      await dnsGenerations.announce(transaction);
     });
   }
 

@@ -1,8 +1,8 @@
 /** Takes domains from an environment: the edge forgets them, then their rows go, with the certificates that only they needed. */
 import { removeUselessCertificates } from "../store/domainCertificates.ts";
 import { domainsOfEnvironment, removeDomains, setActive } from "../store/domains.ts";
+import { edgeGenerations } from "../store/generations.ts";
 import { readResult, saveResult } from "../store/operations.ts";
-import { announceChange } from "../store/routes.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -49,7 +49,7 @@ export function deleteDomain({ database, publisher }: Services): OperationDefini
     succeeded: async (transaction, { input }) => {
       await removeDomains(transaction, input.domainIds);
       await removeUselessCertificates(transaction, input.environmentId);
-      await announceChange(transaction);
+      await edgeGenerations.announce(transaction);
       return null;
     },
     failed: async () => undefined,

@@ -15,7 +15,7 @@ import type { Sealer } from "../sealing.ts";
 import { type ClaimedOrder, endOrder, keepKey } from "../store/certificateOrders.ts";
 import { addCertificate } from "../store/certificates.ts";
 import type { Database } from "../store/database.ts";
-import { announceChange } from "../store/routes.ts";
+import { edgeGenerations } from "../store/generations.ts";
 
 /** The authority looked, and was not content. */
 export class OrderRefused extends Error {
@@ -145,7 +145,7 @@ async function keep(order: OpenOrder, chain: string, options: IssueOptions): Pro
   const certificate = readIssued(chain, key, order.names);
   const { companyId, environmentId, domainId } = order;
   await options.database.transaction().execute(async (transaction) => {
-    await announceChange(transaction);
+    await edgeGenerations.announce(transaction);
     await addCertificate(transaction, {
       id: certificateId,
       companyId,

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { EdgeTable } from "@sitewright/edge/table.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CreateSiteInput } from "../operations/createSite.ts";
+import { edgeGenerations } from "../store/generations.ts";
 import { setMailDelivery } from "../store/mailDelivery.ts";
 import { setAwaitsRebuild } from "../store/moved.ts";
-import { announceChange, lastGeneration, nextGeneration, setEnvironmentState } from "../store/routes.ts";
+import { setEnvironmentState } from "../store/routes.ts";
 import { visit } from "../testing/edge.ts";
 import { silentLog } from "../testing/engine.ts";
 import { insertNewSite } from "../testing/sites.ts";
@@ -89,7 +90,7 @@ describe("publishRoutes", () => {
     const mayCommit = Promise.withResolvers<void>();
     const announced = Promise.withResolvers<void>();
     const change = database.transaction().execute(async (transaction) => {
-      await announceChange(transaction);
+      await edgeGenerations.announce(transaction);
       await setMailDelivery(transaction, id, "keep");
       announced.resolve();
       await mayCommit.promise;
@@ -115,9 +116,9 @@ describe("publishRoutes", () => {
   });
 
   test("many who ask at once share two runs", async () => {
-    const before = await lastGeneration(world.own.database);
+    const before = await edgeGenerations.last(world.own.database);
     await Promise.all(Array.from({ length: 20 }, () => world.services.publisher.publish()));
-    expect((await lastGeneration(world.own.database)) - before).toBe(2);
+    expect((await edgeGenerations.last(world.own.database)) - before).toBe(2);
   });
 
   test("two processes at once end with what both wanted", async () => {
@@ -163,7 +164,7 @@ describe("reconcile", () => {
   test("publishes where the edge is behind, and only there", async () => {
     await world.services.publisher.publish();
     await addServedSite();
-    const wanted = await nextGeneration(world.own.database);
+    const wanted = await edgeGenerations.next(world.own.database);
     await world.services.publisher.reconcile();
     const { generation } = await edge().status();
     expect(generation).toBeGreaterThan(wanted);

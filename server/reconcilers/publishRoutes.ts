@@ -1,10 +1,4 @@
-/**
- * Tells the edge the whole of what it should serve. Takes no input: what is to be served is in the database and
- * on disk, and any number of calls at any time, by any number of processes, end with the edge serving it.
- *
- * The generation is taken before anything is read. So a table with a higher generation was read later than one
- * with a lower was numbered, and has every change for which the lower was made.
- */
+/** Tells the edge the whole of what it should serve (`tablePublisher.ts`). */
 import { join } from "node:path";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "@sitewright/edge/table.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -14,33 +8,15 @@ import type { Sealer } from "../sealing.ts";
 import { listChallenges } from "../store/acmeChallenges.ts";
 import { listCertificates } from "../store/certificates.ts";
 import type { Database } from "../store/database.ts";
-import {
-  awaitAnnounced,
-  lastGeneration,
-  listAway,
-  listServed,
-  nextGeneration,
-  raiseGeneration,
-  type ServedDomain,
-  type ServedRow,
-} from "../store/routes.ts";
+import { edgeGenerations } from "../store/generations.ts";
+import { listAway, listServed, type ServedDomain, type ServedRow } from "../store/routes.ts";
 import { makeCertificateFiles } from "./certificateFiles.ts";
 import type { EdgeClient } from "./edgeClient.ts";
 import { makeRedirectFiles } from "./redirectFiles.ts";
+import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 
-export interface Publisher {
-  /**
-   * Resolves when the edge serves what was in the database and on disk when this was called, or something newer.
-   * Rejects with `EdgeUnavailable` where the edge did not acknowledge it; the file that the edge begins with is
-   * written all the same.
-   */
-  publish(): Promise<void>;
-  /**
-   * Publishes where the edge serves another generation than the newest; and once in any case: the process before may have been
-   * killed between a change and its publication.
-   */
-  reconcile(): Promise<void>;
-}
+/** Rejects with `EdgeUnavailable` where the edge did not acknowledge the table. */
+export type Publisher = TablePublisher;
 
 export interface PublisherOptions {
   readonly database: Database;
@@ -63,30 +39,8 @@ export function makePublisher(options: PublisherOptions): Publisher {
   const { database, edge, log } = options;
   const certificateFiles = makeCertificateFiles(options);
   const redirectFiles = makeRedirectFiles(options);
-  let current: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  let hasPublished = false;
 
-  /** One at a time; all who ask while one runs share the next, which reads after they asked. */
-  function publish(): Promise<void> {
-    if (next) return next;
-    if (!current) return start();
-    next = current.then(start, start);
-    return next;
-  }
-
-  function start(): Promise<void> {
-    next = undefined;
-    const run = publishOnce().finally(() => {
-      if (current === run) current = undefined;
-    });
-    current = run;
-    return run;
-  }
-
-  async function publishOnce(): Promise<void> {
-    const generation = await nextGeneration(database);
-    await awaitAnnounced(database);
+  async function tell(generation: number): Promise<void> {
     const listed = await listServed(database, options.diskQuotaBytes ?? null);
     const served = await withRuleLists(listed);
     const rows = { served, away: await listAway(database) };
@@ -97,7 +51,6 @@ export function makePublisher(options: PublisherOptions): Publisher {
     await edge.putTable(table);
     await certificateFiles.removeOthers(certificates);
     await redirectFiles.removeOthers(served.flatMap(({ redirectList }) => redirectList ?? []));
-    hasPublished = true;
   }
 
   async function withRuleLists(rows: readonly ServedRow[]): Promise<readonly ServedRow[]> {
@@ -106,17 +59,8 @@ export function makePublisher(options: PublisherOptions): Publisher {
     return listed;
   }
 
-  return {
-    publish,
-    reconcile: async () => {
-      const wanted = await lastGeneration(database);
-      const { generation } = await edge.status();
-      if (hasPublished && generation === wanted) return;
-      if (generation > wanted) await raiseGeneration(database, generation);
-      log.info({ wanted, serves: generation }, "The edge may not serve the newest table; it is published again");
-      await publish();
-    },
-  };
+  const { status } = edge;
+  return makeTablePublisher({ database, generations: edgeGenerations, status, tell, server: "The edge", log });
 }
 
 async function makeTable(

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { setDnsRecordSet } from "../store/dnsRecords.ts";
+import { dnsGenerations } from "../store/generations.ts";
 import { addCompany, addOwnDomain, addSite } from "../store/testing/rows.ts";
-import { announceZones } from "../store/zoneGenerations.ts";
 import { lockZoneOfDomain, raiseSerial } from "../store/zones.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { startTestDns } from "../testing/dns.ts";
@@ -63,7 +63,7 @@ test("a change is answered with a higher serial once it is published", async () 
     const zone = await lockZoneOfDomain(transaction, id);
     await setDnsRecordSet(transaction, zone?.zoneId ?? "", place, { ...place, ttl: 300, values: ["a b; c"] });
     await raiseSerial(transaction, zone?.zoneId ?? "");
-    await announceZones(transaction);
+    await dnsGenerations.announce(transaction);
   });
   await zones.publish();
   expect(await ask("www.example.com", "TXT")).toEqual(['"a b; c"']);

@@ -1,7 +1,4 @@
-/**
- * Tells the DNS server the whole of what it should answer. Takes no input, as `publishRoutes` does: any number of calls, by any
- * number of processes, end with the server answering what is in the database.
- */
+/** Tells the DNS server the whole of what it should answer (`tablePublisher.ts`), and keeps the zones that domains need. */
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { readDomainName } from "../domains/names.ts";
@@ -9,23 +6,17 @@ import { firstRecords } from "../domains/zoneRecords.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import { listDnsChallenges, removeExpiredDnsChallenges } from "../store/dnsChallenges.ts";
-import {
-  announceZones,
-  awaitAnnouncedZones,
-  lastZonesGeneration,
-  nextZonesGeneration,
-  raiseZonesGeneration,
-} from "../store/zoneGenerations.ts";
+import { dnsGenerations } from "../store/generations.ts";
 import { ensureZone, listServedZones, listZoneless, putIntoZone, removeEmptyZones } from "../store/zones.ts";
 import type { DnsClient } from "./dnsClient.ts";
+import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 import { type DnsNames, zoneTable } from "./zoneTable.ts";
 
-export interface ZonePublisher {
-  /** Resolves when the DNS server has what was in the database when this was called. Rejects with `DnsUnavailable`. */
-  publish(): Promise<void>;
-  /** Makes the zones that domains need, removes those that none needs, and publishes where the server has something older. */
-  reconcile(): Promise<void>;
-}
+/**
+ * Rejects with `DnsUnavailable` where the server did not acknowledge the table. `reconcile` also makes the zones that domains
+ * need, and removes those that none needs.
+ */
+export type ZonePublisher = TablePublisher;
 
 export interface ZonePublisherOptions {
   readonly database: Database;
@@ -46,61 +37,45 @@ export function zonesFile(dataFolder: string): string {
 
 export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher {
   const { database, dns, log, names } = options;
-  let current: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  let hasPublished = false;
 
-  /** One at a time; all who ask while one runs share the next, which reads after they asked. */
-  function publish(): Promise<void> {
-    if (next) return next;
-    if (!current) return start();
-    next = current.then(start, start);
-    return next;
-  }
-
-  function start(): Promise<void> {
-    next = undefined;
-    const run = publishOnce().finally(() => {
-      if (current === run) current = undefined;
-    });
-    current = run;
-    return run;
-  }
-
-  async function publishOnce(): Promise<void> {
+  async function tell(generation: number): Promise<void> {
     await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
-    const generation = await nextZonesGeneration(database);
-    await awaitAnnouncedZones(database);
     const zones = await listServedZones(database);
     const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, names);
     await writeDurableFile(zonesFile(options.dataFolder), JSON.stringify(table));
     await dns.putTable(table);
-    hasPublished = true;
   }
 
+  const { status } = dns;
+  const publisher = makeTablePublisher({
+    database,
+    generations: dnsGenerations,
+    status,
+    tell,
+    server: "The DNS server",
+    log,
+  });
   return {
-    publish,
+    publish: publisher.publish,
     reconcile: async () => {
-      const changed = (await keepZones(options)) + (await removeExpiredDnsChallenges(database));
-      const wanted = await lastZonesGeneration(database);
-      const { generation } = await dns.status();
-      if (changed === 0 && hasPublished && generation === wanted) return;
-      if (generation > wanted) await raiseZonesGeneration(database, generation);
-      log.info({ wanted, serves: generation }, "The DNS server may not have the newest zones; it is told them again");
-      await publish();
+      await keepZones(options);
+      await removeExpiredDnsChallenges(database);
+      await publisher.reconcile();
     },
   };
 }
 
-/** Domains may have come back with what was deleted, or from before there were zones. Gives how much was done. */
-async function keepZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<number> {
+/** Domains may have come back with what was deleted, or from before there were zones. */
+async function keepZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
   const zoneless = await listZoneless(database, atOnce);
   for (const domain of zoneless) {
     await database.transaction().execute(async (transaction) => {
       const { registrable } = readDomainName(domain.name);
       await putIntoZone(transaction, domain, registrable, firstRecords(domain, edgeAddresses));
-      await announceZones(transaction);
+      await dnsGenerations.announce(transaction);
     });
   }
-  return zoneless.length + (await removeEmptyZones(database));
+  await database.transaction().execute(async (transaction) => {
+    if ((await removeEmptyZones(transaction)) > 0) await dnsGenerations.announce(transaction);
+  });
 }

@@ -1,7 +1,7 @@
 /** What certificate authorities are shown in DNS: TXT records beside those of the zones. */
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
-import { announceZones } from "./zoneGenerations.ts";
+import { dnsGenerations } from "./generations.ts";
 import { raiseSerialsAbove } from "./zones.ts";
 
 /** In lower case, without the final dot. */
@@ -25,7 +25,7 @@ export function addDnsChallenge(database: Database, { name, value }: DnsChalleng
       insert into dns_challenges (name, value, expires_at) values (${name}, ${value}, now() + make_interval(secs => ${seconds}))
       on conflict (name, value) do update set expires_at = excluded.expires_at`.execute(transaction);
     await raiseSerialsAbove(transaction, name);
-    await announceZones(transaction);
+    await dnsGenerations.announce(transaction);
   });
 }
 
@@ -34,16 +34,16 @@ export function removeDnsChallenge(database: Database, { name, value }: DnsChall
   return database.transaction().execute(async (transaction) => {
     await transaction.deleteFrom("dns_challenges").where("name", "=", name).where("value", "=", value).execute();
     await raiseSerialsAbove(transaction, name);
-    await announceZones(transaction);
+    await dnsGenerations.announce(transaction);
   });
 }
 
-/** Whoever should have removed them may have died. Gives how many there were. */
-export async function removeExpiredDnsChallenges(database: Database): Promise<number> {
-  return database.transaction().execute(async (transaction) => {
+/** Whoever should have removed them may have died. */
+export async function removeExpiredDnsChallenges(database: Database): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
     const expired = transaction.deleteFrom("dns_challenges").where("expires_at", "<=", sql<Date>`now()`);
     const removed = await expired.returning("name").execute();
     for (const { name } of removed) await raiseSerialsAbove(transaction, name);
-    return removed.length;
+    if (removed.length > 0) await dnsGenerations.announce(transaction);
   });
 }

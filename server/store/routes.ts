@@ -38,48 +38,6 @@ export interface ServedLimits {
   readonly disk: { readonly leftBytes: number; readonly measuredAt: number } | null;
 }
 
-/** A number higher than any given before. */
-export async function nextGeneration(database: Database | DatabaseTransaction): Promise<number> {
-  const { rows } = await sql<{ generation: number }>`select nextval('edge_generation') as generation`.execute(database);
-  const generation = rows[0]?.generation;
-  if (generation === undefined) throw new Error("PostgreSQL gave no generation");
-  return generation;
-}
-
-/** Any number; nobody else locks under it. */
-const announcement = 4_711_011;
-
-/**
- * Says that the edge is to be told anew when this transaction is committed, whoever does it. Waits for nobody but a table
- * that is just being read.
- */
-export async function announceChange(transaction: DatabaseTransaction): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${announcement})`.execute(transaction);
-  await nextGeneration(transaction);
-}
-
-/**
- * Waits until every change that was announced under a lower generation than the caller's can be read. One that is announced
- * later gets a higher one, so that it is not taken for told.
- */
-export async function awaitAnnounced(database: Database): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${announcement})`.execute(database);
-}
-
-/** The highest number given so far; 0 before the first. */
-export async function lastGeneration(database: Database): Promise<number> {
-  const query = sql<{ generation: number }>`
-    select case when is_called then last_value else 0 end as generation from edge_generation`;
-  return (await query.execute(database)).rows[0]?.generation ?? 0;
-}
-
-/** Makes the next generation higher than `generation`: after a database was restored from an older copy. */
-export async function raiseGeneration(database: Database, generation: number): Promise<void> {
-  await sql`select setval('edge_generation', greatest(${generation}, (select last_value from edge_generation)))`.execute(
-    database,
-  );
-}
-
 /**
  * Every environment in the state `serving` with its active domains, by number. `usualQuotaBytes` is of those that have no
  * quota of their own; null: none.
