@@ -11,13 +11,13 @@ import {
 } from "@sitewright/server/store/customCertificates.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type CheckedDomain, findCheckedDomain } from "@sitewright/server/store/domainChecks.ts";
-import { edgeGenerations } from "@sitewright/server/store/generations.ts";
 import { findOrderState, type OrderState, orderSoon } from "@sitewright/server/store/orderStates.ts";
 import type { Static } from "typebox";
 import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
 import { keepCustom, readCustom } from "./customCertificates.ts";
 import { NotFound } from "./failures.ts";
+import { changeRoutes } from "./routeChanges.ts";
 
 export async function show(context: Context, domainId: string) {
   const domain = await findCheckedDomain(context.database, domainId);
@@ -27,8 +27,7 @@ export async function show(context: Context, domainId: string) {
 
 /** The edge has it when the request is answered. */
 export async function replace(context: Context, domainId: string, pair: Static<typeof CertificateReplace>) {
-  context.afterCommit(context.publishRoutes);
-  return context.inTransaction(async (transaction) => {
+  return changeRoutes(context, async (transaction) => {
     const domain = await lockedDomain(transaction, domainId);
     const certificate = readCustom(pair, [domain.name]);
     const environment = { id: domain.environmentId, company_id: domain.companyId };
@@ -41,8 +40,7 @@ export async function replace(context: Context, domainId: string, pair: Static<t
 
 /** The edge does without it when the request is answered. */
 export async function remove(context: Context, domainId: string) {
-  context.afterCommit(context.publishRoutes);
-  return context.inTransaction(async (transaction) => {
+  return changeRoutes(context, async (transaction) => {
     const domain = await lockedDomain(transaction, domainId);
     if (await removeCustom(transaction, domain.id)) {
       await orderSoon(transaction, domain.id);
@@ -64,7 +62,6 @@ async function noteChange(
   { name, siteId, siteName, environmentName }: CheckedDomain,
   type: "replaceCertificate" | "removeCertificate",
 ): Promise<void> {
-  await edgeGenerations.announce(transaction);
   const parameters = { domainName: name, environmentName, siteName };
   await recordDone(context, transaction, { type, category: "siteActions", siteId, parameters });
 }

@@ -5,6 +5,7 @@ import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
 import { NotFound, Refused } from "./failures.ts";
 import { NoNetwork, readNetwork } from "./networks.ts";
+import { changeRoutes } from "./routeChanges.ts";
 
 const mostFaults = 100;
 
@@ -17,8 +18,7 @@ export async function list(context: Context, environmentId: string) {
 /** Replaces the whole list. The edge has it when the request is answered. */
 export async function replace(context: Context, environmentId: string, entries: readonly string[]): Promise<void> {
   const networks = readNetworks(entries);
-  context.afterCommit(context.publishRoutes);
-  await context.inTransaction(async (transaction) => {
+  await changeRoutes(context, async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
     await setDeniedIps(transaction, environment.id, networks);

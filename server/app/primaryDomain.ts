@@ -11,6 +11,7 @@ import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
 import { refuseUnknown } from "./domains.ts";
 import { NotFound, Refused } from "./failures.ts";
+import { changeRoutes } from "./routeChanges.ts";
 
 interface Change {
   readonly domain_id: string;
@@ -87,8 +88,7 @@ export async function forceHttpsStatus(context: Context, environmentId: string) 
 
 /** The edge has it when the request is answered. */
 export async function forceHttps(context: Context, environmentId: string, type: ForceHttpsType) {
-  context.afterCommit(context.publishRoutes);
-  return context.inTransaction(async (transaction) => {
+  return changeRoutes(context, async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
     const { id, host } = environment;

@@ -17,6 +17,7 @@ import { NotFound, Refused } from "./failures.ts";
 import { checkEach, checkTogether, forEdge, isOwn, normalise, type RuleWish, sameText } from "./redirectRuleChecks.ts";
 import { readCsv, writeCsv } from "./redirectRuleCsv.ts";
 import { type PageWish, pageOf } from "./redirectRulePage.ts";
+import { changeRoutes } from "./routeChanges.ts";
 
 export interface RulesUpdate extends PageWish {
   readonly action_type: "NEW" | "UPDATE" | "DELETE" | "DELETE_ALL";
@@ -89,8 +90,7 @@ async function rulesOf(context: Context, environmentId: string): Promise<RuleLis
 }
 
 async function change(context: Context, environmentId: string, work: (before: RuleList) => Change): Promise<RuleList> {
-  context.afterCommit(context.publishRoutes);
-  return context.inTransaction(async (transaction) => {
+  return changeRoutes(context, async (transaction) => {
     const before = await lockRedirectRules(transaction, environmentId);
     if (before === null) throw new NotFound();
     const { rules, added, pathOf } = work(before);

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Made, makeCertificate } from "../certificates/testing/openssl.ts";
 import { addCertificate } from "../store/certificates.ts";
-import { edgeGenerations } from "../store/generations.ts";
 
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { acmeUrl, useTestServer } from "./testing/server.ts";
@@ -225,16 +224,6 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect(answer.body).toMatchObject({ status: 400, message: "Bad request format" });
     const found = new Set(answer.body.data.errors.map((error: { path: string }) => error.path));
     expect([...found].toSorted()).toEqual(paths);
-  });
-
-  it("is announced with its transaction, so that another process tells the edge where this one is killed", async () => {
-    const { call, database } = test.current;
-    const { name, path } = await addDomain();
-    const before = await edgeGenerations.last(database);
-    await give(path, [name]);
-    const between = await edgeGenerations.last(database);
-    await call("DELETE", path);
-    expect([between, await edgeGenerations.last(database)]).toEqual([before + 1, before + 2]);
   });
 
   it("is done once for one Idempotency-Key", async () => {
