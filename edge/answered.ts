@@ -1,5 +1,4 @@
 /** What is written down when a request has been answered. */
-
 import type { FoundRoute, NoRoute } from "./findRoute.ts";
 import { withoutSecrets } from "./logs/masks.ts";
 import { type NoAnswerReason, reasonOf } from "./upstream.ts";

@@ -3,7 +3,6 @@
  * of that again a part: what WordPress takes orders from although it came as a GET, and what has something with it,
  * which could not be asked twice.
  */
-
 import type { VisitorPath } from "./path.ts";
 import { hasBody } from "./uploads.ts";
 import type { VisitorRequest } from "./visitorHttp.ts";

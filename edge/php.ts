@@ -1,5 +1,4 @@
 /** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
-
 import type { Readable } from "node:stream";
 import { addressOf } from "./address.ts";
 import { noteNoAnswer } from "./answered.ts";

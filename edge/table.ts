@@ -39,7 +39,7 @@ export interface EdgeEnvironment {
   readonly redirectRules?: string;
   /** Whether PHP reaches the ports of mail servers; false where it is left out. */
   readonly maySendMail?: boolean;
-  /** The primary domain's name, for forceHttps "primary" (absent: none) */
+  /** Name of its primary domain, which `forceHttps: "primary"` leads to. Absent: there is none. */
   readonly primaryHost?: string;
 }
 
@@ -47,7 +47,7 @@ export interface EdgeHost {
   /** Lower case, without port; `*.example.com` stands for every name one or more labels below. */
   readonly name: string;
   readonly environmentId: string;
-  /** What becomes of http requests; absent: they are answered. "https" = same name, "primary" = primary's name by https */
+  /** Where visitors by http are sent: to the same name by https, or to the environment's primary one. Absent: they are answered. */
   readonly forceHttps?: "same" | "primary";
 }
 
@@ -59,7 +59,7 @@ export interface EdgeTable {
   readonly away?: readonly string[];
   /** Certificates that may be shown; where several fit a name, the first one that is valid now. */
   readonly certificates?: readonly EdgeCertificate[];
-  /** What an authority asks for below /.well-known/acme-challenge/: token -> content, for the name `host`. */
+  /** What certificate authorities are answered below `/.well-known/acme-challenge/`. Absent: nothing. */
   readonly challenges?: readonly EdgeChallenge[];
 }
 
@@ -72,7 +72,9 @@ export interface EdgeCertificate {
 }
 
 export interface EdgeChallenge {
+  /** The name that the authority asks at. */
   readonly host: string;
+  /** The last part of the path. */
   readonly token: string;
   readonly content: string;
 }

@@ -1,5 +1,4 @@
 /** How much a visitor may send. */
-
 import { type Readable, Transform } from "node:stream";
 import { makePage, type PageName } from "./pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";

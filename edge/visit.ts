@@ -1,5 +1,4 @@
 /** One request on its way through the edge, and what the edge itself needs to answer any. */
-
 import type { Collapse } from "./collapse.ts";
 import type { Logins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";

@@ -1,5 +1,4 @@
 /** A visitor who speaks HTTP/2. */
-
 import { once } from "node:events";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { buffer } from "node:stream/consumers";

@@ -1,5 +1,4 @@
 /** What an authority asks for before it gives a certificate for a name (RFC 8555, section 8.3). */
-
 import { readHost } from "../hosts.ts";
 import type { EdgeTable } from "../table.ts";
 import { hostOf, type VisitorRequest, type VisitorResponse } from "../visitorHttp.ts";

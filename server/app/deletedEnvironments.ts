@@ -7,11 +7,8 @@ import {
   insertEnvironmentAgain,
   listDeletedEnvironments,
 } from "@sitewright/server/store/deletedEnvironments.ts";
-import {
-  insertPrimaryDomain,
-  isEnvironmentThere,
-  removeEnvironmentRows,
-} from "@sitewright/server/store/environments.ts";
+import { insertPrimaryDomain } from "@sitewright/server/store/domains.ts";
+import { isEnvironmentThere, removeEnvironmentRows } from "@sitewright/server/store/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites.ts";
 import { addressOf, hostOf } from "./addresses.ts";
 import type { Context } from "./context.ts";

@@ -1,5 +1,5 @@
 /** DNS records of domains: what may be asked for, and what starts a change. `zoneChecks.ts` says what can be served. */
-import type { dnsRecordTypes } from "@sitewright/contract/dnsRecords.ts";
+import { dnsRecordTypes } from "@sitewright/contract/dnsRecords.ts";
 import type { ChangeDnsRecordInput } from "@sitewright/server/operations/changeDnsRecord.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
@@ -44,12 +44,8 @@ export async function list(context: Context, domainId: string) {
   }));
 }
 
-const types: ReadonlyMap<string, RecordType> = new Map(
-  (["A", "AAAA", "CNAME", "MX", "TXT", "SPF", "NS", "SRV", "CAA", "PTR"] as const).map((type) => [type, type]),
-);
-
 function typeOf(text: string): RecordType {
-  const type = types.get(text);
+  const type = dnsRecordTypes.find((each) => each === text);
   if (type === undefined) throw new Error(`There are record sets of type ${text}`);
   return type;
 }

@@ -3,12 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { EnvironmentCreate } from "@sitewright/contract/newEnvironments.ts";
 import type { CreateEnvironmentInput, NewContent } from "@sitewright/server/operations/createEnvironment.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { insertPrimaryDomain } from "@sitewright/server/store/domains.ts";
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
-import {
-  insertEnvironment,
-  insertPrimaryDomain,
-  removeEnvironmentRows,
-} from "@sitewright/server/store/environments.ts";
+import { insertEnvironment, removeEnvironmentRows } from "@sitewright/server/store/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites.ts";
 import type { Static } from "typebox";
 import { addressOf, hostOf } from "./addresses.ts";

@@ -1,5 +1,4 @@
 /** What operations on environments do when the world has changed since they were accepted. */
-
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";

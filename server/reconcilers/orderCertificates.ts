@@ -2,7 +2,6 @@
  * Orders certificates for domains that are served under a name of their owner's and have none that is good for long enough.
  * Takes no input: what is wanted is in the database, and any number of processes may do this; each domain is held by one.
  */
-
 import { isForgotten, isUnknownAccount } from "../certificates/acme/client.ts";
 import { AcmeProblem, AcmeUnreachable, readableDetail } from "../certificates/acme/problems.ts";
 import type { Solver } from "../certificates/acme/solver.ts";

@@ -1,35 +1,47 @@
 /** Domains of environments: their own ones, and those that they have from the installation ("temporary"). */
-import { sql } from "kysely";
+import { type InsertObject, sql } from "kysely";
 import type { Pool } from "pg";
-import type { Database, DatabaseTransaction, SetupType } from "./database.ts";
+import type { Database, DatabaseTransaction, SetupType, Tables } from "./database.ts";
 
-export interface NewOwnDomain {
+export interface NewDomain {
   readonly id: string;
   readonly environmentId: string;
   readonly siteId: string;
   readonly companyId: string;
   readonly name: string;
   readonly isWildcard: boolean;
+}
+
+export interface NewOwnDomain extends NewDomain {
   readonly setupType: SetupType;
 }
 
+/** Gives the environment a name from the installation, its primary domain at first. False where the name leads elsewhere already. */
+export function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
+  const known = { verified_at: sql<Date>`now()`, points_here_at: sql<Date>`now()` };
+  return insertRow(transaction, domain, { is_primary: true, ...known });
+}
+
 /** It is served later, and looked at soon. False where the name is there already. */
-export async function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDomain): Promise<boolean> {
+export function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDomain): Promise<boolean> {
+  return insertRow(transaction, domain, {
+    is_active: false,
+    setup_type: domain.setupType,
+    next_check_at: sql<Date>`now()`,
+    // Not the transaction's moment: names that are added together are listed in the order in which they were named.
+    created_at: sql<Date>`clock_timestamp()`,
+  });
+}
+
+async function insertRow(
+  transaction: DatabaseTransaction,
+  { id, environmentId, siteId, companyId, name, isWildcard }: NewDomain,
+  more: Partial<InsertObject<Tables, "domains">>,
+): Promise<boolean> {
+  const place = { environment_id: environmentId, site_id: siteId, company_id: companyId };
   const inserted = await transaction
     .insertInto("domains")
-    .values({
-      id: domain.id,
-      environment_id: domain.environmentId,
-      site_id: domain.siteId,
-      company_id: domain.companyId,
-      name: domain.name,
-      is_wildcard: domain.isWildcard,
-      is_active: false,
-      setup_type: domain.setupType,
-      next_check_at: sql<Date>`now()`,
-      // Not the transaction's moment: names that are added together are listed in the order in which they were named.
-      created_at: sql<Date>`clock_timestamp()`,
-    })
+    .values({ id, ...place, name, is_wildcard: isWildcard, ...more })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .returning("id")
     .executeTakeFirst();

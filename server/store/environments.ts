@@ -116,33 +116,3 @@ export async function isEnvironmentThere(transaction: DatabaseTransaction, envir
 export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }
-
-export interface NewDomain {
-  readonly id: string;
-  readonly environmentId: string;
-  readonly siteId: string;
-  readonly companyId: string;
-  readonly name: string;
-  readonly isWildcard: boolean;
-}
-
-/** Gives the environment a name from the installation, its primary domain at first. False where the name leads elsewhere already. */
-export async function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
-  const inserted = await transaction
-    .insertInto("domains")
-    .values({
-      id: domain.id,
-      environment_id: domain.environmentId,
-      site_id: domain.siteId,
-      company_id: domain.companyId,
-      name: domain.name,
-      is_wildcard: domain.isWildcard,
-      is_primary: true,
-      verified_at: sql<Date>`now()`,
-      points_here_at: sql<Date>`now()`,
-    })
-    .onConflict((conflict) => conflict.column("name").doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
-}

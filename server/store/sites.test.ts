@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
-import { insertPrimaryDomain } from "./environments.ts";
+import { insertPrimaryDomain } from "./domains.ts";
 import {
   getSite,
   insertSite,

@@ -1,13 +1,7 @@
 /** Zones: which there are, whose they are, and which domains are in them. Their records are in `dnsRecords.ts`. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
-
-export interface NewZoneRecord {
-  readonly name: string;
-  readonly type: string;
-  readonly ttl: number;
-  readonly values: readonly string[];
-}
+import type { DnsRecordSetRow } from "./dnsRecords.ts";
 
 /** A domain of a customer's own that is in no zone yet. */
 export interface Zoneless {
@@ -47,7 +41,7 @@ export async function putIntoZone(
   transaction: DatabaseTransaction,
   domain: Pick<Zoneless, "id" | "companyId">,
   zoneName: string,
-  records: readonly NewZoneRecord[],
+  records: readonly DnsRecordSetRow[],
 ): Promise<void> {
   const zoneId = await ensureZone(transaction, domain.companyId, zoneName);
   await transaction.updateTable("domains").set({ zone_id: zoneId }).where("id", "=", domain.id).execute();
@@ -116,7 +110,7 @@ export interface ServedZone {
   readonly id: string;
   readonly name: string;
   readonly serial: number;
-  readonly records: readonly NewZoneRecord[];
+  readonly records: readonly DnsRecordSetRow[];
 }
 
 /** Each name once, with everything in it. */

@@ -16,7 +16,8 @@ import {
   restorableEnvironments,
 } from "../store/deletedEnvironments.ts";
 import { insertSiteAgain, keepDeletedSite } from "../store/deletedSites.ts";
-import { insertPrimaryDomain, removeEnvironmentRows } from "../store/environments.ts";
+import { insertPrimaryDomain } from "../store/domains.ts";
+import { removeEnvironmentRows } from "../store/environments.ts";
 import { insertOperation } from "../store/operations.ts";
 import { removeSiteRows } from "../store/siteStates.ts";
 import { visit } from "./edge.ts";
