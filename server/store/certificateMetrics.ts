@@ -1,6 +1,7 @@
 /** What is measured of certificates: when they end, and how the orders stand. */
 import { sql } from "kysely";
 import { isWanted } from "./certificateOrders.ts";
+import { isForName } from "./certificates.ts";
 import type { Certificates, Database } from "./database.ts";
 
 export interface Expiry {
@@ -14,7 +15,7 @@ export async function listExpiries(database: Database): Promise<readonly Expiry[
   const { rows } = await sql<Expiry>`
     select d.name as domain, c.source, max(c.not_after) as "notAfter"
     from domains d join certificates c on c.environment_id = d.environment_id
-      and c.names && array[d.name, regexp_replace(d.name, '^[^.]+', '*')]
+      and ${isForName("c", "d")}
     where d.is_active group by d.name, c.source order by d.name, c.source`.execute(database);
   return rows;
 }

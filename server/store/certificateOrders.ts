@@ -4,6 +4,7 @@
  * the same order.
  */
 import { sql } from "kysely";
+import { isForName } from "./certificates.ts";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 export interface ClaimedOrder {
@@ -46,7 +47,7 @@ export const nextWantedAt = (now: Date) => sql<Date | null>`(
     end)
   from certificates c
   where c.environment_id = d.environment_id and c.not_before <= ${now}::timestamptz and c.not_after > ${now}::timestamptz
-    and (d.name = any(c.names) or '*.' || substring(d.name from '[.](.*)$') = any(c.names)))`;
+    and ${isForName("c", "d")})`;
 
 /** SQL: the domain `d` is to have a certificate ordered. */
 export const isWanted = (now: Date) => sql<boolean>`(

@@ -48,16 +48,19 @@ export interface ShownCertificate {
   readonly notAfter: Date;
 }
 
-/**
- * SQL expression: the certificate in the first alias is for the name in the second's column `name`, or, where that domain
- * is a wildcard, for names below it.
- */
+/** SQL expression: the certificate in the first alias is for the name in the second's column `name`, maybe by a wildcard. */
+export function isForName(certificate: string, domain: string): RawBuilder<boolean> {
+  const names = sql.ref(`${certificate}.names`);
+  const name = sql.ref(`${domain}.name`);
+  return sql<boolean>`${names} && array[${name}, regexp_replace(${name}, '^[^.]+', '*')]`;
+}
+
+/** SQL expression: the same, or, where that domain is a wildcard, for names below it. */
 export function isFor(certificate: string, domain: string): RawBuilder<boolean> {
   const names = sql.ref(`${certificate}.names`);
   const name = sql.ref(`${domain}.name`);
   const isWildcard = sql.ref(`${domain}.is_wildcard`);
-  return sql<boolean>`(${name} = any(${names}) or '*.' || substring(${name} from '[.](.*)$') = any(${names})
-    or ${isWildcard} and exists (select from unnest(${names}) n where n like '%.' || ${name}))`;
+  return sql<boolean>`(${isForName(certificate, domain)} or ${isWildcard} and exists (select from unnest(${names}) n where n like '%.' || ${name}))`;
 }
 
 /**

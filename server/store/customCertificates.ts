@@ -1,6 +1,6 @@
 /** The customers' own certificates: shown for a domain, replaced and removed. */
 import { sql } from "kysely";
-import { isFor, shownFirst } from "./certificates.ts";
+import { isFor, isForName, shownFirst } from "./certificates.ts";
 import type { Certificates, Database, DatabaseTransaction } from "./database.ts";
 
 export interface DomainCertificate {
@@ -25,7 +25,7 @@ export async function findDomainCertificate(
     select c.source, c.chain, c.not_before as "notBefore", c.not_after as "notAfter", c.fingerprint,
       (d.is_active and e.state = 'serving' and ${isValid}) as "isServed"
     from domains d join environments e on e.id = d.environment_id join certificates c on c.environment_id = d.environment_id
-    where d.id = ${domainId} and c.names && array[d.name, regexp_replace(d.name, '^[^.]+', '*')]
+    where d.id = ${domainId} and ${isForName("c", "d")}
     order by ${isValid} desc, d.name = any(c.names) desc, ${shownFirst} limit 1`.execute(database);
   return rows[0] ?? null;
 }

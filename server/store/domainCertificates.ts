@@ -1,13 +1,13 @@
 /** Which certificates the domains of an environment have and need. */
 import { sql } from "kysely";
-import { isFor } from "./certificates.ts";
+import { isFor, isForName } from "./certificates.ts";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 /** SQL expression: a certificate of the environment `e` is valid now for the name of its domain `d`. */
 export const isCovered = sql<boolean>`exists (
   select from certificates c
   where c.environment_id = e.id and c.not_before <= now() and c.not_after > now()
-    and c.names && array[d.name, regexp_replace(d.name, '^[^.]+', '*')])`;
+    and ${isForName("c", "d")})`;
 
 /** SQL expression: the same for the names one label below it. */
 export const isWildcardCovered = sql<boolean>`exists (
