@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Real PHP and real PostgreSQL take their time on a small machine, and beside the longest file twice as much. */
-const patience = { testTimeout: 240_000, hookTimeout: 240_000 };
+const patience = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } };
 const never = ["**/node_modules/**", "data/**"];
 
 /** A third of all the time is one file's. Begun last, it would keep one of the workers, and the other would be idle. */
