@@ -1,5 +1,5 @@
 /** A server for `tls.ts` in a process of its own: `edge` is ours, `bare` is Node's. Says its port over IPC. */
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
@@ -14,6 +14,7 @@ const name = "site.localhost";
 
 async function startOurs(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "bench-tls-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const adminSocket = join(folder, "edge.sock");
   const log = { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error };
   const edge = await startEdge({
@@ -47,4 +48,5 @@ function startBare(): Promise<number> {
 }
 
 process.on("disconnect", () => process.exit());
+process.on("SIGTERM", () => process.exit());
 process.send?.(kind === "edge" ? await startOurs() : await startBare());

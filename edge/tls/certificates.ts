@@ -3,6 +3,7 @@
  * names that were asked for last, so that a thousand domains take no more memory than those in use.
  */
 import { createSecureContext, type SecureContext } from "node:tls";
+import QuickLRU from "quick-lru";
 import type { EdgeCertificate } from "../table.ts";
 import type { EdgeLog } from "../visit.ts";
 import { indexCertificates } from "./names.ts";
@@ -24,20 +25,16 @@ export interface Certificates {
   areTogether(shown: string, asked: string): boolean;
 }
 
-/** Of certificates, each for as many names as it has. */
-const keptContexts = 2_000;
+/** Of certificates, each for as many names as it has; at times up to twice as many. */
+const keptContexts = 1_000;
 
 export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
   let names = indexCertificates([]);
-  const kept = new Map<string, Promise<SecureContext>>();
+  const kept = new QuickLRU<string, Promise<SecureContext>>({ maxSize: keptContexts });
 
-  /** What is asked for again becomes the last to be forgotten. */
   function contextOf(id: string): Promise<SecureContext> {
     const context = kept.get(id) ?? makeContext(id);
-    kept.delete(id);
     kept.set(id, context);
-    const oldest = kept.keys().next();
-    if (kept.size > keptContexts && oldest.done !== true) kept.delete(oldest.value);
     return context;
   }
 
