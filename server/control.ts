@@ -100,7 +100,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     edgeAddresses: config.edgeAddresses,
     log,
   });
-  const probe = makeProbe(config.edgePort);
+  const probe = makeProbe({ http: config.edgePort, tls: config.edgeTlsPort });
   const place = parseArchiveUrl(config.archiveUrl, config.archives);
   const blobs = guardBlobs({
     blobs: await openBlobs(place),

@@ -1,10 +1,18 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { makeCertificate } from "../certificates/testing/openssl.ts";
 import { StepFailure } from "./operation.ts";
 import { makeProbe } from "./probe.ts";
 
-async function listen(answer: RequestListener): Promise<number> {
-  const server = createServer(answer);
+const listen = (answer: RequestListener) => listenWith(createServer(answer));
+
+async function listenByTls(answer: RequestListener): Promise<number> {
+  const { key, cert } = await makeCertificate({ names: ["demo.localhost"] });
+  return listenWith(createTlsServer({ key, cert }, answer));
+}
+
+async function listenWith(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -19,7 +27,7 @@ const signal = new AbortController().signal;
 
 async function failure(answer: RequestListener): Promise<StepFailure> {
   const port = await listen(answer);
-  const error: unknown = await makeProbe(port)("http://demo.localhost:8081", signal, "page").catch(
+  const error: unknown = await makeProbe({ http: port, tls: null })("http://demo.localhost:8081", signal, "page").catch(
     (reason: unknown) => reason,
   );
   if (!(error instanceof StepFailure)) throw new Error("The probe did not fail as a step does");
@@ -33,7 +41,7 @@ describe("the probe", () => {
       seen.push(request.url, request.headers.host);
       response.end(page);
     });
-    await makeProbe(port)("http://demo.localhost:8081", signal, "page");
+    await makeProbe({ http: port, tls: null })("http://demo.localhost:8081", signal, "page");
     expect(seen).toEqual(["/", "demo.localhost:8081"]);
   });
 
@@ -50,16 +58,20 @@ describe("the probe", () => {
 
   test("where only an answer is wanted, an error of the site's own is one, and that of an edge without a site is none", async () => {
     const answering = await listen((_, response) => response.writeHead(500).end("<html>Fatal"));
-    await makeProbe(answering)("http://demo.localhost:8081", signal, "answer");
+    await makeProbe({ http: answering, tls: null })("http://demo.localhost:8081", signal, "answer");
     const silent = await listen((_, response) => response.writeHead(503).end(page));
-    await expect(makeProbe(silent)("http://demo.localhost:8081", signal, "answer")).rejects.toThrow("status 503");
+    await expect(
+      makeProbe({ http: silent, tls: null })("http://demo.localhost:8081", signal, "answer"),
+    ).rejects.toThrow("status 503");
   });
 
   test("where a sign is enough, a site that is closed for maintenance gives one, and nobody none", async () => {
     const closed = await listen((_, response) => response.writeHead(503).end(page));
-    await makeProbe(closed)("http://demo.localhost:8081", signal, "sign");
+    await makeProbe({ http: closed, tls: null })("http://demo.localhost:8081", signal, "sign");
     const gone = await listen((request) => request.destroy());
-    await expect(makeProbe(gone)("http://demo.localhost:8081", signal, "sign")).rejects.toThrow("not be reached");
+    await expect(makeProbe({ http: gone, tls: null })("http://demo.localhost:8081", signal, "sign")).rejects.toThrow(
+      "not be reached",
+    );
   });
 
   test("a page that breaks off is none", async () => {
@@ -74,15 +86,44 @@ describe("the probe", () => {
 
   test("nobody there is tried again", async () => {
     const port = await listen(() => undefined);
-    const gone = makeProbe(port === 1 ? 2 : 1)("http://demo.localhost", signal, "page");
+    const gone = makeProbe({ http: port === 1 ? 2 : 1, tls: null })("http://demo.localhost", signal, "page");
     await expect(gone).rejects.toMatchObject({ isTransient: true, message: "The new site could not be reached." });
   });
 
   test("its signal ends it", async () => {
     const port = await listen(() => undefined);
     const time = AbortSignal.timeout(50);
-    await expect(makeProbe(port)("http://demo.localhost", time, "page")).rejects.toMatchObject({
+    await expect(makeProbe({ http: port, tls: null })("http://demo.localhost", time, "page")).rejects.toMatchObject({
       name: "TimeoutError",
+    });
+  });
+
+  describe("where the edge sends visitors to https", () => {
+    /** The probe of a site that answers so by TLS, asked for a page or for any answer. */
+    async function probeByTls(answer: RequestListener, wanted: "page" | "answer"): Promise<void> {
+      const tls = await listenByTls(answer);
+      const leading: RequestListener = (_, response) =>
+        response.writeHead(301, { location: `https://demo.localhost:${tls}/` }).end();
+      await makeProbe({ http: await listen(leading), tls })("http://demo.localhost:8081", signal, wanted);
+    }
+
+    test("the site is seen there", async () => {
+      const seen: (string | undefined)[] = [];
+      await probeByTls((request, response) => {
+        seen.push(request.headers.host?.replace(/:\d+$/, ""));
+        response.end(page);
+      }, "page");
+      expect(seen).toEqual(["demo.localhost"]);
+    });
+
+    test("what it says there counts", async () => {
+      const busy: RequestListener = (_, response) => response.writeHead(503).end(page);
+      await expect(probeByTls(busy, "answer")).rejects.toThrow("status 503");
+    });
+
+    test("a redirect to anywhere else is the site's own answer", async () => {
+      const http = await listen((_, response) => response.writeHead(301, { location: "https://else.example/" }).end());
+      await makeProbe({ http, tls: 1 })("http://demo.localhost:8081", signal, "answer");
     });
   });
 });

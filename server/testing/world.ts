@@ -82,7 +82,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     database,
     runtime,
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
-    probe: makeProbe(facts.edgePort),
+    probe: makeProbe({ http: facts.edgePort, tls: null }),
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     archives: openArchives({
