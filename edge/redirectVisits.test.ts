@@ -1,23 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Place, RedirectRule } from "./redirects/rule.ts";
 import { ask, putTable } from "./testing/http.ts";
+import { ruleOf } from "./testing/redirectRule.ts";
 import { startSite, tableOf } from "./testing/withEdge.ts";
-
-const rule = (from: string, to: string, more: Partial<RedirectRule> = {}): RedirectRule => ({
-  domain: null,
-  from,
-  to,
-  type: "permanent",
-  country: null,
-  city: null,
-  ...more,
-});
 
 /** A site with the lists `first` and `second`, of which the first is in force, and how often which was read. */
 async function startRedirected(rules: readonly RedirectRule[], placeOf?: (address: string) => Place) {
   const lists = new Map([
     ["first", rules],
-    ["second", [rule("/old", "/second")]],
+    ["second", [ruleOf("/old", "/second")]],
   ]);
   const reads: string[] = [];
   const read = async (list: string) => {
@@ -44,8 +35,8 @@ async function startRedirected(rules: readonly RedirectRule[], placeOf?: (addres
 describe("a visitor for whom a rule is", () => {
   test("is sent on before WordPress and files are asked", async () => {
     const { edge, upstream } = await startRedirected([
-      rule("/old", "/new?x=1"),
-      rule("/style.css", "https://b.example/s.css", { type: "redirect" }),
+      ruleOf("/old", "/new?x=1"),
+      ruleOf("/style.css", "https://b.example/s.css", { type: "redirect" }),
     ]);
     const old = await ask(edge, "/old?a=b");
     expect([old.status, old.headers.location, old.body]).toEqual([301, "/new?x=1&a=b", ""]);
@@ -62,13 +53,13 @@ describe("a visitor for whom a rule is", () => {
     ["/go/%0d%0aSet-Cookie:a=b", undefined],
     ["/go/a%3Fb%20c", "/gone/a%3Fb%20c"],
   ])("is found by what %s means: %s", async (path, location) => {
-    const rules = [rule("/old", "/new"), rule("^/café/(.*)$", "/cafe/$1"), rule("^/go/(.*)$", "/gone/$1")];
+    const rules = [ruleOf("/old", "/new"), ruleOf("^/café/(.*)$", "/cafe/$1"), ruleOf("^/go/(.*)$", "/gone/$1")];
     const { locationOf } = await startRedirected(rules);
     expect(await locationOf(path)).toBe(location);
   });
 
   test("is sent on whatever the method, and what is sent is not read", async () => {
-    const { edge } = await startRedirected([rule("/old", "/new")]);
+    const { edge } = await startRedirected([ruleOf("/old", "/new")]);
     for (const method of ["HEAD", "POST", "DELETE"]) {
       const got = await ask(edge, "/old", { method, body: method === "POST" ? "a=b" : "" });
       expect([got.status, got.headers.location]).toEqual([301, "/new"]);
@@ -78,7 +69,7 @@ describe("a visitor for whom a rule is", () => {
   test("may come from somewhere", async () => {
     const placeOf = (address: string) => ({ country: address === "127.0.0.1" ? "DE" : null, city: "Berlin" });
     const { locationOf } = await startRedirected(
-      [rule("/a", "/de", { country: "DE" }), rule("/b", "/fr", { country: "FR" })],
+      [ruleOf("/a", "/de", { country: "DE" }), ruleOf("/b", "/fr", { country: "FR" })],
       placeOf,
     );
     expect([await locationOf("/a"), await locationOf("/b")]).toEqual(["/de", undefined]);
@@ -87,19 +78,19 @@ describe("a visitor for whom a rule is", () => {
 
 describe("no rule answers", () => {
   test("PHP that asks its own site", async () => {
-    const { edge } = await startRedirected([rule("^(.*)$", "https://b.example$1")]);
+    const { edge } = await startRedirected([ruleOf("^(.*)$", "https://b.example$1")]);
     const inside = await ask(edge, "/style.css", { socketPath: edge.loopbackSocket });
     const outside = await ask(edge, "/style.css");
     expect([inside.status, outside.status]).toEqual([200, 301]);
   });
 
   test("where it leads to where the visitor is", async () => {
-    const { edge } = await startRedirected([rule("^(.*)$", "http://site.localhost$1")]);
+    const { edge } = await startRedirected([ruleOf("^(.*)$", "http://site.localhost$1")]);
     expect((await ask(edge, "/style.css?a=b")).status).toBe(200);
   });
 
   test("whoever asks for another domain than the rule's", async () => {
-    const { locationOf } = await startRedirected([rule("/style.css", "/new", { domain: "b.example" })]);
+    const { locationOf } = await startRedirected([ruleOf("/style.css", "/new", { domain: "b.example" })]);
     expect(await locationOf("/style.css")).toBeUndefined();
   });
 
@@ -114,7 +105,7 @@ describe("no rule answers", () => {
 });
 
 test("a list is read when it is first needed, once, and not again for a new table", async () => {
-  const { reads, name, locationOf } = await startRedirected([rule("/old", "/first")]);
+  const { reads, name, locationOf } = await startRedirected([ruleOf("/old", "/first")]);
   expect(reads).toEqual([]);
   expect(await Promise.all([locationOf("/old"), locationOf("/old")])).toEqual(["/first", "/first"]);
   await name(2, "first");
@@ -123,7 +114,7 @@ test("a list is read when it is first needed, once, and not again for a new tabl
 });
 
 test("another list is in force when its table is acknowledged, and none after one that names none", async () => {
-  const { name, locationOf, reads } = await startRedirected([rule("/old", "/first")]);
+  const { name, locationOf, reads } = await startRedirected([ruleOf("/old", "/first")]);
   expect(await locationOf("/old")).toBe("/first");
   await name(2, "second");
   expect(await locationOf("/old")).toBe("/second");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ruleOf } from "../testing/redirectRule.ts";
 import { checkFrom } from "./from.ts";
 import { findLoop } from "./loops.ts";
 import { createRedirects } from "./redirects.ts";
@@ -61,17 +62,7 @@ test.each(["/", "/new", "/new/$1?a=$0#b", "https://a.example", "http://a.example
 type Pair = readonly [from: string, to: string, more?: Partial<RedirectRule>];
 
 function loopOf(...pairs: readonly Pair[]): string | null {
-  const rules = pairs.map(
-    ([from, to, more]): RedirectRule => ({
-      domain: null,
-      from,
-      to,
-      type: "permanent",
-      country: null,
-      city: null,
-      ...more,
-    }),
-  );
+  const rules = pairs.map(([from, to, more]) => ruleOf(from, to, more));
   const redirects = createRedirects(rules);
   for (const rule of rules) {
     const closing = findLoop(rule, redirects, ["a.example", "b.example"]);

@@ -1,16 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { ruleOf } from "../testing/redirectRule.ts";
 import { createRedirects, leadsToItself } from "./redirects.ts";
 import { type Asked, nowhere, type Place, type RedirectRule } from "./rule.ts";
-
-const rule = (from: string, to: string, more: Partial<RedirectRule> = {}): RedirectRule => ({
-  domain: null,
-  from,
-  to,
-  type: "permanent",
-  country: null,
-  city: null,
-  ...more,
-});
 
 function asked(path: string, more: Partial<Asked> & { readonly at?: Place } = {}): Asked {
   const { at = nowhere, ...rest } = more;
@@ -28,7 +19,7 @@ test.each([
   ["/caf%C3%A9", "/café", "/new"],
   ["/café", "/café", "/new"],
   ["/", "/", "/new"],
-])("the path %s fits %s", (from, path, location) => expect(locationOf([rule(from, "/new")], path)).toBe(location));
+])("the path %s fits %s", (from, path, location) => expect(locationOf([ruleOf(from, "/new")], path)).toBe(location));
 
 test.each([
   ["/old", "/older"],
@@ -37,7 +28,7 @@ test.each([
   ["/old.html", "/oldxhtml"],
   ["^/old$", "/old/"],
   ["^/old/(\\d+)$", "/old/x"],
-])("%s does not fit %s", (from, path) => expect(locationOf([rule(from, "/new")], path)).toBeNull());
+])("%s does not fit %s", (from, path) => expect(locationOf([ruleOf(from, "/new")], path)).toBeNull());
 
 test.each([
   ["^/blog/(.*)$", "/news/$1", "/blog/a/b", "/news/a/b"],
@@ -48,7 +39,7 @@ test.each([
   ["^/a(b)?$", "/x$1y", "/a", "/xy"],
   ["/product-([a-z]+)", "/p/$1", "/shop/product-tea", "/p/tea"],
 ])("%s leads with %s from %s to %s", (from, to, path, location) =>
-  expect(locationOf([rule(from, to)], path)).toBe(location),
+  expect(locationOf([ruleOf(from, to)], path)).toBe(location),
 );
 
 describe("what a visitor asks for", () => {
@@ -60,7 +51,7 @@ describe("what a visitor asks for", () => {
     ["(?s)^/go/(.*)$", "/x/$1", "/go/a\r\nSet-Cookie: b=1", "/x/a%0D%0ASet-Cookie:%20b=1"],
     ["^/go/(.*)$", "/x/$1", "/go/\ud800", "/x/%EF%BF%BD"],
   ])("becomes a path and nothing else: %s, %s, %j", (from, to, path, location) =>
-    expect(locationOf([rule(from, to)], path)).toBe(location),
+    expect(locationOf([ruleOf(from, to)], path)).toBe(location),
   );
 
   test.each([
@@ -69,18 +60,18 @@ describe("what a visitor asks for", () => {
     ["/new#part", "?a=1", "/new?a=1#part"],
     ["/new", "?", "/new"],
   ])("keeps its query: to %s with %s", (to, query, location) =>
-    expect(locationOf([rule("/old", to)], "/old", { query })).toBe(location),
+    expect(locationOf([ruleOf("/old", to)], "/old", { query })).toBe(location),
   );
 });
 
 describe("of several rules that fit", () => {
   test("a city goes before a country before a domain before a path before an expression, whatever the order", () => {
     const ordered = [
-      rule("/old", "/city", { country: "DE", city: "Berlin" }),
-      rule("/old", "/country", { country: "DE" }),
-      rule("/old", "/domain", { domain: "a.example" }),
-      rule("/old", "/path"),
-      rule("^/old", "/expression"),
+      ruleOf("/old", "/city", { country: "DE", city: "Berlin" }),
+      ruleOf("/old", "/country", { country: "DE" }),
+      ruleOf("/old", "/domain", { domain: "a.example" }),
+      ruleOf("/old", "/path"),
+      ruleOf("^/old", "/expression"),
     ];
     const at = { country: "DE", city: "Berlin" };
     for (let gone = 0; gone < ordered.length; gone += 1) {
@@ -90,19 +81,19 @@ describe("of several rules that fit", () => {
   });
 
   test("the older expression goes first", () => {
-    expect(locationOf([rule("^/old/", "/one"), rule("^/old/a", "/two")], "/old/a")).toBe("/one");
-    expect(locationOf([rule("^/old/a", "/two"), rule("^/old/", "/one")], "/old/a")).toBe("/two");
+    expect(locationOf([ruleOf("^/old/", "/one"), ruleOf("^/old/a", "/two")], "/old/a")).toBe("/one");
+    expect(locationOf([ruleOf("^/old/a", "/two"), ruleOf("^/old/", "/one")], "/old/a")).toBe("/two");
   });
 });
 
 test("a rule of one domain is for that one", () => {
-  const rules = [rule("/old", "/new", { domain: "b.example" })];
+  const rules = [ruleOf("/old", "/new", { domain: "b.example" })];
   expect(locationOf(rules, "/old")).toBeNull();
   expect(locationOf(rules, "/old", { host: "b.example" })).toBe("/new");
 });
 
 test("a rule of a place is for visitors from there, and others' place is asked for by nobody", () => {
-  const rules = [rule("/old", "/de", { country: "DE" }), rule("/b", "/berlin", { city: "berlin" })];
+  const rules = [ruleOf("/old", "/de", { country: "DE" }), ruleOf("/b", "/berlin", { city: "berlin" })];
   expect(locationOf(rules, "/old", { at: { country: "FR", city: null } })).toBeNull();
   expect(locationOf(rules, "/old")).toBeNull();
   expect(locationOf(rules, "/old", { at: { country: "DE", city: null } })).toBe("/de");
@@ -115,7 +106,7 @@ test("a rule of a place is for visitors from there, and others' place is asked f
 
 test("the type decides the status", () => {
   const statuses = (["permanent", "redirect"] as const).map(
-    (type) => createRedirects([rule("/old", "/new", { type })]).find(asked("/old"))?.status,
+    (type) => createRedirects([ruleOf("/old", "/new", { type })]).find(asked("/old"))?.status,
   );
   expect(statuses).toEqual([301, 302]);
 });
@@ -127,12 +118,12 @@ test.each([
   ["^(.*)$", "https://b.example$1", "https", false],
 ] as const)("who follows %s to %s by %s comes to the same: %s", (from, to, scheme, isSame) => {
   const what = asked("/ä", { scheme, query: "?a=1" });
-  const found = createRedirects([rule(from, to)]).find(what);
+  const found = createRedirects([ruleOf(from, to)]).find(what);
   expect(found !== null && leadsToItself(found, what)).toBe(isSame);
 });
 
 test("an expression that takes others exponential time takes none, and a very long path is not held against any", () => {
-  const rules = ["^(a+)+$", "(x+x+)+y", "^/(.*a){20}$"].map((from) => rule(from, "/new"));
+  const rules = ["^(a+)+$", "(x+x+)+y", "^/(.*a){20}$"].map((from) => ruleOf(from, "/new"));
   expect(locationOf(rules, `/${"a".repeat(2_000)}!`)).toBeNull();
-  expect(locationOf([rule("a", "/new")], `/${"a".repeat(3_000)}`)).toBeNull();
+  expect(locationOf([ruleOf("a", "/new")], `/${"a".repeat(3_000)}`)).toBeNull();
 });

@@ -1,42 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { useSqliteFile } from "../testing/sqliteFile.ts";
 import { moveSite } from "./moveSite.ts";
 
 const from = "http://demo.localhost:8081";
 const to = "https://shop.example";
 
-let folder: string;
-let file: string;
-let databases = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "move-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-beforeEach(() => {
-  databases += 1;
-  file = path.join(folder, `${databases}.sqlite`);
-});
-
-function sql(...statements: readonly string[]): void {
-  using database = new DatabaseSync(file);
-  for (const statement of statements) database.exec(statement);
-}
-
-function rowsOf(query: string): unknown[] {
-  using database = new DatabaseSync(file);
-  return database
-    .prepare(query)
-    .all()
-    .map((row) => Object.values(row).join(" | "));
-}
+const database = useSqliteFile();
 
 const move = (more: { readonly isEverywhere?: boolean; readonly prefix?: string; readonly from?: string } = {}) =>
   moveSite({
-    main: file,
-    all: [file],
+    main: database.path,
+    all: [database.path],
     prefix: more.prefix ?? "wp_",
     change: { from: more.from ?? from, to },
     isEverywhere: more.isEverywhere ?? false,
@@ -58,9 +32,9 @@ const network = [
 
 describe("the address of a site", () => {
   test("changes where WordPress looks it up, and nowhere else", () => {
-    sql(...options("wp_", from, `${from}/core`));
+    database.run(...options("wp_", from, `${from}/core`));
     move();
-    expect(rowsOf("SELECT option_name, option_value FROM wp_options")).toEqual([
+    expect(database.rowsOf("SELECT option_name, option_value FROM wp_options")).toEqual([
       `home | ${to}`,
       `siteurl | ${to}/core`,
       `blogname | At ${from}`,
@@ -68,47 +42,51 @@ describe("the address of a site", () => {
   });
 
   test("changes in every text where that is asked for", () => {
-    sql(...options("wp_", from));
+    database.run(...options("wp_", from));
     move({ isEverywhere: true });
-    expect(rowsOf("SELECT option_value FROM wp_options")).toEqual([to, to, `At ${to}`]);
+    expect(database.rowsOf("SELECT option_value FROM wp_options")).toEqual([to, to, `At ${to}`]);
   });
 
   test("is another one than it was known by: it becomes the new one all the same", () => {
-    sql(...options("blog_", "https://www.elsewhere.example:444"));
+    database.run(...options("blog_", "https://www.elsewhere.example:444"));
     move({ prefix: "blog_" });
-    expect(rowsOf("SELECT option_value FROM blog_options WHERE option_name <> 'blogname'")).toEqual([to, to]);
+    expect(database.rowsOf("SELECT option_value FROM blog_options WHERE option_name <> 'blogname'")).toEqual([to, to]);
   });
 
   test("is the new one already: nothing changes", () => {
-    sql(...options("wp_", to));
+    database.run(...options("wp_", to));
     move({ from: to });
-    expect(rowsOf("SELECT option_value FROM wp_options")).toEqual([to, to, `At ${to}`]);
+    expect(database.rowsOf("SELECT option_value FROM wp_options")).toEqual([to, to, `At ${to}`]);
   });
 
   test("goes from http to https under the same name", () => {
-    sql(...options("wp_", "http://shop.example"));
+    database.run(...options("wp_", "http://shop.example"));
     move({ from: "http://shop.example" });
-    expect(rowsOf("SELECT option_value FROM wp_options LIMIT 2")).toEqual([to, to]);
+    expect(database.rowsOf("SELECT option_value FROM wp_options LIMIT 2")).toEqual([to, to]);
   });
 });
 
 describe("the addresses of a network", () => {
   test("of subdomains change with those of its sites", () => {
-    sql(...options("wp_", from), ...options("wp_2_", "http://two.demo.localhost:8081"), ...network);
-    sql("INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/'), (2, 1, 'two.demo.localhost:8081', '/')");
+    database.run(...options("wp_", from), ...options("wp_2_", "http://two.demo.localhost:8081"), ...network);
+    database.run(
+      "INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/'), (2, 1, 'two.demo.localhost:8081', '/')",
+    );
     move();
-    expect(rowsOf("SELECT domain FROM wp_blogs")).toEqual(["shop.example", "two.shop.example"]);
-    expect(rowsOf("SELECT domain FROM wp_site")).toEqual(["shop.example"]);
-    expect(rowsOf("SELECT meta_value FROM wp_sitemeta")).toEqual([`${to}/`, from]);
-    expect(rowsOf("SELECT option_value FROM wp_2_options LIMIT 1")).toEqual(["https://two.shop.example"]);
+    expect(database.rowsOf("SELECT domain FROM wp_blogs")).toEqual(["shop.example", "two.shop.example"]);
+    expect(database.rowsOf("SELECT domain FROM wp_site")).toEqual(["shop.example"]);
+    expect(database.rowsOf("SELECT meta_value FROM wp_sitemeta")).toEqual([`${to}/`, from]);
+    expect(database.rowsOf("SELECT option_value FROM wp_2_options LIMIT 1")).toEqual(["https://two.shop.example"]);
   });
 
   test("of subdirectories change, and their paths stay", () => {
-    sql(...options("wp_", from), ...options("wp_2_", `${from}/two`), ...network);
-    sql("INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/'), (2, 1, 'demo.localhost:8081', '/two/')");
+    database.run(...options("wp_", from), ...options("wp_2_", `${from}/two`), ...network);
+    database.run(
+      "INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/'), (2, 1, 'demo.localhost:8081', '/two/')",
+    );
     move();
-    expect(rowsOf("SELECT domain, path FROM wp_blogs")).toEqual(["shop.example | /", "shop.example | /two/"]);
-    expect(rowsOf("SELECT option_value FROM wp_2_options LIMIT 1")).toEqual([`${to}/two`]);
+    expect(database.rowsOf("SELECT domain, path FROM wp_blogs")).toEqual(["shop.example | /", "shop.example | /two/"]);
+    expect(database.rowsOf("SELECT option_value FROM wp_2_options LIMIT 1")).toEqual([`${to}/two`]);
   });
 });
 
@@ -131,15 +109,15 @@ describe("whatever PHP has made of the database", () => {
     ],
     ["a view in its place", ["CREATE VIEW wp_options AS SELECT 'home' AS option_name, 'x' AS option_value"]],
   ])("%s: nothing breaks", (_, statements) => {
-    sql(...statements);
+    database.run(...statements);
     for (const isEverywhere of [false, true]) expect(() => move({ isEverywhere })).not.toThrow();
   });
 
   test("all changes or none", () => {
-    sql(...options("wp_", from), ...network);
-    sql("INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/')");
-    sql("CREATE TRIGGER broken AFTER UPDATE ON wp_options BEGIN SELECT raise(FAIL, 'no'); END");
+    database.run(...options("wp_", from), ...network);
+    database.run("INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/')");
+    database.run("CREATE TRIGGER broken AFTER UPDATE ON wp_options BEGIN SELECT raise(FAIL, 'no'); END");
     expect(() => move()).toThrow("no");
-    expect(rowsOf("SELECT domain FROM wp_blogs")).toEqual(["demo.localhost:8081"]);
+    expect(database.rowsOf("SELECT domain FROM wp_blogs")).toEqual(["demo.localhost:8081"]);
   });
 });

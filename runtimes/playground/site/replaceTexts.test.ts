@@ -1,43 +1,17 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { useSqliteFile } from "../testing/sqliteFile.ts";
 import { replaceTexts } from "./replaceTexts.ts";
 
-let folder: string;
-let file: string;
-let databases = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replace-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-beforeEach(() => {
-  databases += 1;
-  file = path.join(folder, `${databases}.sqlite`);
-});
-
-function sql(...statements: readonly string[]): void {
-  using database = new DatabaseSync(file);
-  for (const statement of statements) database.exec(statement);
-}
-
-function rowsOf(query: string): unknown[] {
-  using database = new DatabaseSync(file);
-  return database
-    .prepare(query)
-    .all()
-    .map((row) => Object.values(row).join(" | "));
-}
+const database = useSqliteFile();
 
 const change = { search: "old", replace: "new" };
 
 test("rows and occurrences are counted by table and column", () => {
-  sql(
+  database.run(
     "CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, post_title TEXT, guid TEXT)",
     "INSERT INTO wp_posts VALUES (1, 'old old', 'http://old/'), (2, 'old', 'x'), (3, 'Old', NULL)",
   );
-  expect(replaceTexts(file, change)).toEqual({
+  expect(replaceTexts(database.path, change)).toEqual({
     places: [
       { table: "wp_posts", column: "post_title", rows: 2, occurrences: 3 },
       { table: "wp_posts", column: "guid", rows: 1, occurrences: 1 },
@@ -45,11 +19,11 @@ test("rows and occurrences are counted by table and column", () => {
     skipped: { occurrences: 0, listed: [] },
     addresses: [],
   });
-  expect(rowsOf("SELECT * FROM wp_posts")).toEqual(["1 | new new | http://new/", "2 | new | x", "3 | Old | "]);
+  expect(database.rowsOf("SELECT * FROM wp_posts")).toEqual(["1 | new new | http://new/", "2 | new | x", "3 | Old | "]);
 });
 
 test("keys, numbers, passwords and sessions stay", () => {
-  sql(
+  database.run(
     "CREATE TABLE wp_users (ID INTEGER PRIMARY KEY, user_login TEXT, user_pass TEXT, user_activation_key TEXT)",
     "INSERT INTO wp_users VALUES (1, 'old', 'old', 'old')",
     "CREATE TABLE wp_usermeta (umeta_id INTEGER PRIMARY KEY, user_id INTEGER, meta_key TEXT, meta_value TEXT)",
@@ -57,18 +31,18 @@ test("keys, numbers, passwords and sessions stay", () => {
     "CREATE TABLE plugin (name TEXT PRIMARY KEY, note TEXT) WITHOUT ROWID",
     "INSERT INTO plugin VALUES ('old', 'old'), ('older', 'x')",
   );
-  expect(replaceTexts(file, change).places.map(({ table, column }) => `${table}.${column}`)).toEqual([
+  expect(replaceTexts(database.path, change).places.map(({ table, column }) => `${table}.${column}`)).toEqual([
     "plugin.note",
     "wp_usermeta.meta_value",
     "wp_users.user_login",
   ]);
-  expect(rowsOf("SELECT * FROM wp_users")).toEqual(["1 | new | old | old"]);
-  expect(rowsOf("SELECT meta_value FROM wp_usermeta")).toEqual(["old", "old", "new"]);
-  expect(rowsOf("SELECT * FROM plugin")).toEqual(["old | new", "older | x"]);
+  expect(database.rowsOf("SELECT * FROM wp_users")).toEqual(["1 | new | old | old"]);
+  expect(database.rowsOf("SELECT meta_value FROM wp_usermeta")).toEqual(["old", "old", "new"]);
+  expect(database.rowsOf("SELECT * FROM plugin")).toEqual(["old | new", "older | x"]);
 });
 
 test("a date is no text, where WordPress's driver says so", () => {
-  sql(
+  database.run(
     "CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, post_date TEXT, post_title TEXT)",
     "INSERT INTO wp_posts VALUES (1, '2024-01-01 00:00:00', 'In 2024')",
     `CREATE TABLE _wp_sqlite_mysql_information_schema_columns (table_name TEXT, column_name TEXT, column_type TEXT,
@@ -77,16 +51,18 @@ test("a date is no text, where WordPress's driver says so", () => {
       ('wp_posts', 'ID', 'bigint(20)', NULL, 'NO', '', NULL, ''), ('wp_posts', 'post_date', 'datetime', NULL, 'NO', '', NULL, ''),
       ('wp_posts', 'post_title', 'text', NULL, 'NO', '', 'utf8mb4_general_ci', '')`,
   );
-  expect(replaceTexts(file, { search: "2024", replace: "2025" }).places).toMatchObject([{ column: "post_title" }]);
-  expect(rowsOf("SELECT post_date, post_title FROM wp_posts")).toEqual(["2024-01-01 00:00:00 | In 2025"]);
+  expect(replaceTexts(database.path, { search: "2024", replace: "2025" }).places).toMatchObject([
+    { column: "post_title" },
+  ]);
+  expect(database.rowsOf("SELECT post_date, post_title FROM wp_posts")).toEqual(["2024-01-01 00:00:00 | In 2025"]);
 });
 
 test("what is left is named, and so is what a rule of the table forbids", () => {
-  sql(
+  database.run(
     "CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT UNIQUE, option_value TEXT)",
     "INSERT INTO wp_options VALUES (1, 'old', 'old'), (2, 'new', 'x'), (7, 'o', 'O:3:\"old\":0:{}')",
   );
-  expect(replaceTexts(file, change)).toMatchObject({
+  expect(replaceTexts(database.path, change)).toMatchObject({
     places: [{ column: "option_value", rows: 1, occurrences: 1 }],
     skipped: {
       occurrences: 2,
@@ -96,41 +72,43 @@ test("what is left is named, and so is what a rule of the table forbids", () => 
       ],
     },
   });
-  expect(rowsOf("SELECT option_name, option_value FROM wp_options WHERE option_id < 3")).toEqual([
+  expect(database.rowsOf("SELECT option_name, option_value FROM wp_options WHERE option_id < 3")).toEqual([
     "old | new",
     "new | x",
   ]);
 });
 
 test("it is told which of the site's addresses become others", () => {
-  sql(
+  database.run(
     "CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT, option_value TEXT)",
     "INSERT INTO wp_options VALUES (1, 'siteurl', 'http://old'), (2, 'home', 'http://other')",
     "CREATE TABLE wp_blogs (blog_id INTEGER PRIMARY KEY, domain TEXT, path TEXT)",
     "INSERT INTO wp_blogs VALUES (1, 'old', '/')",
   );
-  expect(replaceTexts(file, change).addresses).toEqual([
+  expect(replaceTexts(database.path, change).addresses).toEqual([
     { place: "wp_blogs: domain of site 1", from: "old/", to: "new/" },
     { place: "wp_options: siteurl", from: "http://old", to: "http://new" },
   ]);
 });
 
 test("a text that becomes a longer one with itself in it is replaced once, in however many rows", () => {
-  sql(
+  database.run(
     "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, 'old' FROM n",
   );
   const longer = { search: "old", replace: "old old" };
-  expect(replaceTexts(file, longer).places).toEqual([{ table: "t", column: "a", rows: 2000, occurrences: 2000 }]);
-  expect(rowsOf("SELECT DISTINCT a FROM t")).toEqual(["old old"]);
+  expect(replaceTexts(database.path, longer).places).toEqual([
+    { table: "t", column: "a", rows: 2000, occurrences: 2000 },
+  ]);
+  expect(database.rowsOf("SELECT DISTINCT a FROM t")).toEqual(["old old"]);
 });
 
 test("a large table does not sit in memory", () => {
-  sql(
+  database.run(
     "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO t SELECT i, 'old' || hex(zeroblob(25000)) FROM n",
   );
   const before = process.memoryUsage().rss;
-  expect(replaceTexts(file, change).places).toMatchObject([{ rows: 3000 }]);
+  expect(replaceTexts(database.path, change).places).toMatchObject([{ rows: 3000 }]);
   expect(process.memoryUsage().rss - before).toBeLessThan(120e6);
 });
