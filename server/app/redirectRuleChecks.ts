@@ -5,7 +5,7 @@ import { findLoop } from "@sitewright/edge/redirects/loops.ts";
 import { createRedirects } from "@sitewright/edge/redirects/redirects.ts";
 import { BadRule, type RedirectRule } from "@sitewright/edge/redirects/rule.ts";
 import { checkTo } from "@sitewright/edge/redirects/to.ts";
-import type { StoredRule } from "@sitewright/server/store/redirectRules.ts";
+import { forEdge, type StoredRule } from "@sitewright/server/store/redirectRules.ts";
 import { Refused } from "./failures.ts";
 
 export interface RuleWish {
@@ -48,11 +48,6 @@ export function normalise(wish: RuleWish): StoredRule {
 
 function nameOf(country: string | null): string | null {
   return country !== null && /^[A-Z]{2}$/.test(country) ? (countryNames.of(country) ?? null) : null;
-}
-
-export function forEdge(rule: StoredRule): RedirectRule {
-  const { domain, from, to, type, traffic_from_country: country, traffic_from_city: city } = rule;
-  return { domain, from, to, type, country, city };
 }
 
 /** Throws `Refused`, naming every field that is wrong. `pathOf` is where the rule of that index stands in the request. */

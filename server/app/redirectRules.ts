@@ -5,6 +5,7 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import {
   findRedirectRules,
+  forEdge,
   lockRedirectRules,
   namesOfEnvironment,
   type RuleList,
@@ -14,7 +15,7 @@ import {
 import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
 import { NotFound, Refused } from "./failures.ts";
-import { checkEach, checkTogether, forEdge, isOwn, normalise, type RuleWish, sameText } from "./redirectRuleChecks.ts";
+import { checkEach, checkTogether, isOwn, normalise, type RuleWish, sameText } from "./redirectRuleChecks.ts";
 import { readCsv, writeCsv } from "./redirectRuleCsv.ts";
 import { type PageWish, pageOf } from "./redirectRulePage.ts";
 import { changeRoutes } from "./routeChanges.ts";

@@ -5,10 +5,9 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ruleFile } from "@sitewright/edge/redirects/readRules.ts";
-import type { RedirectRule } from "@sitewright/edge/redirects/rule.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
-import { findRuleList, namesOfRuleLists, type StoredRule } from "../store/redirectRules.ts";
+import { findRuleList, forEdge, namesOfRuleLists } from "../store/redirectRules.ts";
 
 export interface RedirectFiles {
   /** Writes the list of an environment where it is absent. Gives the name of the list that is there; null: none. */
@@ -63,9 +62,4 @@ export function makeRedirectFiles(options: {
 /** A file that is being written has the list's name and more. */
 function listOf(file: string): string {
   return file.split(".")[0] ?? file;
-}
-
-function forEdge(rule: StoredRule): RedirectRule {
-  const { domain, from, to, type, traffic_from_country: country, traffic_from_city: city } = rule;
-  return { domain, from, to, type, country, city };
 }

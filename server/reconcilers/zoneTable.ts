@@ -1,6 +1,6 @@
 /** The table that the DNS server is told, out of the rows that there are. */
-import { isWithin, readOwner } from "@sitewright/dns/names.ts";
 import type { DnsRecordSet, DnsTable, DnsZone } from "@sitewright/dns/table.ts";
+import { namesAbove } from "../domains/names.ts";
 import type { DnsChallenge } from "../store/dnsChallenges.ts";
 import type { ServedZone } from "../store/zones.ts";
 
@@ -19,34 +19,29 @@ export function zoneTable(
   rows: { readonly zones: readonly ServedZone[]; readonly challenges: readonly DnsChallenge[] },
   names: DnsNames,
 ): DnsTable {
-  const zones = rows.zones.map((zone) => zoneOf(zone, rows, names));
+  const zoneNames = new Set(rows.zones.map(({ name }) => name));
+  const challenges = Map.groupBy(rows.challenges, ({ name }) => nearest(name, zoneNames));
+  const zones = rows.zones.map((zone) => zoneOf(zone, challenges.get(zone.name) ?? [], names));
   return { generation, zones, secondaries: [], keys: [] };
 }
 
-/** A zone with these records alone, as it would be served. */
-export function zoneOf(
-  { name, serial, records }: Omit<ServedZone, "id">,
-  {
-    zones,
-    challenges,
-  }: { readonly zones: readonly { readonly name: string }[]; readonly challenges: readonly DnsChallenge[] },
+function zoneOf(
+  { name, serial, records }: ServedZone,
+  challenges: readonly DnsChallenge[],
   { dnsNames, siteSuffix }: DnsNames,
 ): DnsZone {
-  const own = challenges.filter((challenge) => nearest(challenge.name, zones) === name);
   return {
     name,
     serial,
     soa: { ...times, primary: dnsNames[0] ?? siteSuffix, mailbox: `hostmaster.${siteSuffix}` },
     nameServers: { ttl: hour, names: dnsNames },
-    recordSets: withChallenges(records, own),
+    recordSets: withChallenges(records, challenges),
   };
 }
 
 /** The zone that a name is in: the longest. */
-function nearest(name: string, zones: readonly { readonly name: string }[]): string | undefined {
-  const owner = readOwner(name);
-  const above = zones.filter((zone) => isWithin(owner, readOwner(zone.name))).map((zone) => zone.name);
-  return above.toSorted((one, other) => other.length - one.length)[0];
+function nearest(name: string, zoneNames: ReadonlySet<string>): string | undefined {
+  return [name, ...namesAbove(name)].find((each) => zoneNames.has(each));
 }
 
 /** A name that leads elsewhere keeps doing so: an authority follows it. */

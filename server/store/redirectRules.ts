@@ -14,6 +14,12 @@ export interface StoredRule {
   readonly displayed_location: string | null;
 }
 
+/** As the edge has them. */
+export function forEdge(rule: StoredRule) {
+  const { domain, from, to, type, traffic_from_country: country, traffic_from_city: city } = rule;
+  return { domain, from, to, type, country, city };
+}
+
 export interface RuleList {
   readonly id: string;
   readonly rules: readonly StoredRule[];
