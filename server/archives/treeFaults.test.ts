@@ -202,7 +202,8 @@ test.each([
   ] as const) {
     const restored = await archive.load(saved);
     expect(await readFile(join(restored, "a.txt"), "utf8")).toBe(content);
-    expect((await lstat(join(restored, "a.txt"))).mtimeMs).toBe(time);
+    // A file system keeps fractions of a millisecond that a number with seconds in it cannot hold.
+    expect((await lstat(join(restored, "a.txt"))).mtimeMs).toBeCloseTo(time, 2);
   }
 });
 
