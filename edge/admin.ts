@@ -5,12 +5,13 @@
  * answered with the newer number. `POST /settle` answers when nothing is written to a frozen environment any more.
  * `GET /status` tells what is being served, `GET /usage` what each environment took since this edge began. `POST /try` asks
  * an environment as it might be served, and tells how it answered. `POST /login` lets somebody log in once by a link.
+ * `POST /cache/purge` lets go of kept pages, and tells how many were in memory.
  * `POST /task` has a served environment's PHP do something for the platform, and tells what came of it.
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import { BadTable, count, object, readTable, text } from "./readTable.ts";
+import { BadTable, count, flag, list, object, readTable, text } from "./readTable.ts";
 import { readTaskOrder, runTask } from "./task.ts";
 import { readTrialOrder, tryOut } from "./trial.ts";
 import type { UpstreamStatus } from "./upstream.ts";
@@ -51,10 +52,12 @@ async function answer(
   if (asked === "POST /try") return answerTrial(parts, request, response);
   if (asked === "POST /task") return answerTask(parts, request, response);
   if (asked === "POST /login") return offerLogin(parts, request, response);
+  if (asked === "POST /cache/purge") return purge(parts, request, response);
   if (asked === "POST /settle") return settle(parts, request, response);
   if (asked === "GET /status") return reply(response, 200, status(parts, port()));
   reply(response, 404, {
-    message: "The edge knows PUT /table, GET /status, GET /usage, POST /login, POST /settle, POST /task and POST /try",
+    message:
+      "The edge knows PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /settle, POST /task and POST /try",
   });
 }
 
@@ -69,6 +72,15 @@ async function settle(parts: EdgeParts, request: IncomingMessage, response: Serv
   const environmentId = readSettleOrder(await json(request));
   await parts.writes.settled(environmentId);
   reply(response, 200, { environmentId });
+}
+
+async function purge({ pageCache }: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = object(await json(request), "purge");
+  const addresses = (value: unknown, at: string) =>
+    list(value ?? [], at).map((one, index) => text(one, `${at}[${index}]`));
+  const [urls, subtrees] = [addresses(order.urls, "urls"), addresses(order.subtrees, "subtrees")];
+  const touched = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
+  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), touched) });
 }
 
 function readSettleOrder(order: unknown): string {

@@ -8,6 +8,9 @@ import { randomBytes } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
 import { createAdminServer } from "./admin.ts";
+import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
+import { createPageCache } from "./cache/pageCache.ts";
+import type { Touched } from "./cache/touched.ts";
 import { createCollapse } from "./collapse.ts";
 import { createLogins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -40,11 +43,24 @@ export interface EdgeOptions {
   readonly tableFile: string;
   /** Absent: no redirect rules are in force. */
   readonly redirects?: RedirectSources;
+  /** How much is kept of pages that PHP has made. Absent: 64 MB in memory. */
+  readonly pages?: PageCacheSettings;
   readonly limits: Limits;
   /** The edge closes them when it is closed. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
 }
+
+/** In bytes. */
+export interface PageCacheSettings {
+  readonly memoryBytes: number;
+  /** Absent: pages are kept in memory only. */
+  readonly disk?: { readonly folder: string; readonly bytes: number };
+  /** Milliseconds since 1970. Absent: the machine's clock. */
+  readonly now?: () => number;
+}
+
+const usualPages: PageCacheSettings = { memoryBytes: 64 << 20 };
 
 export interface EdgeTlsOptions {
   /** 0: any free one. */
@@ -60,6 +76,8 @@ export interface Edge {
   readonly port: number;
   /** Null: nobody is served by TLS. */
   readonly tlsPort: number | null;
+  /** A site has said which of its pages are not right any more: none of these is shown when it returns. */
+  touched(environmentId: string, touched: Touched): void;
   /** Takes no new visitors, lets those that are being answered finish for so long, then ends what PHP runs. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -70,11 +88,14 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const writes = createWrites(limits.freezeSeconds);
   const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
   const redirects = createRedirectVisits(options.redirects ?? null, log);
+  const { memoryBytes, now = Date.now } = options.pages ?? usualPages;
+  const pageCache = createPageCache({ memoryBytes, disk: openPagesOnDisk(options), now });
   const routes = createRoutes(upstream, writes, (table) => {
     certificates?.set(table.certificates ?? []);
     redirects.keep(table.environments);
+    pageCache.keep(table.environments);
   });
-  const served = { collapse: createCollapse(writes), turns: createTurns(), traffic: createTraffic() };
+  const served = { collapse: createCollapse(writes), pageCache, turns: createTurns(), traffic: createTraffic() };
   const secure = {
     tlsPort: () => portOrNull(overTls),
     areTogether: (shown: string, asked: string) => certificates?.areTogether(shown, asked) ?? false,
@@ -112,12 +133,21 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   return {
     port: portOf(visitors),
     tlsPort: portOrNull(overTls),
+    touched: (environmentId, touched) => {
+      pageCache.purge(environmentId, touched);
+    },
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
       await logs.close();
     },
   };
+}
+
+function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
+  const disk = pages?.disk;
+  if (disk === undefined) return null;
+  return openDiskPages({ ...disk, onFailure: (err) => log.warn({ err }, "A page could not be kept on the disk") });
 }
 
 /** Also of a server that never listened. */

@@ -2,10 +2,12 @@
 import type { Readable } from "node:stream";
 import { addressOf } from "./address.ts";
 import { noteNoAnswer } from "./answered.ts";
+import type { PageAsk } from "./cache/pageAsk.ts";
+import type { Keeping } from "./cache/pageCache.ts";
 import type { Making, SharedPage } from "./collapse.ts";
 import { toUpstream, toVisitor } from "./headers.ts";
 import { sendPage } from "./pages.ts";
-import { questionOf } from "./question.ts";
+import { type Question, questionOf } from "./question.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "./uploads.ts";
 import {
   type NoAnswerReason,
@@ -20,6 +22,8 @@ import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 export interface Script {
   readonly script: string;
   readonly pathInfo: string;
+  /** Asked instead of what the visitor sent, in the name of all who ask the same. */
+  readonly page?: Pick<PageAsk, "url" | "headers">;
   /** Runs instead of the script, and is told nothing of what the visitor sent but who they are. */
   readonly task?: UpstreamTask;
 }
@@ -43,7 +47,7 @@ export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts
       throw error;
     }
   };
-  await havePageMade(visit, askPhp, parts, null);
+  await havePageMade(visit, askPhp, parts);
 }
 
 /** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */
@@ -54,8 +58,18 @@ export function breakOff(asked: Pick<VisitorRequest, "headers">, response: Visit
 
 /** Answers a request that is meant to read only, if need be with the page that PHP is making for somebody else. */
 export async function answerWithPhp(visit: Visit, script: Script, parts: EdgeParts): Promise<Answered> {
-  const question = questionOf(visit, script);
-  const read = (making: Making | null) => havePageMade(visit, () => askToRead(visit, script, parts), parts, making);
+  return answerOnce(visit, questionOf(visit, script), parts, (making) =>
+    havePageMade(visit, () => askToRead(visit, script, parts), parts, making === null ? {} : { making }),
+  );
+}
+
+/** Has the answer made by `read`, unless it is being made for somebody who asked the same. */
+export async function answerOnce(
+  visit: Visit,
+  question: Question | null,
+  parts: EdgeParts,
+  read: (making: Making | null) => Promise<Answered>,
+): Promise<Answered> {
   if (question === null) return read(null);
   const { response } = visit;
   for (let made = parts.collapse.find(question); made !== null; made = parts.collapse.find(question)) {
@@ -63,7 +77,7 @@ export async function answerWithPhp(visit: Visit, script: Script, parts: EdgePar
     if (response.destroyed) return "answered";
     if (outcome.kind === "failed") return sayWhyNot(visit, outcome.error, parts);
     if (outcome.kind === "alone") continue;
-    sendShared(outcome.page, response);
+    sendShared(outcome.page, visit);
     return "answered";
   }
   const making = parts.collapse.begin(question);
@@ -74,16 +88,36 @@ export async function answerWithPhp(visit: Visit, script: Script, parts: EdgePar
   }
 }
 
-function sendShared({ status, headers, body }: SharedPage, response: VisitorResponse): void {
-  response.writeHead(status, toVisitor(headers)).end(body);
+function sendShared({ status, headers, body }: SharedPage, visit: Visit): void {
+  const { request, response } = visit;
+  response.writeHead(status, headOf(visit, headers)).end(request.method === "HEAD" ? undefined : body);
 }
 
-async function havePageMade(
+/** PHP's headers, and whether the page could have been one that was kept. */
+function headOf({ route, fromPhp, page }: Visit, headers: UpstreamResponse["headers"]): string[] {
+  const head = toVisitor(headers);
+  if (route.environment.pageCache !== undefined && !fromPhp) head.push("X-Cache", page === null ? "BYPASS" : "MISS");
+  return head;
+}
+
+/** Who else hears of the page. */
+export interface PageListeners {
+  /** Those who asked the same meanwhile. */
+  readonly making?: Making;
+  /** Whoever keeps it for those who ask later. */
+  readonly keeping?: Keeping;
+  /** Answers where PHP has nothing but an error. */
+  readonly lastResort?: () => void;
+}
+
+/** Asks PHP, and answers with what it says. */
+export async function havePageMade(
   visit: Visit,
   askPhp: () => Promise<UpstreamResponse>,
   parts: EdgeParts,
-  making: Making | null,
+  listeners: PageListeners = {},
 ): Promise<Answered> {
+  const { making, keeping, lastResort } = listeners;
   const { request, response } = visit;
   let answer: UpstreamResponse;
   try {
@@ -92,7 +126,10 @@ async function havePageMade(
     // What became of it then says nothing to those who are still there.
     if (isOver(response)) return "answered";
     making?.failed(error);
-    return sayWhyNot(visit, error, parts);
+    if (lastResort === undefined) return sayWhyNot(visit, error, parts);
+    noteNoAnswer(visit, error, parts);
+    lastResort();
+    return "answered";
   }
   if (isOver(response)) {
     discard(answer.body);
@@ -106,7 +143,11 @@ async function havePageMade(
     return "answered";
   }
   making?.begun(answer);
-  await pass(answer, visit, parts, making);
+  keeping?.begun(answer);
+  if (lastResort !== undefined && answer.status >= 500) {
+    discard(answer.body);
+    lastResort();
+  } else await pass(answer, visit, parts, listeners);
   return "answered";
 }
 
@@ -135,7 +176,7 @@ class TooLong extends Error {
 }
 
 /** In an environment that is frozen PHP may not write; where it is frozen meanwhile, what has begun is waited for. */
-async function askToRead(visit: Visit, script: Script, parts: EdgeParts): Promise<UpstreamResponse> {
+export async function askToRead(visit: Visit, script: Script, parts: EdgeParts): Promise<UpstreamResponse> {
   const late = Promise.withResolvers<never>();
   const reading = parts.writes.read(visit.route.environment.id, () => late.reject(new TooLong()));
   const asked = ask(visit, script, parts, reading.isFrozen);
@@ -161,11 +202,14 @@ function ask(
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
   });
-  const { body, ...sent } = script.task === undefined ? sentBy(visit, limits) : who(visit);
+  const { task, page, ...run } = script;
+  const { body, ...sent } =
+    page !== undefined ? inTheNameOfAll(page) : task === undefined ? sentBy(visit, limits) : who(visit);
   const answer = upstream.handle(route.environment.id, {
     ...sent,
     body,
-    ...script,
+    ...run,
+    ...(task === undefined ? {} : { task }),
     remoteAddress: addressOf({ socket: request.socket, fromPhp: visit.fromPhp }),
     https: visit.https,
     fromPhp: visit.fromPhp,
@@ -180,6 +224,10 @@ type Sent = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
 function sentBy({ request, path, host }: Visit, { uploadBytes }: Limits): Sent {
   const body = readBody(request, uploadBytes);
   return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
+}
+
+function inTheNameOfAll({ url, headers }: Pick<PageAsk, "url" | "headers">): Sent {
+  return { method: "GET", url, headers, body: null };
 }
 
 const aboutVisitor = new Set(["accept", "accept-language", "cookie", "host", "user-agent"]);
@@ -201,7 +249,12 @@ function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: Abor
   });
 }
 
-async function pass(answer: UpstreamResponse, visit: Visit, parts: EdgeParts, making: Making | null): Promise<void> {
+async function pass(
+  answer: UpstreamResponse,
+  visit: Visit,
+  parts: EdgeParts,
+  { making, keeping }: PageListeners,
+): Promise<void> {
   const { request, response } = visit;
   // PHP that has nothing to say at the moment must hear at once that nobody listens any more.
   response.once("close", () => answer.body.destroy());
@@ -209,8 +262,9 @@ async function pass(answer: UpstreamResponse, visit: Visit, parts: EdgeParts, ma
   try {
     // A length that PHP got wrong would let one answer run into the next on the same connection.
     response.strictContentLength = !bodiless;
-    response.writeHead(answer.status, toVisitor(answer.headers));
+    response.writeHead(answer.status, headOf(visit, answer.headers));
     for await (const chunk of answer.body) {
+      keeping?.add(chunk);
       if (bodiless) continue;
       const isKept = making?.add(chunk) ?? false;
       if (!response.write(chunk) && !isKept) await drained(response);
@@ -218,6 +272,7 @@ async function pass(answer: UpstreamResponse, visit: Visit, parts: EdgeParts, ma
     }
     response.end();
     making?.whole();
+    keeping?.whole();
   } catch (error) {
     if (!response.destroyed) {
       making?.broken();

@@ -6,6 +6,7 @@
  * itself alone, and what plugins do look at in ordinary ones (the device, the languages, the forms of an answer) is part
  * of the question. PHP in turn says in the answer's headers what is for one visitor only (RFC 9111, section 3).
  */
+import type { IncomingHttpHeaders } from "node:http";
 import { toUpstream } from "./headers.ts";
 import type { Script } from "./php.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -28,7 +29,7 @@ const ordinary = new Set([
 const smallDevice = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mobi/;
 
 /** WordPress's own entrance for everything that has an address of its own. */
-const frontController = "/index.php";
+export const frontController = "/index.php";
 
 /** Nobody asks for so much in the ordinary way, and others' questions are remembered. */
 const longestText = 1_000;
@@ -43,10 +44,15 @@ export function questionOf({ request, route, path, host, fromPhp, https }: Visit
   if (!Object.keys(headers).every((name) => ordinary.has(name))) return null;
   // Any language is what nobody asks for in words.
   const language = headers["accept-language"] ?? "*";
-  const isSmall = headers["sec-ch-ua-mobile"] === "?1" || smallDevice.test(request.headers["user-agent"] ?? "");
+  const isSmall = isSmallDevice(request.headers);
   const parts = [id, release, phpVersion, phpRun, https, host, path.url, headers.accept ?? "*/*", language, isSmall];
   const text = JSON.stringify(parts);
   return text.length > longestText ? null : { environmentId: id, text };
+}
+
+/** Whether WordPress would take it for a telephone or a tablet. */
+export function isSmallDevice(headers: IncomingHttpHeaders): boolean {
+  return headers["sec-ch-ua-mobile"] === "?1" || smallDevice.test(headers["user-agent"] ?? "");
 }
 
 /** With one of these an answer is for the one who asked, or says in an older way for how long it is for others. */

@@ -63,11 +63,16 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     maySendMail: flag(row.maySendMail ?? false, `${at}.maySendMail`),
     ...(row.primaryHost === undefined ? {} : { primaryHost: text(row.primaryHost, `${at}.primaryHost`) }),
     ...(row.redirectRules === undefined ? {} : { redirectRules: text(row.redirectRules, `${at}.redirectRules`) }),
+    ...(row.pageCache === undefined ? {} : { pageCache: readPageCache(row.pageCache, `${at}.pageCache`) }),
     ...(row.limits === undefined ? {} : { limits: readLimits(row.limits, `${at}.limits`) }),
     deniedIps: list(row.deniedIps ?? [], `${at}.deniedIps`).map((entry, index) =>
       network(entry, `${at}.deniedIps[${index}]`),
     ),
   };
+}
+
+function readPageCache(value: unknown, at: string): { readonly epoch: number } {
+  return { epoch: count(object(value, at).epoch, `${at}.epoch`) };
 }
 
 function readLimits(value: unknown, at: string): EdgeLimits {
@@ -119,7 +124,7 @@ export function object(value: unknown, at: string): Readonly<Record<string, unkn
   return { ...value };
 }
 
-function list(value: unknown, at: string): readonly unknown[] {
+export function list(value: unknown, at: string): readonly unknown[] {
   if (!Array.isArray(value)) throw new BadTable(`${at}: expected a list`);
   return value;
 }

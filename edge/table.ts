@@ -39,6 +39,8 @@ export interface EdgeEnvironment {
   readonly redirectRules?: string;
   /** Whether PHP reaches the ports of mail servers; false where it is left out. */
   readonly maySendMail?: boolean;
+  /** Under which number its pages are kept: under another number, none of those before is shown. Absent: none is kept. */
+  readonly pageCache?: { readonly epoch: number };
   /** Name of its primary domain, which `forceHttps: "primary"` leads to. Absent: there is none. */
   readonly primaryHost?: string;
 }

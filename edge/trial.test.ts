@@ -28,7 +28,11 @@ async function tryOut(
   return JSON.parse(got.body);
 }
 
-const page = (body: Readable | string, errors = "", status = 200): Omit<UpstreamResponse, "finished"> => ({
+const page = (
+  body: Readable | string,
+  errors = "",
+  status = 200,
+): Omit<UpstreamResponse, "finished" | "mayBeCached"> => ({
   status,
   headers: [["Content-Type", "text/html"]],
   body: typeof body === "string" ? Readable.from([Buffer.from(body)]) : body,

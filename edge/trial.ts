@@ -92,7 +92,7 @@ function fileAnswer(file: string): Answer {
   return { status: 200, headers: [], body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-type Answer = Omit<UpstreamResponse, "finished">;
+type Answer = Omit<UpstreamResponse, "finished" | "mayBeCached">;
 
 async function read(ask: () => Promise<Answer>): Promise<Trial> {
   let answer: Answer;

@@ -45,6 +45,8 @@ export interface UpstreamResponse {
   readonly body: Readable;
   /** Resolves when PHP is done, whether or not somebody still reads the body. Never rejects. */
   readonly finished: Promise<void>;
+  /** Whether the site itself lets others have this answer too; known when the body has ended. Never rejects. */
+  readonly mayBeCached: Promise<boolean>;
   /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }

@@ -1,4 +1,6 @@
 /** One request on its way through the edge, and what the edge itself needs to answer any. */
+import type { PageAsk } from "./cache/pageAsk.ts";
+import type { PageCache } from "./cache/pageCache.ts";
 import type { Collapse } from "./collapse.ts";
 import type { Logins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -21,6 +23,8 @@ export interface Visit {
   readonly fromPhp: boolean;
   /** Whether the visitor came by TLS. */
   readonly https: boolean;
+  /** Null where the answer may be for this visitor alone. */
+  readonly page: PageAsk | null;
 }
 
 export interface Limits {
@@ -50,6 +54,7 @@ export interface EdgeParts {
   readonly upstream: Upstream;
   readonly writes: Writes;
   readonly collapse: Collapse;
+  readonly pageCache: PageCache;
   readonly turns: Turns;
   readonly traffic: Traffic;
   readonly logins: Logins;

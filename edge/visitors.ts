@@ -4,12 +4,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
 import { addressOf } from "./address.ts";
 import { noteAnswer } from "./answered.ts";
+import { answerAtOnce, answerWithPage, pageOf } from "./cache/answerPage.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./findRoute.ts";
 import { createHttp2VisitorServer, type Handler } from "./http2Visitors.ts";
 import { answerLogin, isLoginLink } from "./login.ts";
 import { isForRest, mayWrite } from "./mayWrite.ts";
 import { sendPage } from "./pages.ts";
 import { answerAlone, answerWithPhp, breakOff, type Script } from "./php.ts";
+import { frontController } from "./question.ts";
 import { resolve } from "./resolve.ts";
 import { sendFile } from "./static.ts";
 import { answerChallenge } from "./tls/challenge.ts";
@@ -99,7 +101,7 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (typeof found === "string") return sendPage(request, response, found);
   if (asking.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
-  const visit = { ...asking, ...found };
+  const visit = { ...asking, ...found, page: pageOf({ ...asking, ...found }, parts.pageCache) };
   if (sendToHttps(visit, parts)) return;
   if (await parts.redirectVisit(visit)) return;
   // A request that PHP made is waited for by one that has had its turn.
@@ -128,6 +130,7 @@ function leaveIfSending(request: VisitorRequest): Readonly<Record<string, string
 }
 
 async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
+  if (answerAtOnce(visit, parts)) return;
   if (isLoginLink(visit)) return answerLogin(visit, parts);
   const { request, response, route, path } = visit;
   const decision = await resolve(path, route.environment, route.look);
@@ -154,7 +157,11 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
   if (ended === null) return sendPage(asked, response, "frozen");
   parts.collapse.separate(route.environment.id);
-  await answerAlone(visit, script, parts, ended);
+  const endWrite = parts.pageCache.beginWrite(route.environment.id);
+  await answerAlone(visit, script, parts, () => {
+    endWrite();
+    ended();
+  });
 }
 
 /** WordPress could only say that a file could not be moved. Small things, as forms are, may need no room. */
@@ -170,7 +177,12 @@ function exceedsQuota({ request, route }: Visit): boolean {
  */
 async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, fromPhp, https } = visit;
-  if ((await answerWithPhp(visit, script, parts)) === "answered") return;
+  const { page } = visit;
+  const isKept = page !== null && script.script === frontController;
+  if (
+    (await (isKept ? answerWithPage(visit, page, script, parts) : answerWithPhp(visit, script, parts))) === "answered"
+  )
+    return;
   const isThawed = !fromPhp && (await isSoonThawed(visit, parts));
   if (response.destroyed) return;
   if (isThawed) return handle(parts, { request, response, fromPhp, https }, findRoute(request, parts.routes));

@@ -521,9 +521,26 @@ export interface PhpResponse {
   readonly body: Readable;
   /** Resolves when PHP is done with the request, whether or not somebody still reads the body. Never rejects. */
   readonly finished: Promise<void>;
+  /** Whether the site lets others have this answer too; known when the body has ended, false where it broke off. Never rejects. */
+  readonly mayBeCached: Promise<boolean>;
   /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }
+
+/** Pages of a site that a change has made old. Addresses are absolute, as WordPress itself has them; their query counts. */
+export interface Touched {
+  readonly urls: readonly string[];
+  /** Everything at and below these. */
+  readonly subtrees: readonly string[];
+  /** All pages there are. */
+  readonly everything: boolean;
+}
+
+/**
+ * Told of a change in the middle of the request that makes it, and once more of all of them when PHP is done with the
+ * request, or has been ended: somebody may have had a page made in between.
+ */
+export type TakeTouched = (environmentId: string, touched: Touched) => void;
 
 /** Why PHP gave no answer; the edge chooses the page. */
 export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable" | "wouldWrite";

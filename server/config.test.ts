@@ -48,6 +48,8 @@ describe("what nobody set", () => {
       undeleteDays: 14,
       fullBackupDays: 7,
       archiveReadDays: 7,
+      pageCacheMemoryBytes: 128 << 20,
+      pageCacheDiskBytes: 1_024 * 1_048_576,
       proofsPerDay: 24,
       logLevel: "info",
     });
@@ -141,6 +143,8 @@ describe("a setting", () => {
     ["SITEWRIGHT_FULL_BACKUP_DAYS", "0"],
     ["SITEWRIGHT_FULL_BACKUP_DAYS", "366"],
     ["SITEWRIGHT_ARCHIVE_READ_DAYS", "0"],
+    ["SITEWRIGHT_PAGE_CACHE_MEMORY_MB", "0"],
+    ["SITEWRIGHT_PAGE_CACHE_DISK_MB", "-1"],
     ["SITEWRIGHT_ARCHIVE_READ_DAYS", "366"],
     ["SITEWRIGHT_MANUAL_BACKUP_DAYS", "0"],
     ["SITEWRIGHT_SCHEDULED_BACKUP_DAYS", "3651"],

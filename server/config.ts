@@ -77,6 +77,8 @@ export const settings = v.object({
   SITEWRIGHT_DISK_QUOTA_MB: v.nullable(
     whole(1, 1_000_000_000, "how many MB an environment may fill without a quota of its own"),
   ),
+  SITEWRIGHT_PAGE_CACHE_MEMORY_MB: whole(1, 65_536, "how many MB of memory kept pages may take"),
+  SITEWRIGHT_PAGE_CACHE_DISK_MB: whole(0, 10_000_000, "how many MB of the disk kept pages may take"),
   SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long a PHP worker is kept that nobody asks for anything"),
   SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "how much one request to a site may carry"),
   SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many API requests a key may make in a minute"),
@@ -173,6 +175,8 @@ function defaults(data: string): Settings {
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
     SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(totalmem() / 8 / megabyte))),
     SITEWRIGHT_DISK_QUOTA_MB: null,
+    SITEWRIGHT_PAGE_CACHE_MEMORY_MB: 128,
+    SITEWRIGHT_PAGE_CACHE_DISK_MB: 1_024,
     SITEWRIGHT_IDLE_SECONDS: 300,
     SITEWRIGHT_UPLOAD_LIMIT_BYTES: 64 * megabyte,
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
@@ -238,6 +242,9 @@ export interface Config {
   readonly maxPhpMemoryMb: number;
   /** Of environments that have no quota of their own; null: none. */
   readonly diskQuotaBytes: number | null;
+  readonly pageCacheMemoryBytes: number;
+  /** 0: pages are kept in memory only. */
+  readonly pageCacheDiskBytes: number;
   readonly idleSeconds: number;
   readonly uploadLimitBytes: number;
   readonly rateLimitPerMinute: number;
@@ -403,6 +410,8 @@ function freeze(values: Settings): Config {
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
     maxPhpMemoryMb: values.SITEWRIGHT_MAX_PHP_MEMORY_MB,
     diskQuotaBytes: values.SITEWRIGHT_DISK_QUOTA_MB === null ? null : values.SITEWRIGHT_DISK_QUOTA_MB * 1_000_000,
+    pageCacheMemoryBytes: values.SITEWRIGHT_PAGE_CACHE_MEMORY_MB * megabyte,
+    pageCacheDiskBytes: values.SITEWRIGHT_PAGE_CACHE_DISK_MB * megabyte,
     idleSeconds: values.SITEWRIGHT_IDLE_SECONDS,
     uploadLimitBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES,
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,

@@ -13,7 +13,7 @@ import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
-import type { Serving } from "@sitewright/runtimes/runtime.ts";
+import type { Serving, TakeTouched } from "@sitewright/runtimes/runtime.ts";
 import { type Logger, pino } from "pino";
 import { type Config, loadConfig } from "./config.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
@@ -39,6 +39,8 @@ export type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "sta
 
 export interface ServingTools {
   readonly edgePort: () => number;
+  /** Hears which pages a site's own changes have made old. */
+  readonly touched: TakeTouched;
   /** Takes a line of what PHP writes to its log. */
   readonly onErrorLine: (environmentId: string, line: string) => void;
 }
@@ -56,6 +58,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
   const logs = createEnvironmentLogs({ folder: config.environmentLogs });
   const serving = makeServing({
     edgePort: () => edge?.port ?? config.edgePort,
+    touched: (environmentId, touched) => edge?.touched(environmentId, touched),
     onErrorLine: (environmentId, line) => logs.error(environmentId, line),
   });
   try {
@@ -68,6 +71,10 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       loopbackSocket: join(phpFolder(config), "edge-loopback.sock"),
       tableFile: join(config.data, "edge", "table.json"),
       redirects: await redirectSources(config),
+      pages: {
+        memoryBytes: config.pageCacheMemoryBytes,
+        disk: { folder: join(config.data, "edge", "pages"), bytes: config.pageCacheDiskBytes },
+      },
       limits: {
         uploadBytes: config.uploadLimitBytes,
         headSeconds,

@@ -9,7 +9,7 @@ export interface Asked {
 }
 
 /** PHP is done with it when the body has ended, and has nothing in its log, unless it says otherwise. */
-export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors"> & Partial<UpstreamResponse>;
+export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors" | "mayBeCached"> & Partial<UpstreamResponse>;
 
 export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<FakeAnswer> | FakeAnswer;
 
@@ -35,7 +35,8 @@ export interface FakeUpstream extends Upstream {
 }
 
 function whole(answer: FakeAnswer): UpstreamResponse {
-  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), ...answer };
+  const mayBeCached = Promise.resolve(true);
+  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), mayBeCached, ...answer };
 }
 
 function untilClosed(body: Readable): Promise<void> {

@@ -15,7 +15,7 @@ import { readSpec } from "./runtime.ts";
 import { createUser } from "./users.ts";
 
 /** What the fake has at once, so that it is never in the middle of an answer. */
-type Page = Omit<PhpResponse, "finished" | "errors"> & { readonly errors?: string };
+type Page = Omit<PhpResponse, "finished" | "errors" | "mayBeCached"> & { readonly errors?: string };
 
 /** A page, or why there is none, instead of the front page. */
 export type FakeAnswer = (environmentId: string, request: PhpRequest) => Promise<Page | NoAnswerReason>;
@@ -39,7 +39,8 @@ async function frontPage(environment: ServedEnvironment): Promise<Page | NoAnswe
 /** Throws where there is none. */
 function responseOf(answer: Page | NoAnswerReason): PhpResponse {
   if (typeof answer === "string") throw new NoAnswer(answer, `The fake answers ${answer}.`);
-  return { ...answer, finished: Promise.resolve(), errors: Promise.resolve(answer.errors ?? "") };
+  const errors = Promise.resolve(answer.errors ?? "");
+  return { ...answer, finished: Promise.resolve(), errors, mayBeCached: Promise.resolve(true) };
 }
 
 /** What the fake takes of a machine. */

@@ -9,6 +9,7 @@ import {
   type ServedEnvironment,
   type Serving,
   type TakeMail,
+  type TakeTouched,
 } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { allowanceOf, createAccounts } from "./pool/accounts.ts";
@@ -60,6 +61,8 @@ export interface PlaygroundServingOptions {
   readonly onErrorLine?: (environmentId: string, line: string) => void;
   /** Told why a spare worker, or what makes workers boot fast, could not be made: sites are served more slowly. */
   readonly onSpareFailure?: (error: unknown) => void;
+  /** Told which pages of sites are not right any more. Absent: nobody is. */
+  readonly touched?: TakeTouched;
   /** Where what sites send goes. Absent: nowhere, and PHP's `mail()` says false. */
   readonly takeMail?: TakeMail;
 }
@@ -99,7 +102,7 @@ function isAtFirstPage({ isBusy, worker }: Member): boolean {
 const notNow = async () => "nothing can be sent from here";
 
 /** Of whom an answer is wanted, and who hears what PHP complains of and sends meanwhile. */
-interface Asking extends Required<Pick<Handling, "onErrorLine" | "mail">> {
+interface Asking extends Required<Pick<Handling, "onErrorLine" | "mail" | "touched">> {
   readonly acquire: () => Promise<Member>;
   readonly maySendMail: boolean;
 }
@@ -252,6 +255,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
           acquire: () => pool.acquire(environmentId, onBehalfOf(request), request.signal),
           onErrorLine: (line) => onErrorLine(environmentId, line),
           mail: (mail) => takeMail(environmentId, mail),
+          touched: (touched) => options.touched?.(environmentId, touched),
           maySendMail: mailers.has(environmentId),
         });
       } catch (error) {
@@ -264,6 +268,8 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         acquire: () => pool.acquireTrial(environment, request.signal),
         onErrorLine: () => undefined,
         mail: notNow,
+        // Nobody has been shown what it changes.
+        touched: () => undefined,
         maySendMail: false,
       });
       compiler.compile(environment.phpVersion);

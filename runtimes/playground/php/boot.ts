@@ -16,6 +16,7 @@ import { installPlatform } from "./platform.ts";
 import { createRemarks } from "./remarks.ts";
 import { createPrograms, type HandOver, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
+import { createTold } from "./told.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
@@ -95,6 +96,9 @@ export class GuardedPhp extends PHP {
   /** For the mounts of its environment. */
   readonly writes = createWriteGuard();
   readonly disk = createDiskBudget();
+
+  /** What the platform's PHP tells of a request. */
+  readonly told = createTold();
 
   /** What is told about a request besides what PHP itself writes to its log. */
   readonly remarks = createRemarks();
@@ -216,5 +220,6 @@ export async function bootPhp(options: {
     }),
   );
   installPlatform(php);
+  php.onMessage((message) => php.told.receive(message));
   return php;
 }

@@ -60,6 +60,8 @@ declare module "@php-wasm/universal" {
       path: string,
       handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,
     ): Promise<() => Promise<void> | void>;
+    /** Called with what a script gives to `post_message_to_js`. */
+    onMessage(listener: (message: string) => void): () => Promise<void>;
     runStream(request: PhpRunOptions): Promise<StreamedPhpResponse>;
     /** The first argument is `php`. */
     cli(

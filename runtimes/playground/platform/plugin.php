@@ -13,3 +13,5 @@ function sitewright_hook( string $name, callable $callback, int $priority = 10, 
 		'accepted_args' => $accepted_args,
 	];
 }
+
+require __DIR__ . '/touching.php';

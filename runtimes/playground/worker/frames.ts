@@ -4,16 +4,27 @@
  * header exactly as it came, and bodies pass as bytes.
  */
 import type { Duplex } from "node:stream";
-import type { OutgoingMail, PlatformTask } from "../../runtime.ts";
+import type { OutgoingMail, PlatformTask, Touched } from "../../runtime.ts";
 
 /**
  * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a
  * worker sends `begun`, when PHP has the request: one that was lost before may be given to another worker. In between it
- * sends `mail` for each message that PHP wants to send, one after the other, and is answered with `mailTaken`. `grown` (JSON)
+ * sends `mail` for each message that PHP wants to send, one after the other, and is answered with `mailTaken`. `touched` (JSON) says at any
+ * time before the end which pages a change has made old, `grown` (JSON)
  * says at any time before the end by how many more bytes PHP has made files longer. What PHP writes to its log comes as
  * `log`, bytes any number of times, until the end.
  */
-export const frameKinds = { head: 1, body: 2, end: 3, begun: 4, grown: 5, log: 6, mail: 7, mailTaken: 8 } as const;
+export const frameKinds = {
+  head: 1,
+  body: 2,
+  end: 3,
+  begun: 4,
+  grown: 5,
+  log: 6,
+  mail: 7,
+  mailTaken: 8,
+  touched: 9,
+} as const;
 
 export interface Frame {
   readonly kind: number;
@@ -54,6 +65,8 @@ export interface ResponseEnd {
   readonly isRefused: boolean;
   /** The runtime can't be used again: the whole process must go. */
   readonly isBroken: boolean;
+  /** Whether the script came to its own end, and did not say that nobody else may have the answer. */
+  readonly mayBeCached: boolean;
   /** Whether PHP has changed files or database. */
   readonly hasWritten: boolean;
   readonly reason: string | null;
@@ -77,7 +90,7 @@ export function sendFrame(stream: Duplex, kind: number, content: Uint8Array): bo
 export function sendJson(
   stream: Duplex,
   kind: number,
-  value: RequestHead | ResponseHead | ResponseEnd | MailTaken | number | null,
+  value: RequestHead | ResponseHead | ResponseEnd | MailTaken | Touched | number | null,
 ): boolean {
   return sendFrame(stream, kind, Buffer.from(JSON.stringify(value)));
 }

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse } from "../../runtime.ts";
+import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type Touched } from "../../runtime.ts";
 import { machineCodeFlags } from "../php/machineCode.ts";
 import { usualSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
@@ -20,6 +20,7 @@ import {
 import { createLineReader, type LineReader } from "./lines.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 import { mayComeForward, setStepsBack } from "./priority.ts";
+import { together, untouched } from "./touched.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -44,6 +45,8 @@ export interface Handling {
   onErrorLine?(line: string): void;
   /** Files or database have grown by so many bytes more. */
   grown?(bytes: number): void;
+  /** Which pages a change has made old: in the middle of the request, and all of them before `finished`. */
+  touched?(touched: Touched): void;
   /** It is about to be ended, because it took too long. */
   outOfTime?(): void;
 }
@@ -57,6 +60,8 @@ interface Exchange {
   readonly log: LineReader;
   readonly deadlineMilliseconds: number;
   body: Readable | null;
+  touched: Touched;
+  readonly mayBeCached: PromiseWithResolvers<boolean>;
   readonly errors: PromiseWithResolvers<string>;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -217,9 +222,14 @@ export class WorkerProcess {
     const { deadlineSeconds = null } = handling;
     const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;
     return new Promise((resolve, reject) => {
-      const ends = { errors: Promise.withResolvers<string>(), ended: Promise.withResolvers<void>() };
       const log = createLineReader((line) => handling.onErrorLine?.(line));
-      this.#exchange = { resolve, reject, handling, log, deadlineMilliseconds, hasBegun: false, body: null, ...ends };
+      const ends = {
+        mayBeCached: Promise.withResolvers<boolean>(),
+        errors: Promise.withResolvers<string>(),
+        ended: Promise.withResolvers<void>(),
+      };
+      const begun = { hasBegun: false, body: null, touched: untouched };
+      this.#exchange = { resolve, reject, handling, log, deadlineMilliseconds, ...begun, ...ends };
       this.#startTimer(deadlineMilliseconds);
       sendJson(this.#channel, frameKinds.head, head);
       this.#sendBody(body).catch(() => this.kill("crashed"));
@@ -256,6 +266,7 @@ export class WorkerProcess {
     else if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
     else if (kind === frameKinds.grown) exchange.handling.grown?.(JSON.parse(content.toString()));
+    else if (kind === frameKinds.touched) this.#touch(exchange, JSON.parse(content.toString()));
     else if (kind === frameKinds.log) exchange.log.read(content);
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
@@ -264,6 +275,11 @@ export class WorkerProcess {
     const taken = handling.mail?.(unpackMail(content)) ?? Promise.resolve("nothing can be sent from here");
     const refusal = await taken.catch(() => "it could not be kept");
     sendJson(this.#channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
+  }
+
+  #touch(exchange: Exchange, touched: Touched): void {
+    exchange.touched = together(exchange.touched, touched);
+    exchange.handling.touched?.(touched);
   }
 
   #beginResponse(exchange: Exchange, content: Buffer): void {
@@ -279,8 +295,9 @@ export class WorkerProcess {
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;
-    const { errors, ended } = exchange;
-    exchange.resolve({ ...JSON.parse(content.toString()), body, errors: errors.promise, finished: ended.promise });
+    const { mayBeCached, errors, ended } = exchange;
+    const later = { mayBeCached: mayBeCached.promise, errors: errors.promise, finished: ended.promise };
+    exchange.resolve({ ...JSON.parse(content.toString()), body, ...later });
   }
 
   #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer): void {
@@ -301,10 +318,12 @@ export class WorkerProcess {
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
     exchange.log.end();
+    if (exchange.touched !== untouched) exchange.handling.touched?.(exchange.touched);
     exchange.errors.resolve(end?.errors ?? "");
     exchange.ended.resolve();
     const isRefused = end?.isRefused ?? false;
     const isWhole = end !== null && !end.isBroken && !isRefused;
+    exchange.mayBeCached.resolve(isWhole && end.mayBeCached);
     const cause = new Error(end?.reason ?? this.#errorText);
     const failure = isRefused
       ? new NoAnswer("wouldWrite", "PHP wanted to write something, which it may not at the moment.")

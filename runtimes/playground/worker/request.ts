@@ -74,7 +74,8 @@ function* inPieces(chunk: Uint8Array): Iterable<Uint8Array> {
   for (let start = 0; start < chunk.length; start += pieceBytes) yield chunk.subarray(start, start + pieceBytes);
 }
 
-async function passOn(response: StreamedPhpResponse, outlet: Outlet, log: ErrorLog): Promise<void> {
+/** Gives whether the script came to its own end. */
+async function passOn(response: StreamedPhpResponse, outlet: Outlet, log: ErrorLog): Promise<boolean> {
   const logged = log.read(response.stderr).catch(() => undefined);
   const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
   const pairs = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
@@ -83,8 +84,9 @@ async function passOn(response: StreamedPhpResponse, outlet: Outlet, log: ErrorL
     for (const piece of inPieces(chunk)) await outlet.body(piece);
   }
   // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
-  await response.exitCode;
+  const isWhole = (await response.exitCode) === 0;
   await logged;
+  return isWhole;
 }
 
 async function notFound(outlet: Outlet): Promise<void> {
@@ -98,7 +100,7 @@ async function run(
   { head, body }: WorkerRequest,
   direct: Outlet,
   log: ErrorLog,
-): Promise<{ readonly isRefused: boolean }> {
+): Promise<{ readonly isRefused: boolean; readonly isWhole: boolean }> {
   const held = head.isReadOnly ? heldOutlet(direct) : null;
   const outlet = held ?? direct;
   php.forgetNodes();
@@ -107,32 +109,50 @@ async function run(
   php.remarks.begin((line) => log.add(line));
   const options = optionsFor(head, body);
   const { scriptPath } = options;
+  let isWhole = true;
   if (php.isFile(scriptPath)) {
     // As every web server has it: scripts of plugins load WordPress from where they are.
     php.chdir(path.posix.dirname(`${siteFolder}${head.script}`));
     if (head.task !== null) writeOrder(php, head.task);
-    await passOn(await php.runStream(options), outlet, log);
+    isWhole = await passOn(await php.runStream(options), outlet, log);
   } else await notFound(outlet);
   php.closeOutputs();
   const isRefused = php.writes.hasRefused();
   if (!isRefused) await held?.release();
-  return { isRefused };
+  return { isRefused, isWhole };
 }
 
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
   const log = new ErrorLog(out);
+  let isPrivate = false;
+  php.told.begin({
+    touched: (touched) => sendJson(out, frameKinds.touched, touched),
+    isPrivate: () => {
+      isPrivate = true;
+    },
+  });
   // Whoever ends this process in the middle of the request must know of most of it.
   php.disk.onGrown((bytes) => sendJson(out, frameKinds.grown, bytes));
   let reason: string | null = null;
   let isRefused = false;
+  let isWhole = false;
   try {
-    ({ isRefused } = await run(php, request, directOutlet(out), log));
+    ({ isRefused, isWhole } = await run(php, request, directOutlet(out), log));
   } catch (error) {
     // A trap in WebAssembly: every later request would fail too.
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
   }
   const rssBytes = process.memoryUsage.rss();
   const hasWritten = php.disk.end();
-  const end: ResponseEnd = { isBroken: reason !== null, hasWritten, reason, isRefused, rssBytes, errors: log.text };
+  const isBroken = reason !== null;
+  const end: ResponseEnd = {
+    isBroken,
+    mayBeCached: isWhole && !isPrivate,
+    hasWritten,
+    reason,
+    isRefused,
+    rssBytes,
+    errors: log.text,
+  };
   sendJson(out, frameKinds.end, end);
 }

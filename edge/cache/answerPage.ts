@@ -1,0 +1,123 @@
+/**
+ * Answers visitors with pages that were kept, and has PHP make those that are not there or too old.
+ *
+ * A page that is older than it should be is shown at once, and made anew by one request that nobody waits for. When it is so
+ * old that its forms would not work any more, it is made while the visitor waits; it is then shown only where PHP fails.
+ */
+import { addressOf } from "../address.ts";
+import { noteUnanswered } from "../answered.ts";
+import type { Making } from "../collapse.ts";
+import { withoutSecrets } from "../logs/masks.ts";
+import { type Answered, answerOnce, askToRead, havePageMade, type Script } from "../php.ts";
+import type { Question } from "../question.ts";
+import type { EdgeParts, Visit } from "../visit.ts";
+import type { KeptPage } from "./keptPage.ts";
+import { inLanguage, type PageAsk, pageAskOf } from "./pageAsk.ts";
+import type { PageCache } from "./pageCache.ts";
+import { sendKept } from "./sendKept.ts";
+
+/** For so long an address that led to WordPress is taken to lead there still, and not to a file that is new. */
+const resolvedMilliseconds = 1_000;
+
+/** Null where the answer may be for this visitor alone. */
+export function pageOf(visit: Omit<Visit, "page">, cache: Pick<PageCache, "variesByLanguage">): PageAsk | null {
+  const ask = pageAskOf(visit);
+  if (ask === null || !cache.variesByLanguage(ask)) return ask;
+  return inLanguage(ask, visit.request.headers["accept-language"]);
+}
+
+/** Answers with a page that is as good as new, without a look at the disk. False where there is none. */
+export function answerAtOnce({ page, request, response }: Visit, { pageCache }: EdgeParts): boolean {
+  if (page === null) return false;
+  const kept = pageCache.find(page);
+  const now = pageCache.now();
+  if (kept === null || ageOf(kept, now) >= kept.lifetime.fresh) return false;
+  if (Math.abs(now - kept.resolvedAt) >= resolvedMilliseconds) return false;
+  sendKept(request, response, kept, { state: "HIT", now });
+  return true;
+}
+
+/** The page is one that WordPress makes. */
+export async function answerWithPage(visit: Visit, ask: PageAsk, script: Script, parts: EdgeParts): Promise<Answered> {
+  const { pageCache } = parts;
+  const kept = pageCache.find(ask) ?? (await pageCache.load(ask));
+  const now = pageCache.now();
+  if (kept !== null && ageOf(kept, now) < kept.lifetime.stale) {
+    kept.resolvedAt = now;
+    const isFresh = ageOf(kept, now) < kept.lifetime.fresh;
+    sendKept(visit.request, visit.response, kept, { state: isFresh ? "HIT" : "STALE", now });
+    if (!isFresh) void refresh(visit, ask, script, parts);
+    return "answered";
+  }
+  return answerOnce(visit, questionAs(ask), parts, (making) => haveItMade(visit, ask, script, parts, { making, kept }));
+}
+
+function ageOf({ madeAt }: KeptPage, now: number): number {
+  // A clock that was put back makes no page young for longer.
+  return Math.abs(now - madeAt);
+}
+
+function questionAs({ environmentId, key }: PageAsk): Question {
+  return { environmentId, text: key };
+}
+
+async function haveItMade(
+  visit: Visit,
+  ask: PageAsk,
+  script: Script,
+  parts: EdgeParts,
+  { making, kept }: { readonly making: Making | null; readonly kept: KeptPage | null },
+): Promise<Answered> {
+  const { request, response } = visit;
+  const keeping = parts.pageCache.begin(ask);
+  const lastResort = () => {
+    if (kept !== null) sendKept(request, response, kept, { state: "STALE", now: parts.pageCache.now() });
+  };
+  const listeners = { keeping, ...(making === null ? {} : { making }), ...(kept === null ? {} : { lastResort }) };
+  try {
+    return await havePageMade(visit, () => askToRead(visit, { ...script, page: ask }, parts), parts, listeners);
+  } finally {
+    keeping.end();
+  }
+}
+
+/** After PHP failed at it, a page is not tried again for so long. */
+const pauseMilliseconds = 10_000;
+
+/** Has a page made anew that nobody waits for; one at a time of each. */
+async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, script: Script, parts: EdgeParts) {
+  const { pageCache, upstream, writes } = parts;
+  if (!pageCache.beginRefresh(ask)) return;
+  const id = route.environment.id;
+  const gone = new AbortController();
+  const reading = writes.read(id, () => gone.abort());
+  const keeping = pageCache.begin(ask);
+  let hasFailed = true;
+  try {
+    if (reading.isFrozen) return;
+    const answer = await upstream.handle(id, {
+      method: "GET",
+      url: ask.url,
+      headers: ask.headers,
+      body: null,
+      script: script.script,
+      pathInfo: script.pathInfo,
+      remoteAddress: addressOf({ socket: request.socket, fromPhp }),
+      https,
+      fromPhp: false,
+      signal: gone.signal,
+      isReadOnly: false,
+    });
+    void answer.finished.then(reading.end);
+    keeping.begun(answer);
+    for await (const chunk of answer.body) keeping.add(chunk);
+    keeping.whole();
+    hasFailed = answer.status >= 500;
+  } catch (error) {
+    noteUnanswered(id, `GET ${withoutSecrets(ask.url)}, to make a page anew that was kept`, error, parts);
+  } finally {
+    reading.end();
+    keeping.end();
+    pageCache.endRefresh(ask, hasFailed ? pauseMilliseconds : 0);
+  }
+}

@@ -1,0 +1,160 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "../testing/eventually.ts";
+import { makeFolder } from "../testing/withEdge.ts";
+import { type DiskPages, openDiskPages } from "./diskPages.ts";
+import type { MadePage } from "./keptPage.ts";
+
+const always = { fresh: 1, stale: 2, lastResort: 3, variesByLanguage: false };
+
+function page(path: string, body = "a page", environmentId = "one"): MadePage {
+  const place = { segments: path.split("/").filter((one) => one !== ""), query: "" };
+  const ask = { environmentId, key: `${environmentId} 1 ${path}`, place };
+  return { ask, headers: [["Content-Type", "text/html"]], body: Buffer.from(body), madeAt: 5, lifetime: always };
+}
+
+const key = (path: string, environmentId = "one") => page(path, "", environmentId).ask.key;
+
+async function start(folder?: string, bytes = 1 << 20) {
+  const failures: unknown[] = [];
+  const where = folder ?? join(await makeFolder(), "pages");
+  const open = () => openDiskPages({ folder: where, bytes, onFailure: (error) => failures.push(error) });
+  return { folder: where, pages: open(), open, failures };
+}
+
+async function put(pages: DiskPages, ...all: readonly MadePage[]): Promise<void> {
+  for (const one of all) {
+    pages.put(one);
+    await eventually(async () => expect(await pages.get(one.ask.environmentId, one.ask.key)).not.toBeNull());
+  }
+}
+
+test("a page comes back as it was, also to the next process", async () => {
+  const { pages, open } = await start();
+  await put(pages, page("/a"));
+  expect(await pages.get("one", key("/a"))).toEqual(page("/a"));
+  expect(await open().get("one", key("/a"))).toEqual(page("/a"));
+});
+
+test("of a page that was never kept there is none", async () => {
+  const { pages } = await start();
+  expect(await pages.get("one", key("/a"))).toBeNull();
+});
+
+test("a purged page is gone, for the next process too; others stay", async () => {
+  const { pages, open } = await start();
+  await put(pages, page("/a"), page("/b"), page("/a", "x", "two"));
+  pages.purge("one", ({ segments }) => segments[0] === "a");
+  for (const each of [pages, open()]) {
+    expect(await each.get("one", key("/a"))).toBeNull();
+    expect(await each.get("one", key("/b"))).not.toBeNull();
+    expect(await each.get("two", key("/a", "two"))).not.toBeNull();
+  }
+});
+
+test("a page that is purged on its way to the disk never gets there", async () => {
+  const { pages, folder } = await start();
+  await put(pages, page("/b"));
+  pages.put(page("/a"));
+  pages.purge("one", () => true);
+  await eventually(async () => expect(await readdir(join(folder, "one"))).toEqual([]));
+  expect(await pages.get("one", key("/a"))).toBeNull();
+});
+
+test("a purge before everything is counted takes all of the environment with it", async () => {
+  const { pages, open } = await start();
+  await put(pages, page("/a"), page("/b"));
+  const next = open();
+  next.purge("one", ({ segments }) => segments[0] === "a");
+  await next.counted();
+  expect(await next.get("one", key("/b"))).toBeNull();
+});
+
+test("pages of an environment that was being written to when the process was killed are not trusted", async () => {
+  const { pages, open } = await start();
+  await put(pages, page("/a"), page("/a", "x", "two"));
+  pages.beginWrite("one");
+  const next = open();
+  expect(await next.get("one", key("/a"))).toBeNull();
+  expect(await next.get("two", key("/a", "two"))).not.toBeNull();
+});
+
+test("they are when all that was written has ended", async () => {
+  const { pages, open } = await start();
+  await put(pages, page("/a"));
+  const [first, second] = [pages.beginWrite("one"), pages.beginWrite("one")];
+  first();
+  expect(existsSync(join((await start()).folder))).toBe(true);
+  second();
+  expect(await open().get("one", key("/a"))).not.toBeNull();
+});
+
+test("a purge of everything leaves the mark of who still writes", async () => {
+  const { folder, open } = await start();
+  const next = open();
+  next.beginWrite("one");
+  next.purge("one", () => true);
+  expect(readdirSync(join(folder, "one"))).toContain("writing");
+});
+
+test("only pages of what is served stay", async () => {
+  const { pages, folder } = await start();
+  await put(pages, page("/a"), page("/a", "x", "two"));
+  pages.keep(new Map([["one", "one 1"]]));
+  expect([await readdir(join(folder, "one")), await readdir(join(folder, "two"))]).toEqual([[expect.any(String)], []]);
+  pages.keep(new Map([["one", "one 2"]]));
+  expect(await readdir(join(folder, "one"))).toEqual([]);
+});
+
+test("what was written longest ago goes when there is no room, and the next process counts what is there", async () => {
+  const body = "x".repeat(1_000);
+  const { pages, folder } = await start(undefined, 3_000);
+  await put(pages, page("/a", body), page("/b", body));
+  pages.put(page("/c", body));
+  await eventually(async () => expect(await pages.get("one", key("/c"))).not.toBeNull());
+  expect(await pages.get("one", key("/a"))).toBeNull();
+  const { pages: next } = await start(folder, 2_000);
+  await next.counted();
+  expect(await readdir(join(folder, "one"))).toHaveLength(1);
+});
+
+test("a page that is kept again replaces the one before", async () => {
+  const { pages, folder } = await start();
+  await put(pages, page("/a", "old"));
+  pages.put(page("/a", "new"));
+  await eventually(async () => expect((await pages.get("one", key("/a")))?.body.toString()).toBe("new"));
+  expect(await readdir(join(folder, "one"))).toHaveLength(1);
+});
+
+test.each([
+  ["cut short", async (file: string) => truncate(file, 40)],
+  ["longer than it was", async (file: string) => writeFile(file, Buffer.concat([await readFile(file), Buffer.of(1)]))],
+  ["empty", async (file: string) => truncate(file, 0)],
+  ["something else", async (file: string) => writeFile(file, "something else that is no page")],
+  ["zeros", async (file: string) => writeFile(file, Buffer.alloc(500))],
+])("a file that is %s is no page", async (_, damage) => {
+  const { pages, folder } = await start();
+  await put(pages, page("/a"));
+  const [name = ""] = await readdir(join(folder, "one"));
+  await damage(join(folder, "one", name));
+  expect(await pages.get("one", key("/a"))).toBeNull();
+});
+
+test("what a killed process has left unfinished is removed by the next", async () => {
+  const { folder, open } = await start();
+  await mkdir(join(folder, "one"), { recursive: true });
+  writeFileSync(join(folder, "one", "abc.1.new"), "half");
+  await mkdir(join(folder, ".gone-1-1-1/x"), { recursive: true });
+  await open().counted();
+  expect([await readdir(join(folder, "one")), await readdir(folder)]).toEqual([[], ["one"]]);
+});
+
+test("where the disk takes nothing, pages are not kept, and somebody hears of it", async () => {
+  const { pages, folder, failures } = await start();
+  await writeFile(join(folder, "one"), "no folder");
+  pages.put(page("/a"));
+  await eventually(() => expect(failures).toHaveLength(1));
+  expect(await pages.get("one", key("/a"))).toBeNull();
+});

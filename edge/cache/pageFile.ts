@@ -1,0 +1,54 @@
+/** A kept page as a file: the length of its head, its head as JSON, and the page as PHP made it. */
+import { open } from "node:fs/promises";
+import type { MadePage } from "./keptPage.ts";
+
+const lengthBytes = 4;
+/** More than any head has. */
+const mostHeadBytes = 64 << 10;
+
+export function writePageFile({ body, ...head }: MadePage): Buffer {
+  const { environmentId, key, place } = head.ask;
+  const written = { ...head, ask: { environmentId, key, place }, bodyBytes: body.length };
+  const text = Buffer.from(JSON.stringify(written));
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([length, text, body]);
+}
+
+type Head = Omit<MadePage, "body"> & { readonly bodyBytes: number };
+
+/** Null where it is not as it was written. */
+export function readPageFile(content: Buffer): MadePage | null {
+  const read = readHead(content);
+  if (read === null || content.length !== read.bytes + read.head.bodyBytes) return null;
+  const { bodyBytes: _, ...head } = read.head;
+  return { ...head, body: content.subarray(read.bytes) };
+}
+
+/** The same without the page. Rejects where the file can't be read. */
+export async function readPageHead(
+  file: string,
+): Promise<(Omit<Head, "bodyBytes"> & { readonly bytes: number }) | null> {
+  const handle = await open(file);
+  try {
+    const content = Buffer.alloc(mostHeadBytes);
+    const { bytesRead } = await handle.read(content, 0, content.length, 0);
+    const read = readHead(content.subarray(0, bytesRead));
+    return read === null ? null : { ...read.head, bytes: read.bytes + read.head.bodyBytes };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `bytes`: where the page itself begins. */
+function readHead(content: Buffer): { readonly head: Head; readonly bytes: number } | null {
+  if (content.length < lengthBytes) return null;
+  const bytes = lengthBytes + content.readUInt32BE();
+  if (content.length < bytes) return null;
+  try {
+    const head: Head = JSON.parse(content.toString("utf8", lengthBytes, bytes));
+    return typeof head.ask?.key === "string" && Number.isInteger(head.bodyBytes) ? { head, bytes } : null;
+  } catch {
+    return null;
+  }
+}

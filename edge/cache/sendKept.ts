@@ -1,0 +1,39 @@
+/** Sends a page that was kept. */
+import { chooseEncoding } from "../encodings.ts";
+import type { VisitorRequest, VisitorResponse } from "../visitorHttp.ts";
+import { type KeptPage, pageEncodings } from "./keptPage.ts";
+
+/** What `X-Cache` says. Stale: older than it should be; it is being made anew, or PHP has none at the moment. */
+export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
+
+export function sendKept(
+  { method, headers }: Pick<VisitorRequest, "method" | "headers">,
+  response: VisitorResponse,
+  page: KeptPage,
+  { state, now }: { readonly state: CacheState; readonly now: number },
+): void {
+  const form = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
+  const seconds = Math.max(0, Math.floor((now - page.madeAt) / 1000));
+  const own = ["X-Cache", state, "Age", String(seconds)];
+  if (hasIt(headers["if-none-match"], form.etag)) {
+    response.writeHead(304, [...own, ...withoutContent(form.head)]).end();
+    return;
+  }
+  response.writeHead(200, [...own, ...form.head]);
+  response.end(method === "HEAD" ? undefined : form.body);
+}
+
+/** Any form that the visitor has is the same page. */
+function hasIt(known: string | undefined, etag: string): boolean {
+  if (known === undefined) return false;
+  const digest = (tag: string) =>
+    tag
+      .trim()
+      .replace(/^W\//, "")
+      .replace(/-\w+"$/, '"');
+  return known.trim() === "*" || known.split(",").some((tag) => digest(tag) === digest(etag));
+}
+
+function withoutContent(head: readonly string[]): readonly string[] {
+  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
+}

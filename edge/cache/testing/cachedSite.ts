@@ -1,0 +1,64 @@
+/** A site whose pages are kept, before a PHP that numbers what it makes. */
+import { tmpdir } from "node:os";
+import { type Answer, type FakeAnswer, textAnswer } from "../../testing/fakeUpstream.ts";
+import { ask, type Sending } from "../../testing/http.ts";
+import { type EdgeWorld, startSite } from "../../testing/withEdge.ts";
+
+export const html = [["Content-Type", "text/html; charset=UTF-8"]] as const;
+
+export const kept = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
+
+export interface CachedSite extends EdgeWorld {
+  /** How PHP answers; at first with a page that has the number of what was made so far. */
+  respond: (made: number, request: Parameters<Answer>[0]) => FakeAnswer | Promise<FakeAnswer>;
+  /** What PHP was asked for, by path. */
+  asked(): readonly string[];
+  /** Asks as a browser does that has never been here. */
+  get(path: string, headers?: Sending["headers"], more?: Sending): Promise<Seen>;
+  purge(order: object): Promise<{ readonly status: number; readonly body: string }>;
+}
+
+export interface Seen {
+  readonly status: number;
+  readonly cache: string | undefined;
+  readonly body: string;
+  readonly headers: Awaited<ReturnType<typeof ask>>["headers"];
+  readonly bytes: Buffer;
+}
+
+export const browser = {
+  accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+  "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
+};
+
+export async function startCachedSite(
+  files: Record<string, string> = {},
+  options: Parameters<typeof startSite>[1] = {},
+): Promise<CachedSite> {
+  const world = await startSite(files, { ...options, environment: { ...kept, ...options.environment } });
+  let made = 0;
+  const site: CachedSite = {
+    ...world,
+    respond: (number) => textAnswer(`page ${number}`, html),
+    asked: () => world.upstream.asked.map(({ request }) => request.url),
+    async get(path, headers = {}, more = {}) {
+      const {
+        status,
+        headers: got,
+        body,
+        bytes,
+      } = await ask(world.edge, path, { headers: { ...browser, ...headers }, ...more });
+      const state = got["x-cache"];
+      return { status, cache: typeof state === "string" ? state : undefined, body, bytes, headers: got };
+    },
+    async purge(order) {
+      const body = JSON.stringify({ environmentId: "one", ...order });
+      return ask(world.edge, "/cache/purge", { socketPath: world.edge.adminSocket, method: "POST", body });
+    },
+  };
+  world.upstream.answer = (request) => {
+    made += 1;
+    return site.respond(made, request);
+  };
+  return site;
+}

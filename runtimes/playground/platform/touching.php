@@ -1,0 +1,88 @@
+<?php
+/**
+ * When something is changed that visitors see. Hooks only; what they do is in `touched.php`, which is read at the first
+ * change: a page on which nothing changes does not pay for it.
+ */
+
+/** Calls what `touched.php` has, with as many of the hook's arguments as it takes from the given one on. */
+function sitewright_when( string $hook, string $then, int $from = 0, int $count = 1, int $priority = 999 ): void {
+	sitewright_hook(
+		$hook,
+		static function ( ...$given ) use ( $then, $from, $count ) {
+			// Before WordPress is whole there are no addresses.
+			if ( function_exists( 'get_permalink' ) && did_action( 'plugins_loaded' ) > 0 ) {
+				require_once __DIR__ . '/touched.php';
+				$then( ...array_slice( $given, $from, $count ) );
+			}
+			// Some of them are filters, too.
+			return $given[0] ?? null;
+		},
+		$priority,
+		$from + $count
+	);
+}
+
+// As it was, and as it is.
+foreach ( array( 'pre_post_update', 'wp_trash_post', 'before_delete_post', 'save_post', 'add_attachment', 'edit_attachment', 'delete_attachment' ) as $hook ) {
+	sitewright_when( $hook, 'sitewright_touch_post' );
+}
+sitewright_when( 'transition_post_status', 'sitewright_touch_post', 2 );
+sitewright_when( 'set_object_terms', 'sitewright_touch_former_terms', 0, 6 );
+foreach ( array( 'added_post_meta', 'updated_post_meta', 'deleted_post_meta' ) as $hook ) {
+	sitewright_when( $hook, 'sitewright_touch_by_meta', 1, 2 );
+}
+foreach ( array( 'edit_comment', 'wp_insert_comment' ) as $hook ) {
+	sitewright_hook(
+		$hook,
+		static function ( $id ) {
+			if ( '1' === (string) get_comment( $id )?->comment_approved ) {
+				require_once __DIR__ . '/touched.php';
+				sitewright_touch_by_comment( $id );
+			}
+		},
+		999
+	);
+}
+sitewright_hook(
+	'transition_comment_status',
+	static function ( $new, $old, $comment ) {
+		if ( $new !== $old && in_array( 'approved', array( $new, $old ), true ) ) {
+			require_once __DIR__ . '/touched.php';
+			sitewright_touch_by_comment( $comment );
+		}
+	},
+	999,
+	3
+);
+foreach ( array( 'updated_option', 'added_option', 'deleted_option', 'update_site_option', 'add_site_option', 'delete_site_option' ) as $hook ) {
+	sitewright_when( $hook, 'sitewright_touch_by_option' );
+}
+sitewright_when( 'profile_update', 'sitewright_touch_by_user', 0, 2 );
+foreach (
+	array(
+		...array( 'edited_term', 'delete_term', 'deleted_user', 'switch_theme', 'customize_save_after', 'wp_update_nav_menu' ),
+		...array( 'wp_delete_nav_menu', 'activated_plugin', 'deactivated_plugin', 'upgrader_process_complete' ),
+		...array( '_core_updated_successfully', 'wp_ajax_edit-theme-plugin-file', 'sitewright_purge_all' ),
+	) as $hook
+) {
+	sitewright_when( $hook, 'sitewright_touch_everything', 0, 0 );
+}
+sitewright_when( 'sitewright_purge_url', 'sitewright_touch_page' );
+// Shops.
+foreach ( array( 'woocommerce_product_set_stock', 'woocommerce_variation_set_stock' ) as $hook ) {
+	sitewright_when( $hook, 'sitewright_touch_product' );
+}
+foreach ( array( 'woocommerce_update_product', 'woocommerce_new_product' ) as $hook ) {
+	sitewright_when( $hook, 'sitewright_touch_post' );
+}
+
+// By this constant plugins say, for any page cache, that a page is for one visitor only.
+sitewright_hook(
+	'shutdown',
+	static function () {
+		if ( defined( 'DONOTCACHEPAGE' ) && DONOTCACHEPAGE ) {
+			post_message_to_js( '{"sitewright":"private"}' );
+		}
+	},
+	999
+);

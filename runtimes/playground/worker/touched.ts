@@ -1,0 +1,13 @@
+/** Several changes as one. */
+import type { Touched } from "../../runtime.ts";
+
+export const untouched: Touched = { urls: [], subtrees: [], everything: false };
+
+export function together(one: Touched, other: Touched): Touched {
+  if (one.everything || other.everything) return { urls: [], subtrees: [], everything: true };
+  return {
+    urls: [...new Set([...one.urls, ...other.urls])],
+    subtrees: [...new Set([...one.subtrees, ...other.subtrees])],
+    everything: false,
+  };
+}
