@@ -19,6 +19,7 @@ import {
   setForceHttps,
 } from "./domains.ts";
 import { addDownloadableBackup, listDownloadableBackups } from "./downloadableBackups.ts";
+import { clearCache, clearEdgeCache, getEdgeCacheStatus, updateEdgeCacheStatus } from "./edgeCaching.ts";
 import type { Answer, Endpoint, Input } from "./endpoint.ts";
 import { listEnvironments } from "./environments.ts";
 import { listFiles } from "./files.ts";
@@ -68,6 +69,10 @@ export const endpoints = {
   createWpLoginLink,
   modifyPhpVersion,
   restartPhp,
+  clearCache,
+  clearEdgeCache,
+  getEdgeCacheStatus,
+  updateEdgeCacheStatus,
   searchAndReplace,
   runWpCli,
   changeEnvironmentPhpAllocation,

@@ -49,6 +49,8 @@ export const refusalReasons = {
   period_backwards: "The period ends before it begins.",
   not_an_address:
     "An entry of `ip_list` is no address and no network, or one that nobody means; `errors` names each and says what to send.",
+  not_an_address_of_the_site:
+    "`url` is neither an address of one of the environment's domains nor a path that begins with a slash.",
   redirect_rule_refused: "A redirect rule can't be as it was sent; `errors` names each field and says what it must be.",
   redirect_rule_duplicate:
     "There is a rule for the same domain, `from` and place; `rule` is the new one, `clashes_with` the one that is there.",

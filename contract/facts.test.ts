@@ -16,7 +16,7 @@ describe("kinds of operation", () => {
       ["pushEnvironment", "comparePush"],
       ["searchAndReplace", "previewSearchAndReplace"],
     ]);
-    for (const prefix of byPrefix.keys()) expect(prefix).toMatch(/^[a-z-]+:[a-z-]+-$/);
+    for (const prefix of byPrefix.keys()) expect(prefix).toMatch(/^[a-zA-Z-]+:[a-z-]+-$/);
   });
 
   it.each(Object.entries(operationKinds))("%s is also an activity type, in a category that there is", (kind, facts) => {

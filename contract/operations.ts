@@ -74,6 +74,17 @@ export const operationKinds = {
     category: "siteActions",
   },
   restartPhp: { prefix: "php:restart-", message: "Restarting PHP in progress", category: "siteActions" },
+  clearCache: { prefix: "cache:clear-", message: "Clearing site cache in progress", category: "siteActions" },
+  clearEdgeCache: {
+    prefix: "edgeCache:clear-",
+    message: "Clearing site edge cache in progress",
+    category: "siteActions",
+  },
+  updateEdgeCacheStatus: {
+    prefix: "edge-cache:update-status-",
+    message: "Updating Site Edge Cache Status in progress",
+    category: "siteActions",
+  },
   addManualBackup: {
     prefix: "backups:add-manual-",
     message: "Adding a manual backup to environment in progress",

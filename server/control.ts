@@ -128,6 +128,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     probe,
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
+    purge: (order, signal) => edge.purge(order, signal),
     archives,
     backupDays: config.backupDays,
     undeleteDays: config.undeleteDays,

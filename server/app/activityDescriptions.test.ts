@@ -18,6 +18,8 @@ const parameters = {
   recordName: "www.shop.example.com",
   recordType: "CNAME",
   forceHttps: "ENABLED_FOR_ALL",
+  url: "/news/",
+  status: "off",
 };
 
 /** What a sentence about it must name. */
@@ -32,6 +34,8 @@ function namesFor(type: string): string[] {
   if (type.startsWith("createWp")) return [siteName, environmentName, email];
   if (type === "runWpCli") return [siteName, environmentName, command];
   if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
+  if (type === "clearEdgeCache") return [siteName, environmentName, parameters.url];
+  if (type === "updateEdgeCacheStatus") return [siteName, environmentName, parameters.status];
   if (type === "setForceHttps") return [siteName, environmentName, forceHttps];
   if (type === "verifyDomain" || type === "releaseDomain") return [siteName, domainName];
   if (type.endsWith("DnsRecord")) return [parameters.recordName, parameters.recordType];

@@ -10,6 +10,7 @@ import { deniedIpHandlers } from "./deniedIps.ts";
 import { dnsRecordHandlers } from "./dnsRecords.ts";
 import { domainHandlers } from "./domains.ts";
 import { downloadableBackupHandlers } from "./downloadableBackups.ts";
+import { edgeCachingHandlers } from "./edgeCaching.ts";
 import { environmentHandlers } from "./environments.ts";
 import { limitHandlers } from "./limits.ts";
 import { logHandlers } from "./logs.ts";
@@ -32,6 +33,7 @@ export const handlers = {
   ...certificateHandlers,
   ...dnsRecordHandlers,
   ...deniedIpHandlers,
+  ...edgeCachingHandlers,
   ...redirectRuleHandlers,
   ...logHandlers,
   ...backupHandlers,

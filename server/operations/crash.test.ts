@@ -9,12 +9,14 @@ import {
   addingEnvironment,
   addingPlainEnvironment,
   changingLimits,
+  clearingCache,
   cloningEnvironment,
   comparing,
   deletingEnvironment,
   modifyingPhpVersion,
   pushing,
   restartingPhp,
+  switchingCacheOff,
 } from "../testing/environments.ts";
 import { provingBackup } from "../testing/proofs.ts";
 import { rebuildingEnvironment } from "../testing/rebuilds.ts";
@@ -40,6 +42,9 @@ const subjects = {
   "comparing before a push": comparing,
   "changing the version of PHP": modifyingPhpVersion,
   "restarting PHP": restartingPhp,
+  "clearing a cache": clearingCache("clearCache", null),
+  "clearing a part of a cache": clearingCache("clearEdgeCache", "/news/"),
+  "switching a cache off": switchingCacheOff,
   "changing an environment's PHP allocation": changingLimits("changeEnvironmentPhpAllocation"),
   "changing a site's PHP allocation": changingLimits("changeSitePhpAllocation"),
   "backing an environment up": backingUp,

@@ -7,6 +7,7 @@ import { addScheduledBackup } from "./addScheduledBackup.ts";
 import { changeDnsRecord } from "./changeDnsRecord.ts";
 import { changeLimits } from "./changeLimits.ts";
 import { changePrimaryDomain } from "./changePrimaryDomain.ts";
+import { clearCache, clearEdgeCache } from "./clearCache.ts";
 import { comparePush } from "./comparePush.ts";
 import { createEnvironment } from "./createEnvironment.ts";
 import { createSite } from "./createSite.ts";
@@ -26,6 +27,7 @@ import { restoreDeleted } from "./restoreDeleted.ts";
 import { runWpCli } from "./runWpCli.ts";
 import { previewSearchAndReplace, searchAndReplace } from "./searchAndReplace.ts";
 import type { Services } from "./services.ts";
+import { updateEdgeCacheStatus } from "./updateEdgeCacheStatus.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
 
@@ -44,6 +46,9 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     comparePush: comparePush(services),
     modifyPhpVersion: modifyPhpVersion(services),
     restartPhp: restartPhp(services),
+    clearCache: clearCache(services),
+    clearEdgeCache: clearEdgeCache(services),
+    updateEdgeCacheStatus: updateEdgeCacheStatus(services),
     changeEnvironmentPhpAllocation: changeLimits(services, "changeEnvironmentPhpAllocation"),
     changeSitePhpAllocation: changeLimits(services, "changeSitePhpAllocation"),
     changeEnvironmentLimits: changeLimits(services, "changeEnvironmentLimits"),

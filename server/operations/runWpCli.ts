@@ -10,6 +10,7 @@ import { measure } from "../reconcilers/measureDisk.ts";
 import { findCommandLimits } from "../store/commandLimits.ts";
 import type { Json } from "../store/database.ts";
 import { noteBegun, readResult, saveResult } from "../store/operations.ts";
+import { forgetPages } from "../store/pageCache.ts";
 import { insist, quickPace } from "./attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
@@ -72,7 +73,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       // The command is done: a database that is away for a moment must not make it one of which nobody knows.
       const keep = { pace: quickPace, stop: signal, onFailure: () => undefined };
       await insist(() => saveResult(database, operationId, sealed), keep);
-      if (share.diskLeftBytes !== null) await tellDiskUse(services, input.environment);
+      await tellEdge(services, input.environment, share.diskLeftBytes !== null);
       return outcome;
     }
   }
@@ -87,15 +88,20 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
 }
 
 /**
- * Visitors' PHP may fill what is left now, and no more. Where this fails, the environment is measured soon all the same,
- * because an operation on it has ended.
+ * Kept pages may be of before the command. And visitors' PHP may fill what is left now, and no more: where this fails, the
+ * environment is measured soon all the same, because an operation on it has ended.
  */
-async function tellDiskUse({ database, runtime, publisher }: Services, environment: EnvironmentRef): Promise<void> {
+async function tellEdge(
+  { database, runtime, publisher }: Services,
+  environment: EnvironmentRef,
+  hasQuota: boolean,
+): Promise<void> {
   try {
-    await measure(environment, { database, runtime });
+    await forgetPages(database, environment.id);
+    if (hasQuota) await measure(environment, { database, runtime });
     await publisher.publish();
   } catch {
-    // The command is done, whatever is known of its files.
+    // The command is done, whatever is known of it elsewhere.
   }
 }
 

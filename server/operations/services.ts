@@ -22,6 +22,8 @@ export interface Services {
   readonly tryOut: TryOut;
   /** Waits for the writes that began before an environment was frozen. */
   readonly settle: EdgeClient["settle"];
+  /** Lets go of kept pages. */
+  readonly purge: EdgeClient["purge"];
   readonly archives: Archives;
   /** For which a backup of each type is kept. */
   readonly backupDays: Readonly<Record<BackupType, number>>;

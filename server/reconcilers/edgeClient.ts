@@ -46,6 +46,14 @@ export interface TaskOrder {
   readonly isBackground?: boolean;
 }
 
+/** Addresses or paths, with their query. */
+export interface PurgeOrder {
+  readonly environmentId: string;
+  readonly urls: readonly string[];
+  /** Everything below these. */
+  readonly subtrees: readonly string[];
+}
+
 export interface LoginOffer {
   /** Hexadecimal SHA-256 of the token in the link. */
   readonly hash: string;
@@ -89,6 +97,8 @@ export interface EdgeClient {
   tryOut(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
   /** Has the PHP of an environment that is served do something for the platform. */
   runTask(order: TaskOrder, signal?: AbortSignal): Promise<TaskResult>;
+  /** Lets go of kept pages. Resolves with how many of them were in memory when none of them is shown any more. */
+  purge(order: PurgeOrder, signal?: AbortSignal): Promise<number>;
   /** From now on whoever has the token is logged in once. False where the environment is not served. */
   offerLogin(offer: LoginOffer, signal?: AbortSignal): Promise<boolean>;
 }
@@ -153,6 +163,8 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       if (!isTaskResult(answer)) throw new EdgeUnavailable("The edge's answer is not that of a task");
       return answer;
     },
+    purge: async (order, signal) =>
+      numberAt(await ask("POST", "/cache/purge", JSON.stringify(order), signal), "removed"),
     offerLogin: async (offer, signal) => {
       const answer = await ask("POST", "/login", JSON.stringify(offer), signal);
       return typeof answer === "object" && answer !== null && "isServed" in answer && answer.isServed === true;

@@ -80,11 +80,12 @@ async function makeTable(
       );
       continue;
     }
-    const { domains, forceHttps: _, redirectList, ...served } = row;
+    const { domains, forceHttps: _, redirectList, pageCacheEpoch, ...served } = row;
     const primary = domains.find(({ isPrimary }) => isPrimary);
     const more = {
       ...(primary && { primaryHost: primary.name }),
       ...(redirectList && { redirectRules: redirectList }),
+      ...(pageCacheEpoch !== null && { pageCache: { epoch: pageCacheEpoch } }),
     };
     environments.push({ ...served, ...layout, ...more });
     hosts.push(...hostsOf(row, primary));

@@ -34,6 +34,9 @@ const harmless: readonly OperationKind[] = [
   "proveBackup",
   "comparePush",
   "restartPhp",
+  "clearCache",
+  "clearEdgeCache",
+  "updateEdgeCacheStatus",
 ];
 
 /** SQL expression: the environment `e` is served, may be written to, and nothing at work on it minds. */

@@ -68,6 +68,10 @@ export interface Environments {
   created_at: Defaulted;
   is_frozen: Generated<boolean>;
   php_run: Generated<number>;
+  /** Whether its pages are kept at the edge; null: as is usual. */
+  edge_caching: boolean | null;
+  /** Pages that were kept under another number are not shown. */
+  page_cache_epoch: Generated<number>;
   /** Addresses and networks whose visitors are refused. */
   redirect_rules: ColumnType<readonly StoredRule[], string | undefined, string>;
   /** Name of the rules for the edge; null: there are none. */
@@ -202,6 +206,7 @@ export interface DeletedEnvironments {
   deleted_at: Defaulted;
   deleted_by: string | null;
   restorable_until: Date;
+  edge_caching: boolean | null;
   redirect_rules: ColumnType<readonly StoredRule[], string | undefined, string>;
   redirect_list: string | null;
   denied_ips: Generated<string[]>;

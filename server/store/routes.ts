@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Environments, ForceHttps } from "./database.ts";
 import { isCovered, isWildcardCovered } from "./domainCertificates.ts";
 import { maySend } from "./mailDelivery.ts";
+import { keepsPages } from "./pageCache.ts";
 
 export interface ServedRow {
   readonly id: string;
@@ -10,6 +11,8 @@ export interface ServedRow {
   readonly phpVersion: string;
   readonly isFrozen: boolean;
   readonly phpRun: number;
+  /** Null: its pages are not kept. */
+  readonly pageCacheEpoch: number | null;
   readonly limits: ServedLimits;
   readonly deniedIps: readonly string[];
   /** Name of the list of its redirect rules; null: none. */
@@ -51,7 +54,7 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
     .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
     .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
-    .select("e.redirect_list as redirectList")
+    .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", keepsPages.as("keepsPages")])
     .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
     .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
     .where("e.state", "=", "serving")
@@ -63,6 +66,7 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
     if (!first) return [];
     const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
     const { maySendMail, forceHttps, redirectList } = first;
+    const pageCacheEpoch = first.keepsPages ? first.epoch : null;
     const disk = leftOf(first, usualQuotaBytes);
     const limits = { threads, memoryMb, requestSeconds, disk };
     const domains = own.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
@@ -70,7 +74,7 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
         ? []
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
-    const told = { maySendMail, forceHttps, redirectList };
+    const told = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
     return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, ...told, domains }];
   });
 }

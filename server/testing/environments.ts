@@ -191,6 +191,51 @@ export const restartingPhp: Subject = {
   cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
+/** All kept pages of an environment are let go, or those at one address. */
+export function clearingCache(kind: "clearCache" | "clearEdgeCache", url: string | null): Subject {
+  return {
+    kind,
+    prepare: async (world) => {
+      const site = await liveSite(world);
+      const environment = { ...site.environment, address: site.address };
+      const input = { environmentId: environment.id, url, isSubtree: true };
+      return remember({ ...requestOn(site, environment), kind, locks: [], input }, { site, environment });
+    },
+    finished: (world, request) => cacheIs(world, request, { isKept: true, isRaised: url === null }),
+    cleanSlate: (world, request) => cacheIs(world, request, { isKept: true, isRaised: null }),
+  };
+}
+
+export const switchingCacheOff: Subject = {
+  kind: "updateEdgeCacheStatus",
+  prepare: async (world) => {
+    const site = await liveSite(world);
+    const environment = { ...site.environment, address: site.address };
+    const input = { environmentId: environment.id, isEnabled: false, before: null };
+    return remember(
+      { ...requestOn(site, environment), kind: "updateEdgeCacheStatus", locks: [], input },
+      { site, environment },
+    );
+  },
+  finished: (world, request) => cacheIs(world, request, { isKept: false, isRaised: null }),
+  cleanSlate: (world, request) => cacheIs(world, request, { isKept: true, isRaised: null }),
+};
+
+/** In the table that the edge begins with. Null: it does not matter. */
+async function cacheIs(
+  { facts }: World,
+  request: OperationRequest,
+  wanted: { readonly isKept: boolean; readonly isRaised: boolean | null },
+): Promise<string[]> {
+  const table: EdgeTable = JSON.parse(await readFile(tableFile(facts.dataFolder), "utf8"));
+  const cache = table.environments.find(({ id }) => id === request.environmentId)?.pageCache;
+  const isRaised = (cache?.epoch ?? 0) > 1;
+  return [
+    ...((cache !== undefined) === wanted.isKept ? [] : [`its pages are ${cache ? "" : "not "}kept`]),
+    ...(wanted.isRaised === null || isRaised === wanted.isRaised ? [] : [`its number is ${cache?.epoch}`]),
+  ];
+}
+
 /** What the environment may take, from two workers of 256 MB to three of 128, on a site with a further environment. */
 export function changingLimits(kind: "changeEnvironmentPhpAllocation" | "changeSitePhpAllocation"): Subject {
   const before = { php_threads: 2, php_memory_mb: 256, request_seconds: null, disk_quota_bytes: null };

@@ -85,6 +85,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     probe: makeProbe({ http: facts.edgePort, tls: null }),
     tryOut: makeTryOut(edge),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
+    purge: (order, signal) => edge.purge(order, signal),
     archives: openArchives({
       blobs: namingFailures(openFolderBlobs(join(facts.dataFolder, "archives"))),
       key: archiveKey,
