@@ -10,6 +10,7 @@ import { cloneRepository, type Installation, start } from "@sitewright/e2e/insta
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { loadConfig } from "@sitewright/server/config.ts";
 import { measureBackups } from "./backups.ts";
+import { measureCache } from "./cache.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measureDns } from "./dns.ts";
 import { measureDomains } from "./domains.ts";
@@ -32,6 +33,7 @@ const parts = [
   "backups",
   "neighbours",
   "page",
+  "cache",
   "dns",
   "domains",
   "redirects",
@@ -166,6 +168,11 @@ try {
   if (isWanted("page")) {
     say("the front page again …");
     figures.push(await measureUncachedPage(installation));
+  }
+  if (isWanted("cache")) {
+    say("a page that is kept, beside a bare server and nginx …");
+    await untilQuiet();
+    figures.push(...(await measureCache(installation, adminSocket)));
   }
   if (isWanted("dns")) {
     say("DNS with ten thousand zones, beside knot …");

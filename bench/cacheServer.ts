@@ -1,0 +1,56 @@
+/**
+ * A server of one page, in a process of its own: our edge, which keeps it, or a bare server of Node, which sends the same head
+ * and bytes. Says its port when it is ready. `cacheServer.ts edge|bare <file with the page> <flat head as JSON>`
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEdge } from "@sitewright/edge/edge.ts";
+import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
+import { createFakeUpstream, textAnswer } from "@sitewright/edge/testing/fakeUpstream.ts";
+import { putTable } from "@sitewright/edge/testing/http.ts";
+import { limits, makeEnvironment, tableOf } from "@sitewright/edge/testing/withEdge.ts";
+
+const [kind = "", file = "", head = "[]"] = process.argv.slice(2);
+const page = readFileSync(file);
+
+async function startOurs(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-cache-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const adminSocket = join(folder, "edge.sock");
+  const upstream = createFakeUpstream();
+  upstream.answer = () => textAnswer(page.toString(), [["Content-Type", "text/html; charset=UTF-8"]]);
+  const edge = await startEdge({
+    upstream,
+    host: "127.0.0.1",
+    port: 0,
+    adminSocket,
+    loopbackSocket: join(folder, "php", "loopback.sock"),
+    tableFile: join(folder, "table.json"),
+    limits,
+    logs: createEnvironmentLogs({ folder: join(folder, "logs") }),
+    log: { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error },
+  });
+  const environment = makeEnvironment(folder, { overlays: { "wp-includes": folder }, pageCache: { epoch: 1 } });
+  await putTable({ port: edge.port, adminSocket }, tableOf(1, [environment], { "site.localhost": "one" }));
+  return edge.port;
+}
+
+function startBare(): Promise<number> {
+  const flat: string[] = JSON.parse(head);
+  const server = createServer((_, response) => {
+    response.writeHead(200, flat);
+    response.end(page);
+  });
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+}
+
+process.on("disconnect", () => process.exit());
+process.on("SIGTERM", () => process.exit());
+process.send?.(kind === "edge" ? await startOurs() : await startBare());
