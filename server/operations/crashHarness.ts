@@ -29,6 +29,8 @@ export interface Subject {
   prepare(world: World): Promise<OperationRequest>;
   finished(world: World, request: OperationRequest): Promise<string[]>;
   cleanSlate(world: World, request: OperationRequest): Promise<string[]>;
+  /** Several of them would be in each other's way. Absent: false. */
+  readonly isAlone?: boolean;
   /** Its work is never done twice: it may end badly where it was killed amid that. Absent: false. */
   readonly isAtMostOnce?: boolean;
 }
@@ -117,32 +119,47 @@ export async function runFailures(subject: Subject, world: World, cases: readonl
   const wrong: string[] = [];
   for (const each of cases) {
     const request = await subject.prepare(world);
-    const row = await table.submit(request, (id) => faults.set(id, each.fault));
+    const row = await table.submit(request, (id) => void faults.set(id, each.fault));
     wrong.push(...(await judge(subject, world, each, request, row)));
   }
   await engine.stop();
   return wrong;
 }
 
-/** Runs the cases with child processes, as many at once as there are worlds. Gives what is wrong. */
+/**
+ * Runs the cases with child processes, as many at once as there are worlds. To start a process takes longer than most
+ * operations: one death is that of several, each of which has waited where its case wants it. Gives what is wrong.
+ */
 export async function runKills(subject: Subject, options: HarnessOptions, cases: readonly Case[]): Promise<string[]> {
-  const left = [...cases];
+  const left = subject.isAlone ? cases.map((one) => [one]) : deaths(cases);
   const lane = async (world: World): Promise<string[]> => {
     await using table = await openTable(world);
     let child = await startChild(world);
     const wrong: string[] = [];
     try {
       for (let next = left.shift(); next; next = left.shift()) {
-        const request = await subject.prepare(world);
-        await arm(child, withMoment(next, options));
-        const died = once(child, "exit");
-        const ended = table.submit(request);
-        const [, signal] = await died;
-        if (signal !== "SIGKILL") wrong.push(`${next.name}: the process ended by itself`);
-        // What failed before the kill fails again after it, and dies no more.
-        const { killAt: _, killAtEnd: __, ...survivors } = next.fault;
+        const requests: OperationRequest[] = [];
+        for (const _ of next) requests.push(await subject.prepare(world));
+        const died = death(child);
+        const survivors: Record<string, Fault> = {};
+        const ends = requests.map((request, at) =>
+          table.submit(request, async (operationId) => {
+            const fault = next[at]?.fault ?? {};
+            // What failed before the kill fails again after it, and dies no more.
+            const { killAt: _, killAtEnd: __, ...survivor } = fault;
+            survivors[operationId] = survivor;
+            await arm(child, { operationId, fault: withMoment(fault, next.length, options) });
+          }),
+        );
+        const signal = await died;
+        const names = next.map(({ name }) => name).join(", ");
+        if (signal !== "SIGKILL") wrong.push(`${names}: the process did not come to all of them, or ended by itself`);
         child = await startChild(world, survivors);
-        wrong.push(...(await judge(subject, world, next, request, await ended)));
+        const rows = await Promise.all(ends);
+        for (const [at, row] of rows.entries()) {
+          const [one, request] = [next[at], requests[at]];
+          if (one && request) wrong.push(...(await judge(subject, world, one, request, row)));
+        }
       }
     } finally {
       child.kill("SIGKILL");
@@ -152,8 +169,27 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
   return (await Promise.all(options.worlds.map(lane))).flat();
 }
 
-function withMoment({ fault }: Case, { longestWorkMilliseconds = 3 }: HarnessOptions): Fault {
-  return { ...fault, killAfterMilliseconds: Math.random() * longestWorkMilliseconds };
+/**
+ * Cases that one death does for: between two pieces of work, and amid one. In the transaction that ends an operation each
+ * dies alone, because it holds what the others need.
+ */
+function deaths(cases: readonly Case[]): (readonly Case[])[] {
+  const between = cases.filter(({ fault: { killAt = "" } }) => /^(?:run|undo) .*:(?:before|after)$/.test(killAt));
+  const amid = cases.filter(({ fault: { killAt = "" } }) => killAt.endsWith(":in"));
+  const alone = cases.filter((one) => !between.includes(one) && !amid.includes(one));
+  return [between, amid, ...alone.map((one) => [one])].filter(({ length }) => length > 0);
+}
+
+/** The signal by which it died; null where it did not, within the time that operations have. */
+async function death(child: ChildProcess): Promise<string | null> {
+  const enough = setTimeout(() => child.kill("SIGTERM"), patienceSeconds * 1_000);
+  const [, signal] = await once(child, "exit");
+  clearTimeout(enough);
+  return signal;
+}
+
+function withMoment(fault: ToChild["fault"], together: number, { longestWorkMilliseconds = 3 }: HarnessOptions) {
+  return { ...fault, together, killAfterMilliseconds: Math.random() * longestWorkMilliseconds };
 }
 
 export interface Table extends AsyncDisposable {
@@ -161,7 +197,7 @@ export interface Table extends AsyncDisposable {
   readonly sealer: Awaited<ReturnType<typeof openSealer>>;
   readonly definitions: OperationDefinitions;
   /** Accepts the operation and resolves with its row when it has ended. */
-  submit(request: OperationRequest, accepted?: (operationId: string) => void): Promise<OperationRow>;
+  submit(request: OperationRequest, accepted?: (operationId: string) => Promise<void> | void): Promise<OperationRow>;
 }
 
 /** What a test needs to accept operations in a world, and to see them end. */
@@ -178,7 +214,7 @@ export async function openTable({ facts, own, services }: World): Promise<Table>
     submit: async (request, accepted) => {
       const { operationId } = await own.database.transaction().execute(async (transaction) => {
         const answer = await accept(transaction, request);
-        accepted?.(answer.operationId);
+        await accepted?.(answer.operationId);
         return answer;
       });
       await wait(operationId, patienceSeconds);
@@ -191,14 +227,17 @@ export async function openTable({ facts, own, services }: World): Promise<Table>
 }
 
 /** A process that runs operations in the world; ready when this resolves. */
-export async function startChild(world: World, fault: ToChild["fault"] = {}): Promise<ChildProcess> {
+export async function startChild(
+  world: World,
+  faults: Readonly<Record<string, ToChild["fault"]>> = {},
+): Promise<ChildProcess> {
   const { module, factory, options } = world.runtime;
   const child = spawn(process.execPath, [join(import.meta.dirname, "../testing/operationsChild.ts")], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: {
       ...process.env,
       WORLD: JSON.stringify(world.facts),
-      FAULT: JSON.stringify(fault),
+      FAULTS: JSON.stringify(faults),
       RUNTIME_MODULE: module,
       RUNTIME_FACTORY: factory,
       RUNTIME_OPTIONS: JSON.stringify(options),
@@ -209,9 +248,16 @@ export async function startChild(world: World, fault: ToChild["fault"] = {}): Pr
   return child;
 }
 
-async function arm(child: ChildProcess, fault: Fault): Promise<void> {
-  const armed = once(child, "message");
-  child.send({ fault } satisfies ToChild);
+async function arm(child: ChildProcess, order: ToChild): Promise<void> {
+  const armed = new Promise<void>((resolve) => {
+    const hear = (message: unknown) => {
+      if (message !== order.operationId) return;
+      child.off("message", hear);
+      resolve();
+    };
+    child.on("message", hear);
+  });
+  child.send(order);
   await armed;
 }
 

@@ -7,7 +7,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Script } from "@sitewright/runtimes/fake/script.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { OperationRow } from "../store/operations.ts";
-import type { Fault } from "../testing/faults.ts";
+import { anyOperation, type Fault } from "../testing/faults.ts";
 import { creatingSite, deletingSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { openTable, type Subject, startChild } from "./crashHarness.ts";
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 async function fill(fault: Fault = {}): Promise<Place> {
-  const place: Place = { child: await startChild(world, fault), restarts: 0, isKept: true, fault };
+  const place: Place = { child: await startChild(world, { [anyOperation]: fault }), restarts: 0, isKept: true, fault };
   places.push(place);
   void keep(place);
   return place;
@@ -48,7 +48,7 @@ async function keep(place: Place): Promise<void> {
   for (;;) {
     await once(place.child, "exit");
     if (!place.isKept) return;
-    place.child = await startChild(world, place.fault);
+    place.child = await startChild(world, { [anyOperation]: place.fault });
     place.restarts++;
   }
 }

@@ -17,9 +17,31 @@ export interface Fault {
   readonly killAt?: Point;
   /** A kill `in` a step comes so long after its beginning. */
   readonly killAfterMilliseconds?: number;
+  /**
+   * So many operations are killed by one SIGKILL: each waits where it is to be killed, or before it begins the work amid
+   * which it is, until all of them are there. Absent: one.
+   */
+  readonly together?: number;
 }
 
+/** Stands for every operation that has no fault of its own. */
+export const anyOperation = "*";
+
 export const plannedFailure = "This was meant to fail.";
+
+let there = 0;
+let everybodyIsThere = Promise.withResolvers<void>();
+
+/** Resolves when as many operations are where they are to be killed as are killed together. */
+function all({ together = 1 }: Fault): Promise<void> {
+  const { promise, resolve } = everybodyIsThere;
+  there += 1;
+  if (there < together) return promise;
+  there = 0;
+  everybodyIsThere = Promise.withResolvers();
+  resolve();
+  return promise;
+}
 
 /** Says what is to go wrong now; asked anew at each point. */
 export type FaultSource = (operationId: string) => Fault | undefined;
@@ -39,15 +61,18 @@ export function withFaults(definition: AnyDefinition, source: FaultSource): AnyD
   }
 
   async function around(operationId: string, name: string, work: () => Promise<void>): Promise<void> {
-    reach(operationId, `${name}:before`);
     const fault = source(operationId);
+    const isKilledAmid = fault?.killAt === `${name}:in`;
+    if (fault?.killAt === `${name}:before` || isKilledAmid) await all(fault);
+    reach(operationId, `${name}:before`);
     const working = work();
-    if (fault?.killAt === `${name}:in`) {
+    if (isKilledAmid) {
       working.catch(() => undefined);
       await delay(fault.killAfterMilliseconds ?? 0);
       process.kill(process.pid, "SIGKILL");
     }
     await working;
+    if (fault?.killAt === `${name}:after`) await all(fault);
     reach(operationId, `${name}:after`);
   }
 

@@ -2,7 +2,8 @@
  * A process that runs operations and can be told to die of one, started by `crashHarness.ts`.
  *
  * Its world comes in `WORLD`, as JSON; the runtime is the export `RUNTIME_FACTORY` of the module `RUNTIME_MODULE`,
- * called with the JSON of `RUNTIME_OPTIONS`. Says `ready` over IPC, and `armed` for each fault it is sent.
+ * called with the JSON of `RUNTIME_OPTIONS`; what is to go wrong in which operation (or in `*`: any), in `FAULTS`. Says `ready` over IPC, and
+ * the operation's id for each fault it is sent.
  */
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
@@ -14,34 +15,38 @@ import { openNotifications } from "../store/notifications.ts";
 import { openDatabase } from "../store/open.ts";
 import { acceptedChannel, endedChannel } from "../store/operations.ts";
 import { silentLog, testPaces } from "./engine.ts";
-import { type Fault, withFaults } from "./faults.ts";
+import { anyOperation, type Fault, withFaults } from "./faults.ts";
 import { servicesOf, type WorldFacts } from "./world.ts";
 
-export type ToChild = { readonly fault: Fault & { readonly killAtEnd?: boolean } };
+export interface ToChild {
+  readonly operationId: string;
+  /** `killAtEnd`: when the operation has ended. */
+  readonly fault: Fault & { readonly killAtEnd?: boolean };
+}
 
-let fault: ToChild["fault"] = {};
+const planned: Readonly<Record<string, ToChild["fault"]>> = JSON.parse(process.env.FAULTS ?? "{}");
+const faults = new Map(Object.entries(planned));
 
 const facts: WorldFacts = JSON.parse(process.env.WORLD ?? "");
 const { database } = openDatabase(facts.databaseUrl);
 const notifications = await openNotifications({ url: facts.databaseUrl, channels: [acceptedChannel, endedChannel] });
-notifications.on(endedChannel, () => {
-  if (fault.killAtEnd) process.kill(process.pid, "SIGKILL");
+const faultOf = (operationId: string) => faults.get(operationId) ?? faults.get(anyOperation);
+notifications.on(endedChannel, (operationId) => {
+  if (faultOf(operationId)?.killAtEnd) process.kill(process.pid, "SIGKILL");
 });
-process.on("message", (message: ToChild) => {
-  fault = message.fault;
-  process.send?.("armed");
+process.on("message", ({ operationId, fault }: ToChild) => {
+  faults.set(operationId, fault);
+  process.send?.(operationId);
 });
 process.on("disconnect", () => process.exit());
 
-const first = process.env.FAULT;
-if (first) fault = JSON.parse(first);
 const definitions = operationDefinitions(servicesOf(facts, database, await makeRuntime()));
 const engine = await startEngine({
   url: facts.databaseUrl,
   database,
   notifications,
   sealer: await openSealer(join(facts.dataFolder, "secrets", "key")),
-  definitions: Object.values(definitions).map((definition) => withFaults(definition, () => fault)),
+  definitions: Object.values(definitions).map((definition) => withFaults(definition, faultOf)),
   log: silentLog,
   paces: testPaces,
   sweepMilliseconds: 100,
