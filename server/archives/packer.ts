@@ -3,14 +3,13 @@
  * A pack counts when it was read back and is, byte for byte, what was written.
  */
 import { randomUUID } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
-import type { PieceBox } from "./pieceBox.ts";
 import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
+import type { PieceMaker } from "./pieceMaker.ts";
 
 export interface Packer {
-  /** Keeps contents that are not kept yet. Gives the names of all of them, in order. */
+  /** Keeps contents that are not kept yet. One call after the other. Gives the names of all of them, in order. */
   keep(contents: readonly Buffer[]): Promise<readonly Buffer[]>;
   /** Resolves when everything is there. Nothing may follow. */
   finish(): Promise<void>;
@@ -23,15 +22,9 @@ export interface Packer {
 export interface PackerOptions {
   readonly blobs: Blobs;
   readonly index: PieceIndex;
-  readonly box: PieceBox;
   /** Of the blob store, for the company's packs. */
   readonly folder: string;
   readonly signal: AbortSignal;
-}
-
-interface Content {
-  readonly content: Buffer;
-  readonly name: Buffer;
 }
 
 const packBytes = 16 << 20;
@@ -42,7 +35,7 @@ export function blobOf(folder: string, pack: string): string {
   return `${folder}/${pack}`;
 }
 
-export function createPacker({ blobs, index, box, folder, signal }: PackerOptions): Packer {
+export function createPacker({ blobs, index, folder, signal }: PackerOptions, maker: PieceMaker): Packer {
   const known = new Set<string>();
   let sealed: Buffer[] = [];
   let pieces: PackedPiece[] = [];
@@ -91,19 +84,7 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
     await Promise.all(writing);
   }
 
-  /** Between two pieces others have their turn: hashing and encrypting one takes milliseconds. */
-  async function nameAll(contents: readonly Buffer[]): Promise<readonly Content[]> {
-    const named: Content[] = [];
-    for (const content of contents) {
-      await nextTurn();
-      named.push({ content, name: box.nameOf(content) });
-    }
-    return named;
-  }
-
-  async function add({ content, name }: Content): Promise<void> {
-    await nextTurn();
-    const piece = box.seal(content, name);
+  async function add(name: Buffer, piece: Buffer): Promise<void> {
     pieces.push({ name, start: bytes, length: piece.length });
     sealed.push(piece);
     bytes += piece.length;
@@ -113,15 +94,19 @@ export function createPacker({ blobs, index, box, folder, signal }: PackerOption
   return {
     keep: async (contents) => {
       signal.throwIfAborted();
-      const named = await nameAll(contents);
-      const names = named.map(({ name }) => name);
+      const names = await maker.name(contents);
       const asked = names.filter((name) => !known.has(keyOf(name)));
       const kept = asked.length === 0 ? known : await index.claim(asked);
-      for (const one of named) {
-        const key = keyOf(one.name);
-        if (known.has(key)) continue;
+      const missing = [...names.entries()].filter(([, name]) => {
+        const key = keyOf(name);
+        const isMissing = !known.has(key) && !kept.has(key);
         known.add(key);
-        if (!kept.has(key)) await add(one);
+        return isMissing;
+      });
+      const sealed = missing.length === 0 ? [] : await maker.seal(missing.map(([place]) => place));
+      for (const [at, piece] of sealed.entries()) {
+        const name = missing[at]?.[1];
+        if (name !== undefined) await add(name, piece);
       }
       return names;
     },

@@ -24,7 +24,14 @@ export class PieceDamaged extends Error {
   override readonly name = "PieceDamaged";
 }
 
+/** A company's. A thread can be given them. */
+export interface PieceKeys {
+  readonly naming: KeyObject;
+  readonly sealing: KeyObject;
+}
+
 export interface PieceBox {
+  readonly keys: PieceKeys;
   /** 32 bytes. */
   nameOf(content: Buffer): Buffer;
   seal(content: Buffer, name: Buffer): Buffer;
@@ -68,12 +75,16 @@ function unpack(packed: Buffer): Buffer {
 
 /** `key` is the installation's: 32 random bytes that are kept elsewhere than the archives. */
 export function makePieceBox(key: Buffer, companyId: string): PieceBox {
-  const naming = derive(key, companyId, "name");
-  const sealing = derive(key, companyId, "seal");
+  return pieceBoxOf({ naming: derive(key, companyId, "name"), sealing: derive(key, companyId, "seal") });
+}
+
+export function pieceBoxOf(keys: PieceKeys): PieceBox {
+  const { naming, sealing } = keys;
   // Where a processor has no instructions for SHA-256, as many that are rented have not, this takes half of its time.
   const nameOf = (content: Buffer) => createHmac("blake2b512", naming).update(content).digest().subarray(0, nameBytes);
 
   return {
+    keys,
     nameOf,
     seal: (content, name) => {
       const nonce = randomBytes(nonceBytes);

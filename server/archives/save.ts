@@ -6,8 +6,9 @@ import { open } from "node:fs/promises";
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { writeManifest } from "./manifest.ts";
 import { createPacker, type Packer, type PackerOptions } from "./packer.ts";
-import { pieceBytes } from "./pieceBox.ts";
+import { type PieceBox, pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PieceIndex } from "./pieceIndex.ts";
+import { openPieceMaker } from "./pieceMaker.ts";
 import { type FoundFile, listTree, placeOf, readable, unknownInode } from "./tree.ts";
 
 export interface Saved {
@@ -21,6 +22,7 @@ export interface Saved {
 }
 
 export interface SaveOptions extends PackerOptions {
+  readonly box: PieceBox;
   /** Of an earlier backup; empty: everything is read. */
   readonly before: ReadonlyMap<string, FileEntry>;
 }
@@ -37,9 +39,13 @@ const manifestTogether = 16;
 export async function save(root: string, options: SaveOptions): Promise<Saved> {
   const { folders, files } = await listTree(root);
   const unchanged = await claimUnchanged(files, options);
-  const packer = createPacker(options);
+  const changed = files.filter(({ path }) => !unchanged.has(path));
+  const maker = openPieceMaker(
+    options.box,
+    changed.reduce((sum, file) => sum + file.bytes, 0),
+  );
+  const packer = createPacker(options, maker);
   try {
-    const changed = files.filter(({ path }) => !unchanged.has(path));
     const read = await saveFiles(root, changed, packer);
     const entries = files.flatMap(({ path }) => unchanged.get(path) ?? read.get(path) ?? []);
     const manifest = await saveManifest({ folders, files: entries }, packer);
@@ -48,6 +54,7 @@ export async function save(root: string, options: SaveOptions): Promise<Saved> {
     return { manifest, files: entries.length, bytes, addedBytes: packer.addedBytes() };
   } finally {
     await packer.settle();
+    await maker.close();
   }
 }
 
