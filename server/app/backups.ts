@@ -4,6 +4,7 @@ import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups.t
 import type { AddManualBackupInput } from "@sitewright/server/operations/addManualBackup.ts";
 import type { RemoveBackupInput } from "@sitewright/server/operations/removeBackup.ts";
 import type { RestoreBackupInput } from "@sitewright/server/operations/restoreBackup.ts";
+import type { BackupList } from "@sitewright/server/store/backupList.ts";
 import { type BackupFacts, backupForOperation } from "@sitewright/server/store/backups.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
@@ -15,10 +16,11 @@ import type { Context } from "./context.ts";
 import { NotFound, Refused } from "./failures.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
-export async function list(context: Context, environmentId: string) {
+/** The same object again where nothing has changed and the list is a long one. */
+export async function list(context: Context, environmentId: string): Promise<BackupList> {
   const found = await context.backupLists.list(environmentId);
   if (!found) throw new NotFound();
-  return { display_name: found.display_name, backups: [...found.backups] };
+  return found;
 }
 
 /** Starts the backup. Gives the operation's id. */

@@ -57,6 +57,19 @@ describe("the list", () => {
     expect(new Date(shown.backups[0].created_at).getFullYear()).toBeGreaterThan(2025);
     expect((await listOf(environment.liveId)).environment.backups).toEqual([]);
   });
+
+  it("is of now each time, however long it is", async () => {
+    const { addBackup, addEnvironment, database } = test.current;
+    const { id } = await addEnvironment(site);
+    for (let count = 0; count < 120; count += 1) await addBackup(id);
+    const before = await listOf(id);
+    expect(await listOf(id)).toEqual(before);
+    const [{ id: newest }] = before.environment.backups;
+    await database.updateTable("backups").set({ note: "Changed" }).where("id", "=", newest).execute();
+    expect((await listOf(id)).environment.backups[0]).toMatchObject({ id: newest, note: "Changed" });
+    await database.updateTable("environments").set({ display_name: "Renamed" }).where("id", "=", id).execute();
+    expect((await listOf(id)).environment).toMatchObject({ display_name: "Renamed", backups: { length: 120 } });
+  });
 });
 
 describe("a manual backup", () => {

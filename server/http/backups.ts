@@ -2,10 +2,11 @@ import * as backups from "@sitewright/server/app/backups.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 export const backupHandlers: HandlersOf<"listBackups" | "addManualBackup" | "removeBackup" | "restoreBackup"> = {
-  listBackups: async (context, { params }) => ({
-    status: 200,
-    body: { environment: await backups.list(context, params.env_id) },
-  }),
+  listBackups: async (context, { params }) => {
+    const list = await backups.list(context, params.env_id);
+    const environment = { display_name: list.display_name, backups: [...list.backups] };
+    return { status: 200, body: { environment }, basis: list };
+  },
   addManualBackup: async (context, { params, body }) =>
     accepted("addManualBackup", await backups.add(context, params.env_id, body)),
   removeBackup: async (context, { params }) =>

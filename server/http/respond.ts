@@ -15,7 +15,11 @@ interface AnyAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly basis?: object;
 }
+
+/** Bodies by what they were made of. */
+const written = new WeakMap<object, string>();
 
 /**
  * A handler whose endpoint is not known to the compiler. The method form lets it stand for every handler:
@@ -74,7 +78,15 @@ async function readAllowed(
 /** Serialises by the allow-list of the endpoint's schema for that status. */
 function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
   reply.code(answer.status);
-  return { status: answer.status, headers: answer.headers ?? {}, body: String(reply.serialize(answer.body)) };
+  return { status: answer.status, headers: answer.headers ?? {}, body: write(reply, answer) };
+}
+
+function write(reply: FastifyReply, { body, basis }: AnyAnswer): string {
+  const known = basis === undefined ? undefined : written.get(basis);
+  if (known !== undefined) return known;
+  const text = String(reply.serialize(body));
+  if (basis !== undefined) written.set(basis, text);
+  return text;
 }
 
 interface OnceOptions {
