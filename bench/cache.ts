@@ -11,7 +11,8 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
-import { makeEdgeClient } from "@sitewright/server/reconcilers/edgeClient.ts";
+import { ask } from "@sitewright/edge/testing/http.ts";
+import type { EdgeUsage } from "@sitewright/edge/usage.ts";
 import { atMost, duration, type Figure } from "./report.ts";
 import { child, messageFrom, processorSeconds, type ServerProcess, startNginx, startNode } from "./serverProcess.ts";
 import { median, timed } from "./statistics.ts";
@@ -112,8 +113,10 @@ function figuresOf(rates: readonly (readonly Rate[])[], bytes: number): Figure[]
 /** A real site: how soon a page is fresh again, and what a crowd at one that is not there costs. */
 async function measureFreshness(installation: Installation, adminSocket: string): Promise<Figure[]> {
   const site = await createSite(installation, { display_name: "Cached", site_title: "Cached" });
-  const edge = makeEdgeClient(adminSocket);
-  const purge = () => edge.purge({ environmentId: site.environmentId, urls: ["/"], subtrees: [] });
+  const tell = (method: string, path: string, body?: string) =>
+    ask({ port: 0 }, path, { socketPath: adminSocket, method, ...(body === undefined ? {} : { body }) });
+  const purge = () =>
+    tell("POST", "/cache/purge", JSON.stringify({ environmentId: site.environmentId, urls: ["/"], subtrees: [] }));
   const visit = async () => {
     const answer = await installation.visit(`${site.address}/`);
     if (answer.status !== 200) throw new Error(`${site.address} answered ${answer.status}`);
@@ -127,9 +130,10 @@ async function measureFreshness(installation: Installation, adminSocket: string)
     });
     waits.push(milliseconds);
   }
-  const requests = async () =>
-    (await edge.usage()).environments.find(({ environmentId }) => environmentId === site.environmentId)?.phpRequests ??
-    0;
+  const requests = async () => {
+    const usage: EdgeUsage = JSON.parse((await tell("GET", "/usage")).body);
+    return usage.environments.find(({ environmentId }) => environmentId === site.environmentId)?.phpRequests ?? 0;
+  };
   await purge();
   const before = await requests();
   await Promise.all(Array.from({ length: crowd }, visit));
