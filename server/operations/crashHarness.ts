@@ -170,13 +170,18 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
 }
 
 /**
- * Cases that one death does for: between two pieces of work, and amid one. In the transaction that ends an operation each
- * dies alone, because it holds what the others need.
+ * Cases that one death does for: between two pieces of work, amid one, and at the end of the transaction that ends an
+ * operation, which dies alone there because it may hold what the others need.
  */
 function deaths(cases: readonly Case[]): (readonly Case[])[] {
-  const between = cases.filter(({ fault: { killAt = "" } }) => /^(?:run|undo) .*:(?:before|after)$/.test(killAt));
-  const amid = cases.filter(({ fault: { killAt = "" } }) => killAt.endsWith(":in"));
-  const alone = cases.filter((one) => !between.includes(one) && !amid.includes(one));
+  const {
+    between = [],
+    amid = [],
+    alone = [],
+  } = Object.groupBy(cases, ({ fault: { killAt = "" } }) => {
+    if (killAt.endsWith(":in")) return "amid";
+    return killAt === "succeed:after" || killAt === "fail:after" ? "alone" : "between";
+  });
   return [between, amid, ...alone.map((one) => [one])].filter(({ length }) => length > 0);
 }
 

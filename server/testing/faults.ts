@@ -33,7 +33,7 @@ let there = 0;
 let everybodyIsThere = Promise.withResolvers<void>();
 
 /** Resolves when as many operations are where they are to be killed as are killed together. */
-function all({ together = 1 }: Fault): Promise<void> {
+export function everybody({ together = 1 }: Fault): Promise<void> {
   const { promise, resolve } = everybodyIsThere;
   there += 1;
   if (there < together) return promise;
@@ -50,9 +50,12 @@ export type FaultSource = (operationId: string) => Fault | undefined;
 export function withFaults(definition: AnyDefinition, source: FaultSource): AnyDefinition {
   const failures = new Map<string, number>();
 
-  function reach(operationId: string, point: Point): void {
+  async function reach(operationId: string, point: Point): Promise<void> {
     const fault = source(operationId);
-    if (fault?.killAt === point) process.kill(process.pid, "SIGKILL");
+    if (fault?.killAt === point) {
+      await everybody(fault);
+      process.kill(process.pid, "SIGKILL");
+    }
     if (fault?.failAt !== point) return;
     const key = `${operationId} ${point}`;
     const count = (failures.get(key) ?? 0) + 1;
@@ -61,19 +64,16 @@ export function withFaults(definition: AnyDefinition, source: FaultSource): AnyD
   }
 
   async function around(operationId: string, name: string, work: () => Promise<void>): Promise<void> {
+    await reach(operationId, `${name}:before`);
     const fault = source(operationId);
-    const isKilledAmid = fault?.killAt === `${name}:in`;
-    if (fault?.killAt === `${name}:before` || isKilledAmid) await all(fault);
-    reach(operationId, `${name}:before`);
-    const working = work();
-    if (isKilledAmid) {
-      working.catch(() => undefined);
+    if (fault?.killAt === `${name}:in`) {
+      await everybody(fault);
+      work().catch(() => undefined);
       await delay(fault.killAfterMilliseconds ?? 0);
       process.kill(process.pid, "SIGKILL");
     }
-    await working;
-    if (fault?.killAt === `${name}:after`) await all(fault);
-    reach(operationId, `${name}:after`);
+    await work();
+    await reach(operationId, `${name}:after`);
   }
 
   function wrap(step: Step<Json>): Step<Json> {
@@ -89,15 +89,15 @@ export function withFaults(definition: AnyDefinition, source: FaultSource): AnyD
     ...definition,
     steps: definition.steps.map(wrap),
     succeeded: async (transaction, context) => {
-      reach(context.operationId, "succeed:before");
+      await reach(context.operationId, "succeed:before");
       const result = await definition.succeeded(transaction, context);
-      reach(context.operationId, "succeed:after");
+      await reach(context.operationId, "succeed:after");
       return result;
     },
     failed: async (transaction, context) => {
-      reach(context.operationId, "fail:before");
+      await reach(context.operationId, "fail:before");
       await definition.failed(transaction, context);
-      reach(context.operationId, "fail:after");
+      await reach(context.operationId, "fail:after");
     },
   };
 }

@@ -15,7 +15,7 @@ import { openNotifications } from "../store/notifications.ts";
 import { openDatabase } from "../store/open.ts";
 import { acceptedChannel, endedChannel } from "../store/operations.ts";
 import { silentLog, testPaces } from "./engine.ts";
-import { anyOperation, type Fault, withFaults } from "./faults.ts";
+import { anyOperation, everybody, type Fault, withFaults } from "./faults.ts";
 import { servicesOf, type WorldFacts } from "./world.ts";
 
 export interface ToChild {
@@ -32,7 +32,8 @@ const { database } = openDatabase(facts.databaseUrl);
 const notifications = await openNotifications({ url: facts.databaseUrl, channels: [acceptedChannel, endedChannel] });
 const faultOf = (operationId: string) => faults.get(operationId) ?? faults.get(anyOperation);
 notifications.on(endedChannel, (operationId) => {
-  if (faultOf(operationId)?.killAtEnd) process.kill(process.pid, "SIGKILL");
+  const fault = faultOf(operationId);
+  if (fault?.killAtEnd) void everybody(fault).then(() => process.kill(process.pid, "SIGKILL"));
 });
 process.on("message", ({ operationId, fault }: ToChild) => {
   faults.set(operationId, fault);
