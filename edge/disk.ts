@@ -15,6 +15,18 @@ export interface Found {
   readonly path: string;
   /** The same as seen from the web root; differs from what was asked for where a link led elsewhere. */
   readonly segments: readonly string[];
+  readonly facts: FileFacts;
+}
+
+/** Another file, or another content, has others. */
+export interface FileFacts {
+  /** In bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970, with their fractions. */
+  readonly modified: number;
+  /** The same of whatever else is known of it, which nobody can set to another time. */
+  readonly changed: number;
+  readonly inode: number;
 }
 
 /** Null where there is nothing, nothing readable, or only a way out. */
@@ -52,9 +64,10 @@ function lookBelow(roots: readonly Root[], segments: readonly string[]): Found |
     const real = realpathSync.native(path.join(base.given, ...(overlay ? segments.slice(1) : segments)));
     const inside = seenFromWebRoot(roots, real);
     if (inside === null) return null;
-    const facts = statSync(real);
-    const kind = facts.isFile() ? "file" : facts.isDirectory() ? "directory" : null;
-    return kind === null ? null : { kind, path: real, segments: inside };
+    const stats = statSync(real);
+    const kind = stats.isFile() ? "file" : stats.isDirectory() ? "directory" : null;
+    const facts = { size: stats.size, modified: stats.mtimeMs, changed: stats.ctimeMs, inode: stats.ino };
+    return kind === null ? null : { kind, path: real, segments: inside, facts };
   } catch {
     // Absent, too long, a loop of links, not ours to read: all the same to a visitor.
     return null;

@@ -12,6 +12,7 @@ import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { Touched } from "./cache/touched.ts";
 import { createCollapse } from "./collapse.ts";
+import { createKeptFiles } from "./keptFiles.ts";
 import { createLogins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
@@ -60,6 +61,7 @@ export interface PageCacheSettings {
   readonly now?: () => number;
 }
 
+const keptFileBytes = 64 << 20;
 const usualPages: PageCacheSettings = { memoryBytes: 64 << 20 };
 
 export interface EdgeTlsOptions {
@@ -95,7 +97,14 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     redirects.keep(table.environments);
     pageCache.keep(table.environments);
   });
-  const served = { collapse: createCollapse(writes), pageCache, turns: createTurns(), traffic: createTraffic() };
+  const keptFiles = createKeptFiles(keptFileBytes);
+  const served = {
+    collapse: createCollapse(writes),
+    pageCache,
+    keptFiles,
+    turns: createTurns(),
+    traffic: createTraffic(),
+  };
   const secure = {
     tlsPort: () => portOrNull(overTls),
     areTogether: (shown: string, asked: string) => certificates?.areTogether(shown, asked) ?? false,

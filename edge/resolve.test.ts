@@ -29,10 +29,12 @@ const files = [
   ".well-known/acme-challenge/token",
 ];
 
+const facts = { size: 1, modified: 1, changed: 1, inode: 1 };
+
 /** A disk with these files and no links. */
 const look: Look = async (segments) => {
   const path = segments.join("/");
-  const found = (kind: "file" | "directory") => ({ kind, path: `/root/${path}`, segments });
+  const found = (kind: "file" | "directory") => ({ kind, path: `/root/${path}`, segments, facts });
   if (files.includes(path)) return found("file");
   return path === "" || files.some((file) => file.startsWith(`${path}/`)) ? found("directory") : null;
 };
@@ -171,7 +173,7 @@ test("a link inside the web root gives its target no new name", async () => {
   const linked = async (target: string, url: string) => {
     const path = readPath(url);
     if (path === null) return "malformed";
-    const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/") };
+    const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/"), facts };
     return (await resolve(path, { multisite: null }, async () => found)).kind;
   };
   expect(await linked("wp-config.php", "/photo.jpg")).toBe("refuse");

@@ -5,13 +5,13 @@
  * means its index, and everything else is WordPress' own `/index.php`. A network of sites in subdirectories
  * has one folder more in front: `/blog/wp-admin/` is `/wp-admin/`, asked for by the site "blog".
  */
-import type { Found, Look } from "./disk.ts";
+import type { FileFacts, Found, Look } from "./disk.ts";
 import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
 import { encodePath, type VisitorPath } from "./path.ts";
 import type { EdgeEnvironment } from "./table.ts";
 
 export type Decision =
-  | { readonly kind: "static"; readonly file: string }
+  | { readonly kind: "static"; readonly file: string; readonly facts: FileFacts }
   | { readonly kind: "php"; readonly script: string; readonly pathInfo: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "refuse" };
@@ -89,7 +89,7 @@ function run(script: readonly string[], found: Found, pathInfo: string): Decisio
 function send(found: Found): Decision {
   const name = found.segments.at(-1) ?? "";
   if (isForbidden(found.segments) || isScriptName(name)) return refuse;
-  return { kind: "static", file: found.path };
+  return { kind: "static", file: found.path, facts: found.facts };
 }
 
 function pathInfo(path: VisitorPath, rest: readonly string[]): string {

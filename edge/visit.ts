@@ -2,6 +2,7 @@
 import type { PageAsk } from "./cache/pageAsk.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { Collapse } from "./collapse.ts";
+import type { KeptFiles } from "./keptFiles.ts";
 import type { Logins } from "./logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { VisitorPath } from "./path.ts";
@@ -55,6 +56,7 @@ export interface EdgeParts {
   readonly writes: Writes;
   readonly collapse: Collapse;
   readonly pageCache: PageCache;
+  readonly keptFiles: KeptFiles;
   readonly turns: Turns;
   readonly traffic: Traffic;
   readonly logins: Logins;

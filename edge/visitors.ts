@@ -138,7 +138,7 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
     case "php":
       return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
     case "static":
-      return sendFile(visit, decision.file);
+      return sendFile(visit, decision, parts.keptFiles);
     case "refuse":
       return sendPage(request, response, "notFound");
     case "redirect": {

@@ -183,6 +183,7 @@ describe("everything is old where", () => {
   test.each([
     ["the site's name is another", "update_option('blogname', 'Another ' . wp_rand());"],
     ["a widget changes", "update_option('widget_text', [wp_rand()]);"],
+    ["a widget of blocks changes", "update_option('widget_block', [wp_rand()]);"],
     ["the theme's settings change", "set_theme_mod('header', wp_rand());"],
     ["another theme is switched to", "switch_theme('twentytwentyfour');"],
     ["a plugin is activated", "do_action('activated_plugin', 'a/a.php', false);"],

@@ -12,8 +12,11 @@ const SITEWRIGHT_MOST_ADDRESSES = 100;
 /** Keys of post metadata that change while somebody only looks, and are shown nowhere. */
 const SITEWRIGHT_QUIET_META = '/^_(?:edit_lock|edit_last|encloseme|pingme|wp_old_slug|wp_old_date|wp_trash_meta_.*|wp_desired_post_slug|oembed_.*)$/';
 
+/** Options of WordPress's own that are seen on pages. */
+const SITEWRIGHT_SEEN_OPTIONS = '/^(?:blogname|blogdescription|home|siteurl|template|stylesheet|permalink_structure|category_base|tag_base|show_on_front|page_on_front|page_for_posts|posts_per_page|sidebars_widgets|widget_.*|theme_mods_.*|active_plugins|site_icon|WPLANG|date_format|time_format|timezone_string|gmt_offset|sticky_posts|thread_comments.*|comments_per_page|page_comments|blog_public)$/';
+
 /** Options that WordPress and others change for themselves. */
-const SITEWRIGHT_QUIET_OPTIONS = '/^_(?:site_)?transient_|^cron$|^rewrite_rules$|lock$|^recently_|^auto_|^doing_cron$|^user_count$|^fresh_site$|^db_|^can_compress_scripts$|^uninstall_plugins$|^nonce_|^auth_|^action_scheduler_|^as_|_queue|_last_|_version$|_log$/';
+const SITEWRIGHT_QUIET_OPTIONS = '/^_(?:site_)?transient_|^cron$|^rewrite_rules$|[._]lock$|^recently_|^auto_|^doing_cron$|^user_count$|^fresh_site$|^db_|^can_compress_scripts$|^uninstall_plugins$|^nonce_|^auth_|^action_scheduler_|^as_|_queue|_last_|_version$|_log$/';
 
 /** Types of posts that are parts of every page. */
 const SITEWRIGHT_PARTS_OF_PAGES = array( 'nav_menu_item', 'wp_navigation', 'wp_template', 'wp_template_part', 'wp_global_styles', 'wp_block', 'custom_css', 'wp_font_face', 'wp_font_family' );
@@ -211,12 +214,14 @@ function sitewright_touch_by_comment( $comment ): void {
  * WordPress's own it is known what is seen.
  */
 function sitewright_touch_by_option( string $name ): void {
-	if ( 1 === preg_match( SITEWRIGHT_QUIET_OPTIONS, $name ) ) {
+	if ( 1 === preg_match( SITEWRIGHT_SEEN_OPTIONS, $name ) ) {
+		sitewright_touch_everything();
 		return;
 	}
-	$is_seen = 1 === preg_match( '/^(?:blogname|blogdescription|home|siteurl|template|stylesheet|permalink_structure|category_base|tag_base|show_on_front|page_on_front|page_for_posts|posts_per_page|sidebars_widgets|widget_.*|theme_mods_.*|active_plugins|site_icon|WPLANG|date_format|time_format|timezone_string|gmt_offset|sticky_posts|thread_comments.*|comments_per_page|page_comments|blog_public)$/', $name );
-	$is_by_somebody = function_exists( 'wp_get_current_user' ) && did_action( 'init' ) > 0 && current_user_can( 'edit_posts' );
-	if ( $is_seen || $is_by_somebody ) {
+	if ( 1 === preg_match( SITEWRIGHT_QUIET_OPTIONS, $name ) || ! function_exists( 'wp_get_current_user' ) ) {
+		return;
+	}
+	if ( did_action( 'init' ) > 0 && current_user_can( 'edit_posts' ) ) {
 		sitewright_touch_everything();
 	}
 }
