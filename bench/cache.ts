@@ -1,8 +1,10 @@
 /**
- * A page that the edge has kept, beside a bare server of Node that sends the same head and bytes, and nginx with the same bytes
- * in a file. The visitors take as much of the machine as the server, so what is compared is how many pages a server sends
+ * A page that the edge has kept, and files, beside a bare server of Node that sends the same head and bytes, and nginx with the
+ * same bytes in a file. The visitors take as much of the machine as the server, so what is compared is how many pages a server sends
  * in a second of processor time.
  */
+
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
@@ -13,100 +15,75 @@ import type { Installation } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
 import type { EdgeUsage } from "@sitewright/edge/usage.ts";
+import { compareRates, type Rate, rateRounds } from "./rates.ts";
 import { atMost, duration, type Figure } from "./report.ts";
-import { child, messageFrom, processorSeconds, type ServerProcess, startNginx, startNode } from "./serverProcess.ts";
+import { type ServerProcess, startNginx, startNode } from "./serverProcess.ts";
 import { median, timed } from "./statistics.ts";
 
-const rounds = 5;
-const roundMilliseconds = 3_000;
 const leastShare = 0.5;
 const crowd = 200;
 const purges = 10;
 
-interface Load {
-  readonly answers: number;
-  readonly failures: number;
-  readonly p99: number;
-}
-
-interface Rate {
-  /** Pages for each second of the server's processor time. */
-  readonly pages: number;
-  readonly p99: number;
-}
-
-function isLoad(said: unknown): said is Load {
-  return typeof said === "object" && said !== null && "answers" in said && "p99" in said;
-}
-
-async function load({ port, pid }: ServerProcess): Promise<Rate> {
-  const before = processorSeconds(pid);
-  const said = await messageFrom(child("cacheClient.ts", [String(port), String(roundMilliseconds)]));
-  if (!isLoad(said) || said.failures > 0)
-    throw new Error(`The visitors were not all answered: ${JSON.stringify(said)}`);
-  return { pages: said.answers / (processorSeconds(pid) - before), p99: said.p99 };
-}
-
-/** The page as browsers get it: compressed, with all its headers. */
-async function keptPage({ port }: ServerProcess): Promise<{ readonly head: string[]; readonly body: Buffer }> {
+/** As browsers get it: compressed, where it is a text, with all its headers. */
+async function sentBy(
+  { port }: ServerProcess,
+  path: string,
+): Promise<{ readonly head: string[]; readonly body: Buffer }> {
   for (;;) {
     const headers = { host: "site.localhost", accept: "text/html", "accept-encoding": "br" };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      get({ host: "127.0.0.1", port, headers, agent: false }, resolve).on("error", reject);
+      get({ host: "127.0.0.1", port, path, headers, agent: false }, resolve).on("error", reject);
     });
     const body = await buffer(response);
-    const ours = new Set(["date", "connection", "keep-alive"]);
-    const head = response.rawHeaders.filter((_, at, all) => !ours.has((all[at - (at % 2)] ?? "").toLowerCase()));
-    if (response.headers["content-encoding"] === "br") return { head, body };
+    const ofConnections = new Set(["date", "connection", "keep-alive"]);
+    const head = response.rawHeaders.filter(
+      (_, at, all) => !ofConnections.has((all[at - (at % 2)] ?? "").toLowerCase()),
+    );
+    if (path.endsWith(".jpg") || response.headers["content-encoding"] === "br") return { head, body };
     await pause(20);
   }
 }
 
-async function measureRates(html: string): Promise<Figure[]> {
+/** What is asked for, and what ours sends of it. */
+interface Asked {
+  readonly name: string;
+  readonly path: string;
+  readonly content: string | Buffer;
+}
+
+async function measureRates({ name, path, content }: Asked): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-page-"));
   const servers: ServerProcess[] = [];
   try {
-    await writeFile(join(folder, "page.html"), html);
-    const ours = await startNode("cacheServer.ts", ["edge", join(folder, "page.html")]);
+    await writeFile(join(folder, "content"), content);
+    const ours = await startNode("cacheServer.ts", ["edge", join(folder, "content"), path]);
     servers.push(ours);
-    const { head, body } = await keptPage(ours);
-    await writeFile(join(folder, "page.br"), body);
-    servers.push(await startNode("cacheServer.ts", ["bare", join(folder, "page.br"), JSON.stringify(head)]));
-    const nginx = await startNginx(
-      { listen: "", server: "root .; index page.br; default_type text/html;" },
-      { "page.br": body },
-    );
+    const { head, body } = await sentBy(ours, path);
+    await writeFile(join(folder, "sent"), body);
+    servers.push(await startNode("cacheServer.ts", ["bare", join(folder, "sent"), path, JSON.stringify(head)]));
+    const server = "root .; index sent; default_type text/html; try_files /sent =404;";
+    const nginx = await startNginx({ listen: "", server }, { sent: body });
     if (nginx !== null) servers.push(nginx);
-    const rates = servers.map((): Rate[] => []);
-    for (let round = 0; round <= rounds; round += 1) {
-      for (const [index, server] of servers.entries()) {
-        const rate = await load(server);
-        // The first round is for warming up.
-        if (round > 0) rates[index]?.push(rate);
-      }
-    }
-    return figuresOf(rates, body.length);
+    return figuresOf(`${name}, ${(body.length / 1_000).toFixed(1)} kB`, await compareRates(servers, path));
   } finally {
     for (const server of servers) await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function figuresOf(rates: readonly (readonly Rate[])[], bytes: number): Figure[] {
-  const pages = rates.map((all) => median(all.map((rate) => rate.pages)));
-  const p99 = rates.map((all) => median(all.map((rate) => rate.p99)));
-  const [ours = 0, bare = 0, nginx] = pages;
-  const [oursP99 = 0, bareP99 = 0] = p99;
-  const others = nginx === undefined ? "" : `; nginx: ${nginx.toFixed(0)} (${((100 * ours) / nginx).toFixed(0)} %)`;
+function figuresOf(name: string, [ours, bare, nginx]: readonly Rate[]): Figure[] {
+  if (ours === undefined || bare === undefined) throw new Error("There are two servers at least");
+  const share = (other: Rate) => `${((100 * ours.answers) / other.answers).toFixed(0)} %`;
+  const others = nginx === undefined ? "" : `; nginx: ${nginx.answers.toFixed(0)} (${share(nginx)})`;
   return [
     {
-      name: `cached page of ${(bytes / 1_000).toFixed(1)} kB, answers a second of processor time, median of ${rounds}`,
-      measured: `${ours.toFixed(0)} (${((100 * ours) / bare).toFixed(0)} %)`,
+      name: `${name}: answers a second of processor time, median of ${rateRounds}`,
+      measured: `${ours.answers.toFixed(0)} (${share(bare)})`,
       target: `≥ ${100 * leastShare} %`,
-      isMet: ours >= leastShare * bare,
-      reference: `bare Node: ${bare.toFixed(0)}${others}`,
+      isMet: ours.answers >= leastShare * bare.answers,
+      reference: `bare Node: ${bare.answers.toFixed(0)}${others}`,
     },
-    atMost("the same, p99 of 50 visitors at once", oursP99, Infinity, `bare Node: ${duration(bareP99)}`),
+    atMost("– p99 of 50 visitors at once", ours.p99, Infinity, `bare Node: ${duration(bare.p99)}`),
   ];
 }
 
@@ -152,5 +129,10 @@ async function measureFreshness(installation: Installation, adminSocket: string)
 export async function measureCache(installation: Installation, adminSocket: string): Promise<Figure[]> {
   const site = await createSite(installation, { display_name: "Typical", site_title: "Typical" });
   const { text } = await installation.visit(`${site.address}/`);
-  return [...(await measureRates(text)), ...(await measureFreshness(installation, adminSocket))];
+  return [
+    ...(await measureRates({ name: "cached page", path: "/", content: text })),
+    ...(await measureRates({ name: "style sheet", path: "/style.css?ver=1", content: text })),
+    ...(await measureRates({ name: "picture from the disk", path: "/cat.jpg", content: randomBytes(1 << 20) })),
+    ...(await measureFreshness(installation, adminSocket)),
+  ];
 }

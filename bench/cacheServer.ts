@@ -1,8 +1,8 @@
 /**
- * A server of one page, in a process of its own: our edge, which keeps it, or a bare server of Node, which sends the same head
- * and bytes. Says its port when it is ready. `cacheServer.ts edge|bare <file with the page> <flat head as JSON>`
+ * A server of one page or file, in a process of its own: our edge, or a bare server of Node, which sends the same head and
+ * bytes. Says its port when it is ready. `cacheServer.ts edge|bare <file with the content> <path> <flat head as JSON>`
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,13 +12,17 @@ import { createFakeUpstream, textAnswer } from "@sitewright/edge/testing/fakeUps
 import { putTable } from "@sitewright/edge/testing/http.ts";
 import { limits, makeEnvironment, tableOf } from "@sitewright/edge/testing/withEdge.ts";
 
-const [kind = "", file = "", head = "[]"] = process.argv.slice(2);
+const [kind = "", file = "", path = "/", head = "[]"] = process.argv.slice(2);
 const page = readFileSync(file);
 
 async function startOurs(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "bench-cache-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const adminSocket = join(folder, "edge.sock");
+  const root = join(folder, "site");
+  mkdirSync(root);
+  const name = path.split("?", 1)[0] ?? "/";
+  if (name !== "/") writeFileSync(join(root, name), page);
   const upstream = createFakeUpstream();
   upstream.answer = () => textAnswer(page.toString(), [["Content-Type", "text/html; charset=UTF-8"]]);
   const edge = await startEdge({
@@ -32,7 +36,7 @@ async function startOurs(): Promise<number> {
     logs: createEnvironmentLogs({ folder: join(folder, "logs") }),
     log: { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error },
   });
-  const environment = makeEnvironment(folder, { overlays: { "wp-includes": folder }, pageCache: { epoch: 1 } });
+  const environment = makeEnvironment(root, { overlays: { "wp-includes": folder }, pageCache: { epoch: 1 } });
   await putTable({ port: edge.port, adminSocket }, tableOf(1, [environment], { "site.localhost": "one" }));
   return edge.port;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
@@ -203,4 +204,20 @@ test("what is being answered when the edge closes is answered whole, and the vis
   body.end("all of it");
   expect((await got).body).toBe("all of it");
   await closed;
+});
+
+test("a page that was kept, and a file's smaller form, are sent by HTTP/2 as by HTTP/1.1", async () => {
+  const { session, tell, environment, upstream } = await start({ "a.css": "a { color: red }".repeat(100) });
+  const environments = [{ ...environment, overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } }];
+  await tell(3, { environments, certificates: [site] });
+  upstream.answer = () => textAnswer("page", [["Content-Type", "text/html"]]);
+  const state = async (headers = {}) => (await ask2(session, "/", headers)).headers["x-cache"];
+  expect(await state()).toBe("MISS");
+  await eventually(async () => expect(await state()).toBe("HIT"));
+  expect(await state({ cookie: ["_ga=1", "cart=2"] })).toBe("BYPASS");
+  expect(await ask2(session, "/", { ":method": "HEAD" })).toMatchObject({ status: 200, body: "" });
+  await eventually(async () => {
+    const got = await ask2(session, "/a.css", { "accept-encoding": "gzip" });
+    expect(got.headers["content-encoding"]).toBe("gzip");
+  });
 });
