@@ -71,7 +71,7 @@ describe("a file", () => {
   });
 
   test("that is large is not kept", async () => {
-    const { get } = await start({ "a.jpg": Buffer.alloc(200_000), "b.js": "x".repeat(2 << 20) }, 10 << 20);
+    const { get } = await start({ "a.jpg": Buffer.alloc(3 << 20), "b.js": "x".repeat(2 << 20) }, 10 << 20);
     expect([await get("a.jpg"), await get("b.js")]).toEqual([null, null]);
   });
 

@@ -38,7 +38,7 @@ export interface KeptFiles {
 }
 
 /** Longer ones are sent from the disk. Texts take less than they seem. */
-const mostBytes = { text: 1 << 20, other: 128 << 10 };
+const mostBytes = { text: 1 << 20, other: 2 << 20 };
 const settledMilliseconds = 2_000;
 /** Shorter texts get no shorter. */
 const worthBytes = 512;
