@@ -54,4 +54,5 @@ test("whoever waits for a thread that is ended hears of it", async () => {
   const rejected = expect(waiting).rejects.toThrow("ended");
   await maker.close();
   await rejected;
+  await expect(maker.name(contents)).rejects.toThrow("ended");
 });

@@ -61,9 +61,12 @@ function makeInPlace(box: PieceBox): PieceMaker {
 function makeBeside(box: PieceBox): PieceMaker {
   const worker = new Worker(new URL("./pieceThread.ts", import.meta.url), { workerData: box.keys });
   let waiting: PromiseWithResolvers<readonly Buffer[]> | null = null;
+  /** Whoever asks after the end hears of it, too. */
+  let end: Error | null = null;
 
   const fail = (cause: unknown) => {
-    waiting?.reject(new Error("The thread that makes pieces of backups ended", { cause }));
+    end ??= new Error("The thread that makes pieces of backups ended", { cause });
+    waiting?.reject(end);
     waiting = null;
   };
   worker.on("error", fail);
@@ -74,6 +77,7 @@ function makeBeside(box: PieceBox): PieceMaker {
   });
 
   function ask(order: PieceOrder): Promise<readonly Buffer[]> {
+    if (end !== null) return Promise.reject(end);
     waiting = Promise.withResolvers();
     worker.postMessage(order);
     return waiting.promise;

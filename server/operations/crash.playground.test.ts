@@ -37,7 +37,7 @@ describe.each(Object.entries(subjects))("%s with real PHP is finished or never h
       const { forward, back } = killCases(operationDefinitions(world.services)[subject.kind]);
       const cases = [...forward, ...back].filter(amidWork);
       expect(cases.length).toBeGreaterThan(3);
-      expect(await runKills(subject, { worlds: [world], longestWorkMilliseconds }, cases)).toEqual([]);
+      expect(await runKills(subject, { worlds: [world], longestWorkMilliseconds, mostTogether: 1 }, cases)).toEqual([]);
     },
     patienceMilliseconds,
   );

@@ -29,8 +29,6 @@ export interface Subject {
   prepare(world: World): Promise<OperationRequest>;
   finished(world: World, request: OperationRequest): Promise<string[]>;
   cleanSlate(world: World, request: OperationRequest): Promise<string[]>;
-  /** Several of them would be in each other's way. Absent: false. */
-  readonly isAlone?: boolean;
   /** Its work is never done twice: it may end badly where it was killed amid that. Absent: false. */
   readonly isAtMostOnce?: boolean;
 }
@@ -38,6 +36,8 @@ export interface Subject {
 export interface HarnessOptions {
   /** Worlds, used side by side; each run of the operation happens in one. */
   readonly worlds: readonly World[];
+  /** How many operations one death is that of. Absent: eight. Where work takes seconds, those that wait would run out of time. */
+  readonly mostTogether?: number;
   /** Kills in the middle of work come up to so long after its beginning. */
   readonly longestWorkMilliseconds?: number;
 }
@@ -131,7 +131,7 @@ export async function runFailures(subject: Subject, world: World, cases: readonl
  * operations: one death is that of several, each of which has waited where its case wants it. Gives what is wrong.
  */
 export async function runKills(subject: Subject, options: HarnessOptions, cases: readonly Case[]): Promise<string[]> {
-  const left = subject.isAlone ? cases.map((one) => [one]) : deaths(cases);
+  const left = deaths(cases, options.mostTogether ?? 8);
   const lane = async (world: World): Promise<string[]> => {
     await using table = await openTable(world);
     let child = await startChild(world);
@@ -173,7 +173,7 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
  * Cases that one death does for: between two pieces of work, amid one, and at the end of the transaction that ends an
  * operation, which dies alone there because it may hold what the others need.
  */
-function deaths(cases: readonly Case[]): (readonly Case[])[] {
+function deaths(cases: readonly Case[], most: number): (readonly Case[])[] {
   const {
     between = [],
     amid = [],
@@ -182,7 +182,12 @@ function deaths(cases: readonly Case[]): (readonly Case[])[] {
     if (killAt.endsWith(":in")) return "amid";
     return killAt === "succeed:after" || killAt === "fail:after" ? "alone" : "between";
   });
-  return [between, amid, ...alone.map((one) => [one])].filter(({ length }) => length > 0);
+  return [...inParts(between, most), ...inParts(amid, most), ...inParts(alone, 1)];
+}
+
+function inParts(cases: readonly Case[], most: number): (readonly Case[])[] {
+  const parts = Math.ceil(cases.length / most);
+  return Array.from({ length: parts }, (_, at) => cases.slice(at * most, (at + 1) * most));
 }
 
 /** The signal by which it died; null where it did not, within the time that operations have. */
