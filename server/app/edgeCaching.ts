@@ -4,11 +4,15 @@ import type { ClearCacheInput } from "@sitewright/server/operations/clearCache.t
 import type { UpdateEdgeCacheStatusInput } from "@sitewright/server/operations/updateEdgeCacheStatus.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { domainsOfEnvironment } from "@sitewright/server/store/domains.ts";
-import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
+import type { EnvironmentFacts } from "@sitewright/server/store/environmentStates.ts";
 import { edgeCachingAsSet, findEdgeCaching } from "@sitewright/server/store/pageCache.ts";
 import type { Static } from "typebox";
 import type { Context } from "./context.ts";
+import { requireEnvironment, startOn } from "./environmentOperations.ts";
 import { NotFound, Refused } from "./failures.ts";
+
+/** Nothing: pages are kept and let go whatever else is done with the environment. */
+const locks: readonly string[] = [];
 
 export async function status(context: Context, environmentId: string) {
   const found = await findEdgeCaching(context.database, environmentId);
@@ -19,41 +23,36 @@ export async function status(context: Context, environmentId: string) {
 /** Gives the operation's id. */
 export function clearAll(context: Context, environmentId: string): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const environment = await find(transaction, environmentId);
+    const environment = await requireEnvironment(transaction, environmentId);
     const input: ClearCacheInput = { environmentId: environment.id, url: null, isSubtree: false };
-    return start(context, transaction, environment, { kind: "clearCache", input, more: {} });
+    return startOn(context, transaction, environment, { kind: "clearCache", input, locks });
   });
 }
 
 /** Gives the operation's id. */
 export function clear(context: Context, wish: Static<typeof EdgeCacheClearing>): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const environment = await find(transaction, wish.environment_id);
+    const environment = await requireEnvironment(transaction, wish.environment_id);
     const url = wish.url === undefined ? null : await ownUrl(transaction, environment, wish.url);
     const input: ClearCacheInput = {
       environmentId: environment.id,
       url,
       isSubtree: wish.clear_subdirectories ?? false,
     };
-    return start(context, transaction, environment, { kind: "clearEdgeCache", input, more: { url: url ?? "/*" } });
+    const names = { url: url ?? "/*" };
+    return startOn(context, transaction, environment, { kind: "clearEdgeCache", input, locks, names });
   });
 }
 
 /** Gives the operation's id. */
 export function setStatus(context: Context, environmentId: string, isEnabled: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const environment = await find(transaction, environmentId);
+    const environment = await requireEnvironment(transaction, environmentId);
     const before = await edgeCachingAsSet(transaction, environment.id);
     const input: UpdateEdgeCacheStatusInput = { environmentId: environment.id, isEnabled, before };
-    const more = { status: isEnabled ? "on" : "off" };
-    return start(context, transaction, environment, { kind: "updateEdgeCacheStatus", input, more });
+    const names = { status: isEnabled ? "on" : "off" };
+    return startOn(context, transaction, environment, { kind: "updateEdgeCacheStatus", input, locks, names });
   });
-}
-
-async function find(transaction: DatabaseTransaction, environmentId: string): Promise<EnvironmentFacts> {
-  const environment = await environmentForOperation(transaction, environmentId);
-  if (!environment) throw new NotFound();
-  return environment;
 }
 
 /** Path and query. Throws `Refused` where the address is none of the environment's. */
@@ -72,35 +71,4 @@ async function ownUrl(transaction: DatabaseTransaction, { id }: EnvironmentFacts
     throw new Refused("not_an_address_of_the_site", `"${name}" is no domain of the environment.`);
   }
   return `${parsed.pathname}${parsed.search}`;
-}
-
-interface Change {
-  readonly kind: "clearCache" | "clearEdgeCache" | "updateEdgeCacheStatus";
-  readonly input: ClearCacheInput | UpdateEdgeCacheStatusInput;
-  readonly more: Readonly<Record<string, string>>;
-}
-
-/** Locks nothing: pages are kept and let go whatever else is done with the environment. */
-async function start(
-  context: Context,
-  transaction: DatabaseTransaction,
-  environment: EnvironmentFacts,
-  { kind, input, more }: Change,
-): Promise<string> {
-  const { operationId } = await context.acceptOperation(transaction, {
-    kind,
-    input,
-    companyId: environment.company_id,
-    siteId: environment.site_id,
-    environmentId: environment.id,
-    locks: [],
-    whenBusy: context.whenBusy,
-    actor: context.actor,
-    activityParameters: {
-      environmentName: environment.display_name,
-      siteName: environment.site_display_name,
-      ...more,
-    },
-  });
-  return operationId;
 }

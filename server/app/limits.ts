@@ -126,25 +126,10 @@ interface Change {
 
 function changeOne(context: Context, environmentId: string, { kind, changes, more }: Change): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const environment = await environmentForOperation(transaction, environmentId);
-    if (!environment) throw new NotFound();
-    const { id } = environment;
-    const { operationId } = await context.acceptOperation(transaction, {
-      kind,
-      companyId: environment.company_id,
-      siteId: environment.site_id,
-      environmentId: id,
-      locks: [id],
-      input: { environmentIds: [id], changes } satisfies ChangeLimitsInput,
-      whenBusy: context.whenBusy,
-      actor: context.actor,
-      activityParameters: {
-        environmentName: environment.display_name,
-        siteName: environment.site_display_name,
-        ...more,
-      },
-    });
-    return operationId;
+    const environment = await requireEnvironment(transaction, environmentId);
+    const locks = [environment.id];
+    const input: ChangeLimitsInput = { environmentIds: locks, changes };
+    return startOn(context, transaction, environment, { kind, input, locks, names: more });
   });
 }
 

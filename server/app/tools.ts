@@ -3,19 +3,18 @@ import { randomInt } from "node:crypto";
 import type { PhpVersionChange } from "@sitewright/contract/tools.ts";
 import type { ModifyPhpVersionInput } from "@sitewright/server/operations/modifyPhpVersion.ts";
 import type { RestartPhpInput } from "@sitewright/server/operations/restartPhp.ts";
-import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import type { Static } from "typebox";
 import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
-import { NotFound, Refused } from "./failures.ts";
+import { requireEnvironment, startOn } from "./environmentOperations.ts";
+import { Refused } from "./failures.ts";
 
 /** Starts the change of version. Gives the operation's id. */
 export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersionChange>): Promise<string> {
   const version = wish.php_version.replace(/^php/, "");
   requireOffered(context, version);
   return context.inTransaction(async (transaction) => {
-    const environment = await find(transaction, wish.environment_id);
+    const environment = await requireEnvironment(transaction, wish.environment_id);
     const isOptOut = wish.is_opt_out_from_automatic_php_update;
     refuseEnded(context, version, isOptOut ?? environment.is_opt_out_from_automatic_php_update);
     const input: ModifyPhpVersionInput = {
@@ -25,16 +24,22 @@ export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersio
       isOptOut: isOptOut ?? null,
       onlyFrom: null,
     };
-    return start(context, transaction, environment, { kind: "modifyPhpVersion", input, more: { phpVersion: version } });
+    const names = { phpVersion: version };
+    return startOn(context, transaction, environment, {
+      kind: "modifyPhpVersion",
+      input,
+      locks: [environment.id],
+      names,
+    });
   });
 }
 
 /** Starts the restart. Gives the operation's id. */
 export function restartPhp(context: Context, environmentId: string): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const environment = await find(transaction, environmentId);
+    const environment = await requireEnvironment(transaction, environmentId);
     const input: RestartPhpInput = { environmentId: environment.id, run: randomInt(1, 2 ** 31) };
-    return start(context, transaction, environment, { kind: "restartPhp", input, more: {} });
+    return startOn(context, transaction, environment, { kind: "restartPhp", input, locks: [environment.id] });
   });
 }
 
@@ -55,40 +60,4 @@ function refuseEnded({ settings }: Context, version: string, isOptOut: boolean):
     `PHP ${version} has come to its end. To have it all the same, send is_opt_out_from_automatic_php_update as true.`,
     { php_version: version },
   );
-}
-
-async function find(transaction: DatabaseTransaction, environmentId: string): Promise<EnvironmentFacts> {
-  const environment = await environmentForOperation(transaction, environmentId);
-  if (!environment) throw new NotFound();
-  return environment;
-}
-
-interface Tool {
-  readonly kind: "modifyPhpVersion" | "restartPhp";
-  readonly input: ModifyPhpVersionInput | RestartPhpInput;
-  readonly more: Readonly<Record<string, string>>;
-}
-
-async function start(
-  context: Context,
-  transaction: DatabaseTransaction,
-  environment: EnvironmentFacts,
-  { kind, input, more }: Tool,
-): Promise<string> {
-  const { operationId } = await context.acceptOperation(transaction, {
-    kind,
-    input,
-    companyId: environment.company_id,
-    siteId: environment.site_id,
-    environmentId: environment.id,
-    locks: [environment.id],
-    whenBusy: context.whenBusy,
-    actor: context.actor,
-    activityParameters: {
-      environmentName: environment.display_name,
-      siteName: environment.site_display_name,
-      ...more,
-    },
-  });
-  return operationId;
 }
