@@ -1,11 +1,11 @@
 /** What environments may take: within which bounds, and what starts a change. */
 import type { LimitsChange, PhpAllocation } from "@sitewright/contract/limits.ts";
 import type { ChangeLimitsInput } from "@sitewright/server/operations/changeLimits.ts";
-import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { findLimits, type LimitsRecord } from "@sitewright/server/store/limits.ts";
 import { siteForOperation } from "@sitewright/server/store/sites.ts";
 import type { Static } from "typebox";
 import type { Context, InstallationLimits } from "./context.ts";
+import { requireEnvironment, startOn } from "./environmentOperations.ts";
 import { NotFound, Refused } from "./failures.ts";
 
 /** WordPress itself does not run with less. */
