@@ -151,6 +151,27 @@ test("what a killed process has left unfinished is removed by the next", async (
   expect([await readdir(join(folder, "one")), await readdir(folder)]).toEqual([[], ["one"]]);
 });
 
+test("where a write can't be marked, it goes on, and nothing that lies there is shown any more", async () => {
+  const { pages, folder, failures } = await start();
+  await put(pages, page("/a"));
+  await writeFile(join(folder, "two"), "no folder");
+  pages.beginWrite("two")();
+  expect(failures.length).toBeGreaterThan(0);
+  expect(await pages.get("one", key("/a"))).toBeNull();
+  pages.purge("one", () => true);
+});
+
+test("a folder that can't be had keeps nobody from starting", async () => {
+  const file = join(await makeFolder(), "file");
+  await writeFile(file, "no folder");
+  const { pages, failures } = await start(join(file, "pages"));
+  await pages.counted();
+  expect(failures.length).toBeGreaterThan(0);
+  pages.put(page("/a"));
+  pages.beginWrite("one")();
+  expect(await pages.get("one", key("/a"))).toBeNull();
+});
+
 test("where the disk takes nothing, pages are not kept, and somebody hears of it", async () => {
   const { pages, folder, failures } = await start();
   await writeFile(join(folder, "one"), "no folder");

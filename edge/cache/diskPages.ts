@@ -5,6 +5,9 @@
  * What was purged must not come back, whenever this process is killed. So files go before a purge is acknowledged; and while
  * something is written to an environment, a mark lies beside its pages: the next process that finds it does not trust them,
  * because this one may have been killed between a change and what WordPress said about it.
+ *
+ * A disk that is full or broken costs pages, and nothing else: where something can't be removed or marked, none of what lies
+ * there is shown any more.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -57,6 +60,8 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
   const writers = new Map<string, number>();
   let bytes = 0;
   let isCounted = false;
+  /** What lies there may be old. */
+  let isLost = false;
   let serial = 0;
 
   const folderOf = (environmentId: string) => join(folder, environmentId);
@@ -78,9 +83,19 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
     known.delete(file);
   }
 
+  /** Does what others rely on. */
+  function surely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      isLost = true;
+      onFailure(error);
+    }
+  }
+
   function drop(file: string): void {
     forget(file);
-    rmSync(file, { force: true });
+    surely(() => rmSync(file, { force: true }));
   }
 
   function dropWhere(isOld: (page: PageFile) => boolean): void {
@@ -95,9 +110,9 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
     serial += 1;
     const gone = join(folder, `.gone-${process.pid}-${Date.now()}-${serial}`);
     if (!existsSync(folderOf(environmentId))) return;
-    renameSync(folderOf(environmentId), gone);
+    surely(() => renameSync(folderOf(environmentId), gone));
     rm(gone, { recursive: true, force: true }).catch(onFailure);
-    if (writers.has(environmentId)) mark(environmentId);
+    if (writers.has(environmentId)) surely(() => mark(environmentId));
   }
 
   function mark(environmentId: string): void {
@@ -154,15 +169,15 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
       note({ environmentId, file, key: head.ask.key, place: head.ask.place, bytes: head.bytes });
   }
 
-  distrust();
+  surely(distrust);
   const counted = count().catch(onFailure);
 
   return {
     put: (page) => {
-      if (mostBytes > 0) write(page).catch(onFailure);
+      if (mostBytes > 0 && !isLost) write(page).catch(onFailure);
     },
     async get(environmentId, key) {
-      const content = await readFile(fileOf(environmentId, key)).catch(() => null);
+      const content = isLost ? null : await readFile(fileOf(environmentId, key)).catch(() => null);
       const page = content === null ? null : readPageFile(content);
       return page?.ask.key === key && page.ask.environmentId === environmentId ? page : null;
     },
@@ -182,13 +197,15 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
     beginWrite(environmentId) {
       const others = writers.get(environmentId) ?? 0;
       writers.set(environmentId, others + 1);
-      if (others === 0) mark(environmentId);
+      if (others === 0) surely(() => mark(environmentId));
+      // The next process would find no mark.
+      if (isLost) dropFolder(environmentId);
       return () => {
         const left = (writers.get(environmentId) ?? 1) - 1;
         writers.set(environmentId, left);
         if (left > 0) return;
         writers.delete(environmentId);
-        rmSync(join(folderOf(environmentId), markName), { force: true });
+        surely(() => rmSync(join(folderOf(environmentId), markName), { force: true }));
       };
     },
     counted: () => counted,
