@@ -48,7 +48,7 @@ interface Waits {
 async function readPages(installation: Installation, site: CreatedSite): Promise<Waits> {
   const waits: number[] = [];
   for (let page = 0; page < pagesPerRound; page += 1) {
-    const { milliseconds, value } = await timed(() => installation.visit(`${site.address}/?page=${page}`));
+    const { milliseconds, value } = await timed(() => installation.visit(`${site.address}/?anew=${page}`));
     if (value.status !== 200) throw new Error(`${site.address} answered ${value.status}`);
     waits.push(milliseconds);
     await delay(pauseMilliseconds);
@@ -121,7 +121,7 @@ async function measureSleeper(installation: Installation): Promise<Figure> {
     const path = "/sites/tools/restart-php";
     await installation.api("POST", path, { environment_id: made.environmentId });
     await delay(3_000);
-    return (await timed(() => installation.visit(`${made.address}/`))).milliseconds;
+    return (await timed(() => installation.visit(`${made.address}/?anew`))).milliseconds;
   };
   const alone: number[] = [];
   for (const name of sleepers) alone.push(await wake(name));
