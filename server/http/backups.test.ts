@@ -64,11 +64,15 @@ describe("the list", () => {
     for (let count = 0; count < 120; count += 1) await addBackup(id);
     const before = await listOf(id);
     expect(await listOf(id)).toEqual(before);
-    const [{ id: newest }] = before.environment.backups;
+    const { backups } = before.environment;
+    const [{ id: newest }] = backups;
     await database.updateTable("backups").set({ note: "Changed" }).where("id", "=", newest).execute();
     expect((await listOf(id)).environment.backups[0]).toMatchObject({ id: newest, note: "Changed" });
     await database.updateTable("environments").set({ display_name: "Renamed" }).where("id", "=", id).execute();
-    expect((await listOf(id)).environment).toMatchObject({ display_name: "Renamed", backups: { length: 120 } });
+    expect((await listOf(id)).environment).toEqual({
+      display_name: "Renamed",
+      backups: [{ ...backups[0], note: "Changed" }, ...backups.slice(1)],
+    });
   });
 });
 
