@@ -6,11 +6,12 @@ import { randomUUID } from "node:crypto";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
-import type { PieceMaker } from "./pieceMaker.ts";
+import type { NamedPiece, NamedPieces, PieceMaker } from "./pieceMaker.ts";
+import type { PieceSource } from "./pieceSource.ts";
 
 export interface Packer {
-  /** Keeps contents that are not kept yet. One call after the other. Gives the names of all of them, in order. */
-  keep(contents: readonly Buffer[]): Promise<readonly Buffer[]>;
+  /** Keeps contents that are not kept yet. Gives all of them, in order; null: the file has vanished. Several may be under way. */
+  keep(sources: readonly PieceSource[]): Promise<readonly (NamedPiece | null)[]>;
   /** Resolves when everything is there. Nothing may follow. */
   finish(): Promise<void>;
   /** Waits for what is being written, whatever becomes of it. Nothing may follow. */
@@ -43,6 +44,8 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
   let addedBytes = 0;
   const writing = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | null = null;
+  /** Of what is under way each looks after the one before it at what is kept. */
+  let claims: Promise<unknown> = Promise.resolve();
 
   async function write(content: Buffer, inside: readonly PackedPiece[]): Promise<void> {
     const pack = randomUUID();
@@ -91,24 +94,38 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
     if (bytes >= packBytes) await flush();
   }
 
+  /** Places of what is to be kept. */
+  async function claim(pieces: NamedPieces["pieces"]): Promise<readonly number[]> {
+    const named = pieces.flatMap((piece, place) =>
+      piece === null || piece.bytes === 0 ? [] : [{ place, name: piece.name, key: keyOf(piece.name) }],
+    );
+    const asked = named.filter(({ key }) => !known.has(key)).map(({ name }) => name);
+    const kept = asked.length === 0 ? known : await index.claim(asked);
+    const missing = named.filter(({ key }) => {
+      const isMissing = !known.has(key) && !kept.has(key);
+      known.add(key);
+      return isMissing;
+    });
+    return missing.map(({ place }) => place);
+  }
+
+  async function keepMissing({ pieces, seal }: NamedPieces, missing: readonly number[]): Promise<void> {
+    for (const [at, piece] of (await seal(missing)).entries()) {
+      const name = pieces[missing[at] ?? -1]?.name;
+      if (name !== undefined) await add(name, piece);
+    }
+  }
+
   return {
-    keep: async (contents) => {
+    keep: async (sources) => {
       signal.throwIfAborted();
-      const names = await maker.name(contents);
-      const asked = names.filter((name) => !known.has(keyOf(name)));
-      const kept = asked.length === 0 ? known : await index.claim(asked);
-      const missing = [...names.entries()].filter(([, name]) => {
-        const key = keyOf(name);
-        const isMissing = !known.has(key) && !kept.has(key);
-        known.add(key);
-        return isMissing;
-      });
-      const sealed = missing.length === 0 ? [] : await maker.seal(missing.map(([place]) => place));
-      for (const [at, piece] of sealed.entries()) {
-        const name = missing[at]?.[1];
-        if (name !== undefined) await add(name, piece);
-      }
-      return names;
+      const claimed = Promise.all([maker.name(sources), claims]).then(
+        async ([named]) => [named, await claim(named.pieces)] as const,
+      );
+      claims = claimed.catch(() => undefined);
+      const [named, missing] = await claimed;
+      await keepMissing(named, missing);
+      return named.pieces;
     },
     finish: async () => {
       await flush();

@@ -40,7 +40,8 @@ export interface PieceBox {
 }
 
 const keyBytes = 32;
-const nameBytes = 32;
+/** Of a name. */
+export const nameBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 /** A site waits for its backup, and most of it is pictures, which get no smaller. */

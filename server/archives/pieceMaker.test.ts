@@ -1,58 +1,103 @@
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makePieceBox } from "./pieceBox.ts";
-import { openPieceMaker } from "./pieceMaker.ts";
+import { type NamedPieces, openPieceMaker } from "./pieceMaker.ts";
+import type { FilePart } from "./pieceSource.ts";
 
 const box = makePieceBox(randomBytes(32), "company");
 const contents = [randomBytes(1 << 20), Buffer.from("words ".repeat(10_000)), Buffer.from("x"), randomBytes(5_000)];
+const named = contents.map((content) => ({ name: box.nameOf(content), bytes: content.length }));
 
-function open(bytes: number) {
-  const maker = openPieceMaker(box, bytes);
-  onTestFinished(() => maker.close());
-  return maker;
+async function fileOf(content: Buffer): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "swpieces-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "file");
+  await writeFile(file, content);
+  return file;
+}
+
+function partOf(file: string, start: number, bytes: number): FilePart {
+  return { file: Buffer.from(file), path: "the file", start, bytes };
+}
+
+async function openedOf({ pieces, seal }: NamedPieces, places: readonly number[]): Promise<readonly Buffer[]> {
+  const sealed = await seal(places);
+  return sealed.map((piece, at) => box.open(piece, pieces[places[at] ?? -1]?.name ?? Buffer.of()));
 }
 
 describe.each([
   ["in this thread, where there is little", 0],
-  ["by a thread of their own, where there is much", 1 << 30],
+  ["by threads of their own, where there is much", 1 << 30],
 ])("pieces are made %s", (_, bytes) => {
+  function open() {
+    const maker = openPieceMaker(box, bytes);
+    onTestFinished(() => maker.close());
+    return maker;
+  }
+
   test("under the names that their contents have", async () => {
-    expect(await open(bytes).name(contents)).toEqual(contents.map((content) => box.nameOf(content)));
+    expect((await open().name(contents)).pieces).toMatchObject(named);
   });
 
   test("so that they can be opened, those that are wanted and in that order", async () => {
-    const maker = open(bytes);
-    const names = await maker.name(contents);
-    const sealed = await maker.seal([3, 0, 1]);
-    const opened = [3, 0, 1].map((place, at) => box.open(sealed[at] ?? Buffer.of(), names[place] ?? Buffer.of()));
-    expect(opened).toEqual([contents[3], contents[0], contents[1]]);
+    const made = await open().name(contents);
+    expect(await openedOf(made, [3, 0, 1])).toEqual([contents[3], contents[0], contents[1]]);
   });
 
   test("of nothing, too", async () => {
-    const maker = open(bytes);
-    expect([await maker.name([]), await maker.seal([])]).toEqual([[], []]);
+    const { pieces, seal } = await open().name([]);
+    expect([pieces, await seal([])]).toEqual([[], []]);
   });
 
-  test("of what was named last", async () => {
-    const maker = open(bytes);
-    await maker.name(contents);
-    const [name = Buffer.of()] = await maker.name([Buffer.from("new")]);
-    const [sealed = Buffer.of()] = await maker.seal([0]);
-    expect(box.open(sealed, name).toString()).toBe("new");
+  test("of several lots that are under way at the same time", async () => {
+    const maker = open();
+    const lots = Array.from({ length: 5 }, (_each, lot) =>
+      contents.map((content) => Buffer.concat([content, Buffer.of(lot)])),
+    );
+    const made = await Promise.all(lots.map((lot) => maker.name(lot)));
+    const opened = await Promise.all(made.toReversed().map((each) => openedOf(each, [0, 1, 2, 3])));
+    expect(opened.toReversed()).toEqual(lots);
+  });
+
+  test("of parts of files, as long as these are", async () => {
+    const content = randomBytes(5_000);
+    const file = await fileOf(content);
+    await truncate(file, 4_000);
+    const made = await open().name([partOf(file, 0, 1_500), partOf(file, 1_500, 3_500), partOf(file, 4_500, 500)]);
+    expect(made.pieces.map((piece) => piece?.bytes)).toEqual([1_500, 2_500, 0]);
+    expect(Buffer.concat(await openedOf(made, [0, 1]))).toEqual(content.subarray(0, 4_000));
+  });
+
+  test("not of a file that has vanished, nor of one that is below another file", async () => {
+    const file = await fileOf(randomBytes(10));
+    const made = await open().name([
+      partOf(`${file}s`, 0, 10),
+      partOf(join(file, "below"), 0, 10),
+      partOf(file, 0, 10),
+    ]);
+    expect(made.pieces.map((piece) => piece?.bytes)).toEqual([undefined, undefined, 10]);
+    expect(await openedOf(made, [2])).toHaveLength(1);
+  });
+
+  test("not of what can't be read: it is said why", async () => {
+    const maker = open();
+    await expect(maker.name([partOf(tmpdir(), 0, 10)])).rejects.toMatchObject({ code: "EISDIR" });
+    expect((await maker.name(contents)).pieces).toMatchObject(named);
   });
 
   test("of nothing that was not named: whoever asks hears of it", async () => {
-    const maker = open(bytes);
-    await maker.name(contents);
-    await expect(maker.seal([4])).rejects.toThrow();
+    const { seal } = await open().name(contents);
+    await expect(seal([4])).rejects.toThrow();
   });
 });
 
 test("whoever waits for a thread that is ended hears of it", async () => {
-  const maker = open(1 << 30);
-  const waiting = maker.name(contents);
-  const rejected = expect(waiting).rejects.toThrow("ended");
+  const maker = openPieceMaker(box, 1 << 30);
+  const waiting = Promise.allSettled([maker.name(contents), maker.name(contents), maker.name(contents)]);
   await maker.close();
-  await rejected;
+  for (const end of await waiting) expect(end).toMatchObject({ status: "rejected", reason: { message: /ended/ } });
   await expect(maker.name(contents)).rejects.toThrow("ended");
 });

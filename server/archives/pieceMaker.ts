@@ -1,29 +1,39 @@
 /**
- * Names and seals pieces of backups. Where there is much to be kept that is done by a thread of its own, because it takes a
- * processor, and this one has the API to answer and files to read meanwhile.
+ * Reads, names and seals pieces of backups. Where there is much to be kept that is done by threads of their own, because it
+ * takes a processor, and this one has the API to answer meanwhile.
  */
+import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import { openPieceThread } from "./openPieceThread.ts";
 import type { PieceBox } from "./pieceBox.ts";
+import { type PieceSource, readSource } from "./pieceSource.ts";
+
+/** A piece as its name says it is. */
+export interface NamedPiece {
+  readonly name: Buffer;
+  /** Of its content. 0: there is nothing to be kept. */
+  readonly bytes: number;
+}
+
+export interface NamedPieces {
+  /** In the order of the sources; null: the file has vanished. */
+  readonly pieces: readonly (NamedPiece | null)[];
+  /** Once: the pieces at these places, sealed, in that order. Then the contents are forgotten. */
+  seal(places: readonly number[]): Promise<readonly Buffer[]>;
+}
 
 export interface PieceMaker {
-  /** Names, in order. The contents are remembered until they are named anew. */
-  name(contents: readonly Buffer[]): Promise<readonly Buffer[]>;
-  /** Of the contents that were named last those at these places, sealed, in that order. */
-  seal(places: readonly number[]): Promise<readonly Buffer[]>;
+  /** Several may be under way. Rejects with `Unreadable`. */
+  name(sources: readonly PieceSource[]): Promise<NamedPieces>;
   /** Whatever is under way is given up. */
   close(): Promise<void>;
 }
 
-/** What the thread is told, and what it answers: names one after the other, or sealed pieces and how long each is. */
-export type PieceOrder = { readonly name: readonly Uint8Array[] } | { readonly seal: readonly number[] };
-export interface MadePieces {
-  readonly bytes: Uint8Array;
-  readonly lengths: readonly number[];
-}
-
 /** To start a thread takes as long as a few megabytes. */
 const worthBytes = 8 << 20;
+const mostThreads = 2;
+/** Files that are read at the same time, because opening one takes longer than reading it. */
+const atOnce = 8;
 
 /** `bytes`: about so much is to be kept. */
 export function openPieceMaker(box: PieceBox, bytes: number): PieceMaker {
@@ -32,8 +42,6 @@ export function openPieceMaker(box: PieceBox, bytes: number): PieceMaker {
 
 /** Between two pieces others have their turn: hashing and encrypting one takes milliseconds. */
 function makeInPlace(box: PieceBox): PieceMaker {
-  let pieces: readonly { readonly content: Buffer; readonly name: Buffer }[] = [];
-
   async function each<From, To>(all: readonly From[], make: (one: From) => To): Promise<To[]> {
     const made: To[] = [];
     for (const one of all) {
@@ -43,59 +51,47 @@ function makeInPlace(box: PieceBox): PieceMaker {
     return made;
   }
 
+  const nameOne = (content: Buffer | null) =>
+    content === null ? null : { content, name: box.nameOf(content), bytes: content.length };
+
   return {
-    name: async (contents) => {
-      pieces = await each(contents, (content) => ({ content, name: box.nameOf(content) }));
-      return pieces.map(({ name }) => name);
+    name: async (sources) => {
+      const contents = await readAll(sources);
+      const pieces = await each(contents, nameOne);
+      return {
+        pieces,
+        seal: (places) =>
+          each(places, (place) => {
+            const piece = pieces[place];
+            if (!piece) throw new RangeError(`Nothing was named at ${place}`);
+            return box.seal(piece.content, piece.name);
+          }),
+      };
     },
-    seal: (places) =>
-      each(places, (place) => {
-        const piece = pieces[place];
-        if (piece === undefined) throw new RangeError(`Nothing was named at ${place}`);
-        return box.seal(piece.content, piece.name);
-      }),
     close: async () => undefined,
   };
 }
 
-function makeBeside(box: PieceBox): PieceMaker {
-  const worker = new Worker(new URL("./pieceThread.ts", import.meta.url), { workerData: box.keys });
-  let waiting: PromiseWithResolvers<readonly Buffer[]> | null = null;
-  /** Whoever asks after the end hears of it, too. */
-  let end: Error | null = null;
-
-  const fail = (cause: unknown) => {
-    end ??= new Error("The thread that makes pieces of backups ended", { cause });
-    waiting?.reject(end);
-    waiting = null;
-  };
-  worker.on("error", fail);
-  worker.on("exit", fail);
-  worker.on("message", ({ bytes, lengths }: MadePieces) => {
-    waiting?.resolve(parts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), lengths));
-    waiting = null;
-  });
-
-  function ask(order: PieceOrder): Promise<readonly Buffer[]> {
-    if (end !== null) return Promise.reject(end);
-    waiting = Promise.withResolvers();
-    worker.postMessage(order);
-    return waiting.promise;
+async function readAll(sources: readonly PieceSource[]): Promise<readonly (Buffer | null)[]> {
+  const contents: (Buffer | null)[] = [];
+  for (let start = 0; start < sources.length; start += atOnce) {
+    contents.push(...(await Promise.all(sources.slice(start, start + atOnce).map(readSource))));
   }
-
-  return {
-    name: (contents) => ask({ name: contents }),
-    seal: (places) => ask({ seal: places }),
-    close: async () => {
-      await worker.terminate();
-    },
-  };
+  return contents;
 }
 
-function parts(bytes: Buffer, lengths: readonly number[]): readonly Buffer[] {
-  let start = 0;
-  return lengths.map((length) => {
-    start += length;
-    return bytes.subarray(start - length, start);
-  });
+/** In turns, so that one names the next while another seals. */
+function makeBeside(box: PieceBox): PieceMaker {
+  const threads = Array.from({ length: Math.min(mostThreads, availableParallelism()) }, () => openPieceThread(box));
+  let turn = 0;
+  return {
+    name: async (sources) => {
+      const thread = threads[turn++ % threads.length];
+      if (thread === undefined) throw new Error("There is no thread");
+      return thread.name(sources);
+    },
+    close: async () => {
+      await Promise.all(threads.map((thread) => thread.close()));
+    },
+  };
 }

@@ -1,37 +1,59 @@
-/** The thread of `pieceMaker.ts`. Its data are the keys of a company's pieces; it does one order at a time. */
+/** A thread that reads, names and seals, one order after the other. Its data are the keys of a company's pieces. */
 import { parentPort, workerData } from "node:worker_threads";
+import { gone, type MadePieces, type PieceOrder, unread } from "./openPieceThread.ts";
 import { pieceBoxOf } from "./pieceBox.ts";
-import type { MadePieces, PieceOrder } from "./pieceMaker.ts";
+import { type PieceSource, readSourceSync } from "./pieceSource.ts";
 
 const box = pieceBoxOf(workerData);
-let pieces: readonly { readonly content: Buffer; readonly name: Buffer }[] = [];
+/** Named and not sealed yet, by the number of their order. */
+const batches = new Map<number, readonly Piece[]>();
 
-function make(order: PieceOrder): readonly Buffer[] {
-  if ("name" in order) {
-    const contents = order.name.map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    pieces = contents.map((content) => ({ content, name: box.nameOf(content) }));
-    return pieces.map(({ name }) => name);
+type Piece = { readonly content: Buffer; readonly name: Buffer } | typeof gone | typeof unread;
+
+function read(source: PieceSource): Piece {
+  try {
+    const content = readSourceSync(source);
+    return content === null ? gone : { content, name: box.nameOf(content) };
+  } catch {
+    return unread;
   }
-  return order.seal.map((place) => {
-    const piece = pieces[place];
-    if (piece === undefined) throw new RangeError(`Nothing was named at ${place}`);
+}
+
+/** Their names; and how long each content is, or why there is none. */
+function nameAll(batch: number, sources: readonly PieceSource[]): MadePieces {
+  const pieces = sources.map(read);
+  batches.set(batch, pieces);
+  const named = pieces.flatMap((piece) => (typeof piece === "number" ? [] : [piece.name]));
+  return {
+    bytes: together(named),
+    lengths: pieces.map((piece) => (typeof piece === "number" ? piece : piece.content.length)),
+  };
+}
+
+/** How long each is when it is sealed. */
+function sealAll(batch: number, places: readonly number[]): MadePieces {
+  const pieces = batches.get(batch);
+  batches.delete(batch);
+  const sealed = places.map((place) => {
+    const piece = pieces?.[place];
+    if (piece === undefined || typeof piece === "number") throw new RangeError(`Nothing was named at ${place}`);
     return box.seal(piece.content, piece.name);
   });
+  return { bytes: together(sealed), lengths: sealed.map(({ length }) => length) };
 }
 
 /** All in one piece of memory, which can be handed over instead of being copied. */
-function together(made: readonly Buffer[]): MadePieces & { readonly bytes: Uint8Array<ArrayBuffer> } {
-  const lengths = made.map(({ length }) => length);
-  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+function together(made: readonly Buffer[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(made.reduce((sum, { length }) => sum + length, 0));
   let start = 0;
   for (const piece of made) {
     bytes.set(piece, start);
     start += piece.length;
   }
-  return { bytes, lengths };
+  return bytes;
 }
 
 parentPort?.on("message", (order: PieceOrder) => {
-  const answer = together(make(order));
+  const answer = "sources" in order ? nameAll(order.batch, order.sources) : sealAll(order.batch, order.places);
   parentPort?.postMessage(answer, [answer.bytes.buffer]);
 });

@@ -2,14 +2,14 @@
  * Keeps a folder. What is kept already is not kept again, whoever brought it; and of what has not changed since the
  * backup before, as far as size, time and the file's number tell, nothing is read.
  */
-import { open } from "node:fs/promises";
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { writeManifest } from "./manifest.ts";
 import { createPacker, type Packer, type PackerOptions } from "./packer.ts";
 import { type PieceBox, pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PieceIndex } from "./pieceIndex.ts";
-import { openPieceMaker } from "./pieceMaker.ts";
-import { type FoundFile, listTree, placeOf, readable, unknownInode } from "./tree.ts";
+import { type NamedPiece, openPieceMaker } from "./pieceMaker.ts";
+import type { FilePart } from "./pieceSource.ts";
+import { type FoundFile, listTree, placeOf, unknownInode } from "./tree.ts";
 
 export interface Saved {
   /** Names of the manifest's pieces, in order. */
@@ -30,8 +30,8 @@ export interface SaveOptions extends PackerOptions {
 /** So much is read before it is looked at which of it is kept already. */
 const togetherBytes = 8 << 20;
 const togetherFiles = 256;
-/** Files that are read at the same time, because opening one takes longer than reading it. */
-const atOnce = 8;
+/** Of these, so many are under way: one is read while another is sealed. */
+const atOnce = 3;
 const claimedTogether = 4_096;
 /** Pieces of the list of files. */
 const manifestTogether = 16;
@@ -95,117 +95,83 @@ async function saveFiles(
   files: readonly FoundFile[],
   packer: Packer,
 ): Promise<ReadonlyMap<string, FileEntry>> {
-  const entries = new Map<string, FileEntry>();
-  let together: { readonly file: FoundFile; readonly content: Buffer }[] = [];
-  let bytes = 0;
-  let keeping = Promise.resolve();
+  const entries = new Map<string, FileEntry & { readonly pieces: Buffer[] }>();
+  const underWay: Promise<void>[] = [];
 
-  /** While these are at work, the next are read. */
-  async function keepTogether(): Promise<void> {
-    const batch = together;
-    [together, bytes] = [[], 0];
-    await keeping;
-    keeping = keepAll(batch);
-    // Whoever waits for it next hears of its failure.
-    keeping.catch(() => undefined);
+  async function keepAll(batch: readonly Part[], before: Promise<void> | undefined): Promise<void> {
+    const pieces = await packer.keep(batch.map(({ source }) => source));
+    // The parts of a file are in order.
+    await before;
+    for (const [at, part] of batch.entries()) note(part, pieces[at] ?? null);
   }
 
-  async function keepAll(batch: typeof together): Promise<void> {
-    const names = await packer.keep(batch.map(({ content }) => content));
-    for (const [at, { file, content }] of batch.entries()) {
-      const [name, entry] = [names[at], entries.get(file.path)];
-      if (name === undefined || entry === undefined) continue;
-      const pieces = [...entry.pieces, name];
-      entries.set(file.path, { ...entry, pieces, bytes: entry.bytes + content.length });
+  /** What follows a part that has become shorter does not count: what is being written to now has no end. */
+  function note({ file, source }: Part, piece: NamedPiece | null): void {
+    const entry = entries.get(file.path) ?? { ...file, bytes: 0, pieces: [] };
+    if (piece === null) entries.delete(file.path);
+    else if (entry.bytes === source.start) {
+      if (piece.bytes > 0) entry.pieces.push(piece.name);
+      entries.set(file.path, { ...entry, bytes: entry.bytes + piece.bytes });
     }
-  }
-
-  async function readAll(): Promise<void> {
-    for (let start = 0; start < files.length; start += atOnce) {
-      const some = files.slice(start, start + atOnce);
-      const contents = await Promise.all(some.map((file) => readSmall(root, file)));
-      for (const [at, file] of some.entries()) {
-        const content = contents[at] ?? null;
-        if (content === "gone") continue;
-        const handle = content === null ? await openFile(root, file) : null;
-        if (content === null && handle === null) continue;
-        entries.set(file.path, { ...file, bytes: 0, pieces: [] });
-        for await (const piece of handle === null ? piecesOf(content) : readLarge(handle, file)) {
-          together.push({ file, content: piece });
-          bytes += piece.length;
-          if (bytes >= togetherBytes || together.length >= togetherFiles) await keepTogether();
-        }
-      }
-    }
-    await keepTogether();
   }
 
   try {
-    await readAll();
+    for (const batch of batchesOf(partsOf(root, files))) {
+      if (underWay.length >= atOnce) await underWay.shift();
+      const keeping = keepAll(batch, underWay.at(-1));
+      // Whoever waits for it hears of its failure.
+      keeping.catch(() => undefined);
+      underWay.push(keeping);
+    }
+    await Promise.all(underWay);
   } finally {
-    await keeping;
+    await Promise.allSettled(underWay);
   }
   return entries;
 }
 
-async function* piecesOf(content: Buffer | null): AsyncGenerator<Buffer> {
-  if (content !== null && content.length > 0) yield content;
+/** A piece's worth of a file, as it was when it was listed. */
+interface Part {
+  readonly file: FoundFile;
+  readonly source: FilePart;
 }
 
-/** Null where it is large. */
-async function readSmall(root: string, file: FoundFile): Promise<Buffer | "gone" | null> {
-  if (file.bytes >= pieceBytes) return null;
-  const handle = await openFile(root, file);
-  if (handle === null) return "gone";
-  try {
-    return await readPiece(handle, 0, file.bytes);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** As long as it was when it was listed, at most: what is being written to now has no end. Closes the file. */
-async function* readLarge(handle: Handle, file: FoundFile): AsyncGenerator<Buffer> {
-  try {
-    for (let start = 0; start < file.bytes; start += pieceBytes) {
-      const wanted = Math.min(pieceBytes, file.bytes - start);
-      const piece = await readPiece(handle, start, wanted);
-      if (piece.length > 0) yield piece;
-      // It has become shorter.
-      if (piece.length < wanted) return;
+function* partsOf(root: string, files: readonly FoundFile[]): Generator<Part> {
+  for (const file of files) {
+    const { path } = file;
+    const place = placeOf(root, path);
+    // An empty one has a part, too: it may have vanished.
+    for (let start = 0; start === 0 || start < file.bytes; start += pieceBytes) {
+      const bytes = Math.min(pieceBytes, file.bytes - start);
+      yield { file, source: { file: place, path, start, bytes } };
     }
-  } finally {
-    await handle.close();
   }
 }
 
-type Handle = Awaited<ReturnType<typeof open>>;
-
-/** Null where it has vanished since it was listed. */
-function openFile(root: string, { path }: FoundFile): Promise<Handle | null> {
-  return readable(path, open(placeOf(root, path), "r"));
-}
-
-/** Shorter where the file has become shorter. */
-async function readPiece(handle: Handle, start: number, length: number): Promise<Buffer> {
-  const content = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(content, filled, length - filled, start + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
+function* batchesOf(parts: Iterable<Part>): Generator<readonly Part[]> {
+  let batch: Part[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    batch.push(part);
+    bytes += part.source.bytes;
+    if (bytes < togetherBytes && batch.length < togetherFiles) continue;
+    yield batch;
+    [batch, bytes] = [[], 0];
   }
-  return content.subarray(0, filled);
+  if (batch.length > 0) yield batch;
 }
 
 async function saveManifest(manifest: Manifest, packer: Packer): Promise<readonly Buffer[]> {
   const names: Buffer[] = [];
   let some: Buffer[] = [];
+  const keepSome = async () => {
+    for (const piece of await packer.keep(some)) if (piece !== null) names.push(piece.name);
+    some = [];
+  };
   for (const piece of writeManifest(manifest)) {
     some.push(piece);
-    if (some.length < manifestTogether) continue;
-    names.push(...(await packer.keep(some)));
-    some = [];
+    if (some.length >= manifestTogether) await keepSome();
   }
-  return [...names, ...(await packer.keep(some))];
+  await keepSome();
+  return names;
 }

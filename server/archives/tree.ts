@@ -22,7 +22,7 @@ export function placeOf(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
 }
 
-function isAbsent(error: unknown): boolean {
+export function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 }
 

@@ -1,0 +1,92 @@
+/** The side of a thread that makes pieces on which somebody waits for them. */
+import { Worker } from "node:worker_threads";
+import { nameBytes, type PieceBox } from "./pieceBox.ts";
+import type { NamedPiece, PieceMaker } from "./pieceMaker.ts";
+import { type PieceSource, readSource } from "./pieceSource.ts";
+
+/** What the thread is told. `batch` is a number of ours. It has sealed a batch once, and forgets it then. */
+export type PieceOrder =
+  | { readonly batch: number; readonly sources: readonly PieceSource[] }
+  | { readonly batch: number; readonly places: readonly number[] };
+
+/** What it answers: names or sealed pieces, one after the other, and lengths. */
+export interface MadePieces {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly lengths: readonly number[];
+}
+
+/** Instead of a length: the file has vanished, or can't be read. */
+export const gone = -1;
+export const unread = -2;
+
+/** Orders are carried out and answered one after the other. */
+export function openPieceThread(box: PieceBox): PieceMaker {
+  const worker = new Worker(new URL("./pieceThread.ts", import.meta.url), { workerData: box.keys });
+  const waiting: PromiseWithResolvers<MadePieces>[] = [];
+  let batches = 0;
+  /** Whoever asks after the end hears of it, too. */
+  let end: Error | null = null;
+
+  const fail = (cause: unknown) => {
+    end ??= new Error("The thread that makes pieces of backups ended", { cause });
+    for (const { reject } of waiting.splice(0)) reject(end);
+  };
+  worker.on("error", fail);
+  worker.on("exit", fail);
+  worker.on("message", (made: MadePieces) => waiting.shift()?.resolve(made));
+
+  function ask(order: PieceOrder): Promise<MadePieces> {
+    if (end !== null) return Promise.reject(end);
+    const asked = Promise.withResolvers<MadePieces>();
+    waiting.push(asked);
+    worker.postMessage(order);
+    return asked.promise;
+  }
+
+  const maker: PieceMaker = {
+    name: async (sources) => {
+      const batch = batches++;
+      const { bytes, lengths } = await ask({ batch, sources });
+      if (lengths.includes(unread)) {
+        await ask({ batch, places: [] });
+        return maker.name(await readUnread(sources, lengths));
+      }
+      const names = namesIn(bytes);
+      return {
+        pieces: lengths.map((length) => pieceOf(length, names)),
+        seal: async (places) => partsOf(await ask({ batch, places })),
+      };
+    },
+    close: async () => {
+      await worker.terminate();
+    },
+  };
+  return maker;
+}
+
+/** What is wrong with a file is said where it can be said in full; what was wrong for a moment only does no harm. */
+function readUnread(sources: readonly PieceSource[], lengths: readonly number[]): Promise<readonly PieceSource[]> {
+  const read = async (source: PieceSource, at: number) =>
+    lengths[at] === unread ? ((await readSource(source)) ?? source) : source;
+  return Promise.all(sources.map(read));
+}
+
+function* namesIn(bytes: Uint8Array<ArrayBuffer>): Generator<Buffer, undefined> {
+  for (let start = 0; start < bytes.length; start += nameBytes) yield Buffer.from(bytes.buffer, start, nameBytes);
+}
+
+/** The names are those of the pieces that there are, in order. */
+function pieceOf(bytes: number, names: Iterator<Buffer, undefined>): NamedPiece | null {
+  if (bytes === gone) return null;
+  const { value } = names.next();
+  if (value === undefined) throw new Error("The thread that makes pieces of backups named too few");
+  return { name: value, bytes };
+}
+
+function partsOf({ bytes, lengths }: MadePieces): readonly Buffer[] {
+  let start = 0;
+  return lengths.map((length) => {
+    start += length;
+    return Buffer.from(bytes.buffer, start - length, length);
+  });
+}
