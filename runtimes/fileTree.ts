@@ -37,20 +37,24 @@ export async function listFiles(root: string, shared: readonly string[]): Promis
   return list("");
 }
 
+/** Of so many files at the same time it is asked how large they are, because one after the other takes three times as long. */
+const atOnce = 32;
+
 /** The sizes of all files below the folder; what vanishes meanwhile has none. */
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => path.join(folder, name));
   let bytes = 0;
-  for (const entry of entries) {
-    const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) bytes += await bytesIn(place);
-    else if (entry.isFile())
-      bytes += await lstat(place).then(
-        ({ size }) => size,
-        () => 0,
-      );
+  for (let start = 0; start < files.length; start += atOnce) {
+    for (const size of await Promise.all(files.slice(start, start + atOnce).map(sizeOf))) bytes += size;
   }
+  for (const entry of entries) if (entry.isDirectory()) bytes += await bytesIn(path.join(folder, entry.name));
   return bytes;
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const facts = await lstat(file).catch(() => null);
+  return facts?.size ?? 0;
 }
 
 export async function diskUse(release: Release): Promise<DiskUse> {

@@ -120,13 +120,17 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     return [...needed].filter(([pack, { bytes }]) => there.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
   }
 
-  /** Packs that what is being kept can't rely on: lost, not there, or not as they were written. */
-  async function findBad(backup: ArchivedBackup, reading: Reading, options: LoadOptions & { readonly since: Date }) {
+  /** Packs that what was kept can't rely on: lost, or not there. */
+  async function findLost(backup: ArchivedBackup, options: LoadOptions): Promise<readonly string[]> {
     const missing = new Set(await findMissing(backup, options.signal));
     const needed = [...(await options.index.neededPacks())];
-    const lost = needed.filter(([pack, { isLost }]) => isLost || missing.has(pack)).map(([pack]) => pack);
-    const rest = new Map(needed.filter(([pack]) => !lost.includes(pack)));
-    return [...lost, ...(await readAgain(rest, reading, options))];
+    return needed.filter(([pack, { isLost }]) => isLost || missing.has(pack)).map(([pack]) => pack);
+  }
+
+  /** Those of the packs that are taken over that are not as they were written. */
+  async function findDamaged(reading: Reading, options: LoadOptions & { readonly since: Date }) {
+    const needed = [...(await options.index.neededPacks())].filter(([, { isLost }]) => !isLost);
+    return readAgain(new Map(needed), reading, options);
   }
 
   async function saveWhole(
@@ -140,9 +144,13 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     const files = await filesOf(before, options.signal);
     let addedBytes = 0;
     for (let tries = 0; tries < mostTries; tries += 1) {
-      const saved = await save(folder, { ...options, before: files });
+      let damaged: readonly string[] = [];
+      const whenClaimed = async () => {
+        damaged = await findDamaged(reading, { ...options, since });
+      };
+      const saved = await save(folder, { ...options, before: files, whenClaimed });
       addedBytes += saved.addedBytes;
-      const bad = await findBad(backup, reading, { ...options, since });
+      const bad = [...new Set([...damaged, ...(await findLost(backup, options))])];
       if (bad.length === 0) return { ...saved, addedBytes };
       // What earlier backups needed was taken from the store, or has rotted there. This one is made without it.
       await options.index.markLost(bad);

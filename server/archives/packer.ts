@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
+import { pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
 import type { NamedPiece, NamedPieces, PieceMaker } from "./pieceMaker.ts";
 import type { PieceSource } from "./pieceSource.ts";
@@ -29,6 +30,8 @@ export interface PackerOptions {
 }
 
 const packBytes = 16 << 20;
+/** The last piece may go beyond that; none is much longer than what is in it. */
+const memoryBytes = packBytes + 2 * pieceBytes;
 /** Packs on their way: until one is safely on a disk takes much longer than to fill the next. */
 const atOnce = 4;
 
@@ -38,11 +41,14 @@ export function blobOf(folder: string, pack: string): string {
 
 export function createPacker({ blobs, index, folder, signal }: PackerOptions, maker: PieceMaker): Packer {
   const known = new Set<string>();
-  let sealed: Buffer[] = [];
+  /** The pack that is being filled. */
+  let memory: Buffer | null = null;
   let pieces: PackedPiece[] = [];
   let bytes = 0;
   let addedBytes = 0;
   const writing = new Set<Promise<void>>();
+  /** Of packs that were written: new memory for each would have this thread look for what is not used any more. */
+  const unused: Buffer[] = [];
   let failure: { readonly error: unknown } | null = null;
   /** Of what is under way each looks after the one before it at what is kept. */
   let claims: Promise<unknown> = Promise.resolve();
@@ -65,13 +71,14 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
   }
 
   async function flush(): Promise<void> {
-    if (pieces.length === 0) return;
-    const [content, inside] = [Buffer.concat(sealed), pieces];
-    [sealed, pieces, bytes] = [[], [], 0];
+    if (memory === null) return;
+    const [full, content, inside] = [memory, memory.subarray(0, bytes), pieces];
+    [memory, pieces, bytes] = [null, [], 0];
     while (writing.size >= atOnce) await Promise.race(writing);
     throwFailure();
     // Whoever flushes next, or finishes, hears of a failure.
     const one = write(content, inside)
+      .then(() => void unused.push(full))
       .catch((error: unknown) => {
         failure ??= { error };
       })
@@ -88,8 +95,9 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
   }
 
   async function add(name: Buffer, piece: Buffer): Promise<void> {
+    memory ??= unused.pop() ?? Buffer.allocUnsafe(memoryBytes);
     pieces.push({ name, start: bytes, length: piece.length });
-    sealed.push(piece);
+    piece.copy(memory, bytes);
     bytes += piece.length;
     if (bytes >= packBytes) await flush();
   }

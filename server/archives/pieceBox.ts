@@ -35,6 +35,8 @@ export interface PieceBox {
   /** 32 bytes. */
   nameOf(content: Buffer): Buffer;
   seal(content: Buffer, name: Buffer): Buffer;
+  /** The same before it is put together. */
+  sealInParts(content: Buffer, name: Buffer): readonly Buffer[];
   /** Throws `PieceDamaged` where a single bit is another one than when it was sealed under this name. */
   open(sealed: Buffer, name: Buffer): Buffer;
 }
@@ -84,15 +86,18 @@ export function pieceBoxOf(keys: PieceKeys): PieceBox {
   // Where a processor has no instructions for SHA-256, as many that are rented have not, this takes half of its time.
   const nameOf = (content: Buffer) => createHmac("blake2b512", naming).update(content).digest().subarray(0, nameBytes);
 
+  function sealInParts(content: Buffer, name: Buffer): readonly Buffer[] {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv("aes-256-gcm", sealing, nonce).setAAD(name);
+    const body = [...pack(content).map((part) => cipher.update(part)), cipher.final()];
+    return [nonce, cipher.getAuthTag(), ...body];
+  }
+
   return {
     keys,
     nameOf,
-    seal: (content, name) => {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv("aes-256-gcm", sealing, nonce).setAAD(name);
-      const body = [...pack(content).map((part) => cipher.update(part)), cipher.final()];
-      return Buffer.concat([nonce, cipher.getAuthTag(), ...body]);
-    },
+    seal: (content, name) => Buffer.concat(sealInParts(content, name)),
+    sealInParts,
     open: (sealed, name) => {
       try {
         const nonce = sealed.subarray(0, nonceBytes);

@@ -42,13 +42,16 @@ async function readPart(handle: FileHandle, { start, bytes }: FilePart): Promise
   return content.subarray(0, filled);
 }
 
-/** The same for a thread that has nothing else to do. Throws what the system says. */
-export function readSourceSync(source: PieceSource): Buffer | null {
+/**
+ * The same for a thread that has nothing else to do. What it reads of a file lies in `memory`, which is as long as the part is.
+ * Throws what the system says.
+ */
+export function readSourceSync(source: PieceSource, memory: Buffer): Buffer | null {
   if (source instanceof Uint8Array) return inPlace(source);
   const opened = openSyncIfThere(inPlace(source.file));
   if (opened === null) return null;
   try {
-    return readPartSync(opened, source);
+    return readPartSync(opened, source, memory);
   } finally {
     closeSync(opened);
   }
@@ -63,13 +66,17 @@ function openSyncIfThere(file: Buffer): number | null {
   }
 }
 
-function readPartSync(file: number, { start, bytes }: FilePart): Buffer {
-  const content = Buffer.allocUnsafe(bytes);
+function readPartSync(file: number, { start, bytes }: FilePart, memory: Buffer): Buffer {
   let filled = 0;
   while (filled < bytes) {
-    const more = readSync(file, content, filled, bytes - filled, start + filled);
+    const more = readSync(file, memory, filled, bytes - filled, start + filled);
     if (more === 0) break;
     filled += more;
   }
-  return content.subarray(0, filled);
+  return memory.subarray(0, filled);
+}
+
+/** How much of it is to be read. */
+export function bytesToRead(source: PieceSource): number {
+  return source instanceof Uint8Array ? 0 : source.bytes;
 }

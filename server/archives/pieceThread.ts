@@ -1,18 +1,32 @@
-/** A thread that reads, names and seals, one order after the other. Its data are the keys of a company's pieces. */
+/**
+ * A thread that reads, names and seals, one order after the other. Its data are the keys of a company's pieces. It reads into
+ * the same memory again and again: new memory for everything would have it, and others, look for what is not used any more.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { gone, type MadePieces, type PieceOrder, unread } from "./openPieceThread.ts";
 import { pieceBoxOf } from "./pieceBox.ts";
-import { type PieceSource, readSourceSync } from "./pieceSource.ts";
-
-const box = pieceBoxOf(workerData);
-/** Named and not sealed yet, by the number of their order. */
-const batches = new Map<number, readonly Piece[]>();
+import { bytesToRead, type PieceSource, readSourceSync } from "./pieceSource.ts";
 
 type Piece = { readonly content: Buffer; readonly name: Buffer } | typeof gone | typeof unread;
 
-function read(source: PieceSource): Piece {
+interface Batch {
+  readonly memory: ArrayBuffer;
+  readonly pieces: readonly Piece[];
+}
+
+const box = pieceBoxOf(workerData);
+/** Named and not sealed yet, by the number of their order. */
+const batches = new Map<number, Batch>();
+const unused: ArrayBuffer[] = [];
+
+function memoryOf(bytes: number): ArrayBuffer {
+  const memory = unused.pop();
+  return memory !== undefined && memory.byteLength >= bytes ? memory : new ArrayBuffer(bytes);
+}
+
+function read(source: PieceSource, memory: Buffer): Piece {
   try {
-    const content = readSourceSync(source);
+    const content = readSourceSync(source, memory);
     return content === null ? gone : { content, name: box.nameOf(content) };
   } catch {
     return unread;
@@ -21,36 +35,43 @@ function read(source: PieceSource): Piece {
 
 /** Their names; and how long each content is, or why there is none. */
 function nameAll(batch: number, sources: readonly PieceSource[]): MadePieces {
-  const pieces = sources.map(read);
-  batches.set(batch, pieces);
-  const named = pieces.flatMap((piece) => (typeof piece === "number" ? [] : [piece.name]));
-  return {
-    bytes: together(named),
-    lengths: pieces.map((piece) => (typeof piece === "number" ? piece : piece.content.length)),
-  };
+  const memory = memoryOf(sources.reduce((sum, source) => sum + bytesToRead(source), 0));
+  let used = 0;
+  const pieces = sources.map((source) => {
+    const bytes = bytesToRead(source);
+    used += bytes;
+    return read(source, Buffer.from(memory, used - bytes, bytes));
+  });
+  batches.set(batch, { memory, pieces });
+  const named = pieces.flatMap((piece) => (typeof piece === "number" ? [] : [[piece.name]]));
+  const lengths = pieces.map((piece) => (typeof piece === "number" ? piece : piece.content.length));
+  return { ...together(named), lengths };
 }
 
 /** How long each is when it is sealed. */
-function sealAll(batch: number, places: readonly number[]): MadePieces {
-  const pieces = batches.get(batch);
-  batches.delete(batch);
+function sealAll(number: number, places: readonly number[]): MadePieces {
+  const batch = batches.get(number);
+  if (batch === undefined) throw new RangeError(`Nothing was named as ${number}`);
+  batches.delete(number);
   const sealed = places.map((place) => {
-    const piece = pieces?.[place];
+    const piece = batch.pieces[place];
     if (piece === undefined || typeof piece === "number") throw new RangeError(`Nothing was named at ${place}`);
-    return box.seal(piece.content, piece.name);
+    return box.sealInParts(piece.content, piece.name);
   });
-  return { bytes: together(sealed), lengths: sealed.map(({ length }) => length) };
+  unused.push(batch.memory);
+  return together(sealed);
 }
 
 /** All in one piece of memory, which can be handed over instead of being copied. */
-function together(made: readonly Buffer[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(made.reduce((sum, { length }) => sum + length, 0));
+function together(made: readonly (readonly Buffer[])[]): MadePieces {
+  const lengths = made.map((parts) => parts.reduce((sum, { length }) => sum + length, 0));
+  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
   let start = 0;
-  for (const piece of made) {
-    bytes.set(piece, start);
-    start += piece.length;
+  for (const part of made.flat()) {
+    bytes.set(part, start);
+    start += part.length;
   }
-  return bytes;
+  return { bytes, lengths };
 }
 
 parentPort?.on("message", (order: PieceOrder) => {

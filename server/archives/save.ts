@@ -25,6 +25,8 @@ export interface SaveOptions extends PackerOptions {
   readonly box: PieceBox;
   /** Of an earlier backup; empty: everything is read. */
   readonly before: ReadonlyMap<string, FileEntry>;
+  /** Done when it is known what is taken over, while the rest is still being written. */
+  readonly whenClaimed?: () => Promise<void>;
 }
 
 /** So much is read before it is looked at which of it is kept already. */
@@ -49,13 +51,18 @@ export async function save(root: string, options: SaveOptions): Promise<Saved> {
     const read = await saveFiles(root, changed, packer);
     const entries = files.flatMap(({ path }) => unchanged.get(path) ?? read.get(path) ?? []);
     const manifest = await saveManifest({ folders, files: entries }, packer);
-    await packer.finish();
+    await finish(packer, options);
     const bytes = entries.reduce((sum, file) => sum + file.bytes, 0);
     return { manifest, files: entries.length, bytes, addedBytes: packer.addedBytes() };
   } finally {
     await packer.settle();
     await maker.close();
   }
+}
+
+async function finish(packer: Packer, { whenClaimed }: SaveOptions): Promise<void> {
+  const ends = await Promise.allSettled([packer.finish(), whenClaimed?.()]);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 /** Entries by path, whose pieces are all kept. */
