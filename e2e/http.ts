@@ -1,5 +1,5 @@
 /** One HTTP request, with what `fetch` does not allow: a chosen Host header, and names below `localhost`. */
-import { type IncomingHttpHeaders, request } from "node:http";
+import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import { text } from "node:stream/consumers";
 
 export interface Answer {
@@ -14,6 +14,8 @@ export interface Sent {
   readonly key?: string;
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Keeps connections; without one each request has its own. */
+  readonly agent?: Agent;
 }
 
 /** Sends a request to this machine, whatever name the address has; follows no redirects. */
@@ -28,7 +30,14 @@ export function send(method: string, address: string, sent: Sent = {}): Promise<
   }
   return new Promise((resolve, reject) => {
     const outgoing = request(
-      { host: "127.0.0.1", port: url.port, path: url.pathname + url.search, method, headers, agent: false },
+      {
+        host: "127.0.0.1",
+        port: url.port,
+        path: url.pathname + url.search,
+        method,
+        headers,
+        agent: sent.agent ?? false,
+      },
       (incoming) => {
         text(incoming).then(
           (received) => resolve(answer(incoming.statusCode ?? 0, incoming.headers, received)),

@@ -18,7 +18,8 @@ import { isSameHash } from "./token.ts";
 export interface FinishedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Bytes where they are sent again and again. */
+  readonly body: string | Buffer;
 }
 
 export interface OnceRequest {
@@ -50,7 +51,11 @@ export function answerOnce(
     if (stored) return { ...repeat(stored, hash, secret), isRepeated: true };
     const answer = await attempt(transaction, work);
     const { status, headers, body } = answer;
-    await storeAnswer(transaction, request.apiKeyId, request.key, { status, headers, body: seal(body, secret) });
+    await storeAnswer(transaction, request.apiKeyId, request.key, {
+      status,
+      headers,
+      body: seal(String(body), secret),
+    });
     return { ...answer, isRepeated: false };
   });
 }

@@ -18,8 +18,8 @@ interface AnyAnswer {
   readonly basis?: object;
 }
 
-/** Bodies by what they were made of. */
-const written = new WeakMap<object, string>();
+/** Bodies by what they were made of. As bytes: a text of that length would be made into new ones for each answer. */
+const written = new WeakMap<object, Buffer>();
 
 /**
  * A handler whose endpoint is not known to the compiler. The method form lets it stand for every handler:
@@ -81,12 +81,14 @@ function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
   return { status: answer.status, headers: answer.headers ?? {}, body: write(reply, answer) };
 }
 
-function write(reply: FastifyReply, { body, basis }: AnyAnswer): string {
+function write(reply: FastifyReply, { body, basis }: AnyAnswer): string | Buffer {
   const known = basis === undefined ? undefined : written.get(basis);
   if (known !== undefined) return known;
   const text = String(reply.serialize(body));
-  if (basis !== undefined) written.set(basis, text);
-  return text;
+  if (basis === undefined) return text;
+  const bytes = Buffer.from(text);
+  written.set(basis, bytes);
+  return bytes;
 }
 
 interface OnceOptions {

@@ -82,7 +82,7 @@ const shown = "e.id = $1 and e.state <> 'adding'";
 
 /** Of `b`. A row that is written again has another `xmin`. */
 const version =
-  "concat(count(b.id), ' ', sum(hashint8extended(b.id, b.xmin::text::bigint)), ' ', e.display_name) as version";
+  "concat(count(b.id), ' ', bit_xor(hash_record_extended(row(b.id, b.xmin), 0)), ' ', e.display_name) as version";
 
 const versionQuery = `
   select ${version}
