@@ -19,7 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   runtimes: [],
   "server/store": ["contract"],
   "server/archives": ["contract"],
-  "server/domains": [],
+  "server/domains": ["dns"],
   "server/logs": [],
   "server/mail": ["server", "runtimes"],
   "server/certificates": ["server"],

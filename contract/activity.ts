@@ -50,6 +50,8 @@ export const activityTypes = [
   "createDnsRecord",
   "updateDnsRecord",
   "deleteDnsRecord",
+  "restoreZoneVersion",
+  "importZoneFile",
   "verifyDomain",
   "releaseDomain",
   "setForceHttps",

@@ -47,6 +47,14 @@ import { getUsage } from "./usage.ts";
 import { validateKey } from "./validate.ts";
 import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./wordpressUsers.ts";
 import { runWpCli } from "./wpCli.ts";
+import {
+  compareZoneVersions,
+  exportZoneFile,
+  getZoneVersion,
+  importZoneFile,
+  listZoneVersions,
+  restoreZoneVersion,
+} from "./zones.ts";
 
 export const endpoints = {
   listSites,
@@ -92,6 +100,12 @@ export const endpoints = {
   createDnsRecord,
   updateDnsRecord,
   deleteDnsRecord,
+  listZoneVersions,
+  getZoneVersion,
+  compareZoneVersions,
+  restoreZoneVersion,
+  exportZoneFile,
+  importZoneFile,
   listDomains,
   listSiteDomains,
   addDomain,

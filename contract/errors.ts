@@ -84,6 +84,7 @@ export const refusalReasons = {
   dns_record_missing: "The name has no such records.",
   dns_record_empty: "Nothing would be left of the record set; it is deleted as a whole.",
   dns_record_unservable: "A name or a value is none of that type, or does not go with the other records of the zone.",
+  zone_file_unreadable: "The text is no zone file, or has something in it that is not taken; `line` says where.",
   outside_the_domain: "The name of the record does not lie within the domain.",
   no_zone: "The domain has no zone here: it is one from the installation.",
   zone_of_another: "The records of somebody who has proven the domain, or came first, are served.",

@@ -166,6 +166,16 @@ export const operationKinds = {
     message: "Deleting domain DNS record in progress",
     category: "providerDns",
   },
+  restoreZoneVersion: {
+    prefix: "domains:restore-zone-version-",
+    message: "Restoring a version of the zone in progress",
+    category: "providerDns",
+  },
+  importZoneFile: {
+    prefix: "domains:import-zone-file-",
+    message: "Importing a zone file in progress",
+    category: "providerDns",
+  },
   runWpCli: {
     prefix: "environment:run-wp-cli-command-",
     message: "Running a WP CLI command in progress",

@@ -20,6 +20,7 @@ const parameters = {
   forceHttps: "ENABLED_FOR_ALL",
   url: "/news/",
   status: "off",
+  zoneSerial: "1795190400",
 };
 
 /** What a sentence about it must name. */
@@ -39,6 +40,8 @@ function namesFor(type: string): string[] {
   if (type === "setForceHttps") return [siteName, environmentName, forceHttps];
   if (type === "verifyDomain" || type === "releaseDomain") return [siteName, domainName];
   if (type.endsWith("DnsRecord")) return [parameters.recordName, parameters.recordType];
+  if (type === "restoreZoneVersion") return [domainName, parameters.zoneSerial];
+  if (type === "importZoneFile") return [domainName];
   if (type.endsWith("Domain") || type.endsWith("Certificate")) return [siteName, environmentName, domainName];
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];

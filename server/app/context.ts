@@ -19,6 +19,8 @@ export interface Settings {
   readonly host: string;
   /** New sites are at `<name>.<siteSuffix>`. */
   readonly siteSuffix: string;
+  /** Of this installation's DNS servers; the first is the primary one. */
+  readonly dnsNames: readonly string[];
   readonly edgePort: number;
   readonly edgeTlsPort: number;
   /** Public addresses of the edge, which domains are to point to. */

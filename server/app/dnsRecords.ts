@@ -1,18 +1,10 @@
 /** DNS records of domains: what may be asked for, and what starts a change. `zoneChecks.ts` says what can be served. */
 import { dnsRecordTypes } from "@sitewright/contract/dnsRecords.ts";
-import type { ChangeDnsRecordInput } from "@sitewright/server/operations/changeDnsRecord.ts";
-import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import {
-  type DnsRecordSetRow,
-  findDnsRecordSet,
-  listDnsRecordsOfDomain,
-  setDnsRecordSet,
-} from "@sitewright/server/store/dnsRecords.ts";
-import { dnsGenerations } from "@sitewright/server/store/generations.ts";
-import { isServed, lockZoneOfDomain, raiseSerial, type ZoneOfDomain } from "@sitewright/server/store/zones.ts";
+import { type DnsRecordSetRow, findDnsRecordSet, listDnsRecordsOfDomain } from "@sitewright/server/store/dnsRecords.ts";
 import type { Context } from "./context.ts";
 import { Refused } from "./failures.ts";
-import { isSameValue, readRecordName, refuseUnservable } from "./zoneChecks.ts";
+import { changeZone } from "./zoneChanges.ts";
+import { isSameValue, readRecordName } from "./zoneChecks.ts";
 
 type RecordType = (typeof dnsRecordTypes)[number];
 type ResourceRecords = readonly { readonly value: string }[];
@@ -36,15 +28,14 @@ interface Update extends Place {
 
 export async function list(context: Context, domainId: string) {
   const rows = await listDnsRecordsOfDomain(context.database, domainId);
-  return rows.map(({ name, type, ttl, values }) => ({
-    name,
-    type: typeOf(type),
-    ttl,
-    resource_records: values.map((value) => ({ value })),
-  }));
+  return rows.map(shownSet);
 }
 
-function typeOf(text: string): RecordType {
+export function shownSet({ name, type, ttl, values }: DnsRecordSetRow) {
+  return { name, type: typeOf(type), ttl, resource_records: values.map((value) => ({ value })) };
+}
+
+export function typeOf(text: string): RecordType {
   const type = dnsRecordTypes.find((each) => each === text);
   if (type === undefined) throw new Error(`There are record sets of type ${text}`);
   return type;
@@ -106,51 +97,12 @@ function change(
   wish: Place & { readonly confirm?: boolean },
   decide: Decide,
 ): Promise<string> {
-  return context.inTransaction(async (transaction) => {
-    const zone = await lockZone(transaction, domainId);
+  return changeZone(context, { kind, domainId, confirm: wish.confirm }, async (zone, transaction) => {
     const place = { name: readRecordName(wish.name, zone.domainName), type: wish.type };
     const before = await findDnsRecordSet(transaction, zone.zoneId, place);
-    const after = decide(place, before);
-    if (!wish.confirm) refuseUnconfirmed(zone, before, after);
-    await refuseUnservable(transaction, zone, place, after);
-    await setDnsRecordSet(transaction, zone.zoneId, place, after);
-    const serial = (await raiseSerial(transaction, zone.zoneId)) ?? 0;
-    await dnsGenerations.announce(transaction);
-    const { operationId } = await context.acceptOperation(transaction, {
-      kind,
-      companyId: context.caller.companyId,
-      siteId: zone.siteId,
-      environmentId: zone.environmentId,
-      locks: [],
-      input: { zoneId: zone.zoneId, zone: zone.zoneName, serial, place, before, after } satisfies ChangeDnsRecordInput,
-      whenBusy: context.whenBusy,
-      actor: context.actor,
-      activityParameters: { domainName: zone.domainName, recordName: place.name, recordType: place.type },
-    });
-    return operationId;
+    return {
+      changes: [{ place, before, after: decide(place, before) }],
+      activityParameters: { recordName: place.name, recordType: place.type },
+    };
   });
-}
-
-async function lockZone(transaction: DatabaseTransaction, domainId: string): Promise<ZoneOfDomain> {
-  const zone = await lockZoneOfDomain(transaction, domainId);
-  if (zone === null) {
-    const message = "This domain has no zone here: it is one from the installation. Add a domain of your own.";
-    throw new Refused("no_zone", message, { domain_id: domainId });
-  }
-  if (!(await isServed(transaction, zone.zoneId))) {
-    const message = `Somebody else's records for "${zone.zoneName}" are served. Prove that "${zone.domainName}" is yours: GET /sites/environments/domains/${domainId}/verification-records.`;
-    throw new Refused("zone_of_another", message, { domain_id: domainId });
-  }
-  return zone;
-}
-
-/** What visitors and mail find the domain by is not lost by a slip. */
-function refuseUnconfirmed(zone: ZoneOfDomain, before: DnsRecordSetRow | null, after: DnsRecordSetRow | null): void {
-  if (before === null || ![zone.domainName, zone.zoneName].includes(before.name)) return;
-  if (!["A", "AAAA", "MX"].includes(before.type)) return;
-  const isKept = (value: string) => after?.values.some((other) => isSameValue(before.type, value, other)) ?? false;
-  if (before.values.some(isKept)) return;
-  const what = before.type === "MX" ? "mail servers" : "addresses";
-  const message = `This takes all ${what} away from "${before.name}". Send "confirm": true with it.`;
-  throw new Refused("confirm_needed", message, { name: before.name, type: before.type });
 }

@@ -4,6 +4,7 @@ import { readOwner } from "@sitewright/dns/names.ts";
 import { BadValue } from "@sitewright/dns/records/badValue.ts";
 import { recordType } from "@sitewright/dns/records/recordTypes.ts";
 import { compileZone } from "@sitewright/dns/zone.ts";
+import type { RecordSetChange } from "@sitewright/server/operations/changeDnsRecord.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type DnsRecordSetRow, listDnsRecords } from "@sitewright/server/store/dnsRecords.ts";
 import type { ZoneOfDomain } from "@sitewright/server/store/zones.ts";
@@ -44,23 +45,29 @@ export function isSameValue(type: string, one: string, other: string): boolean {
   }
 }
 
-/** Throws `Refused` where the zone with this record set in that place could not be served; null: without any. */
+/** Throws `Refused` where the zone with these changes in it could not be served. */
 export async function refuseUnservable(
   transaction: DatabaseTransaction,
   { zoneId, zoneName }: Pick<ZoneOfDomain, "zoneId" | "zoneName">,
-  place: Pick<DnsRecordSetRow, "name" | "type">,
-  after: DnsRecordSetRow | null,
+  changes: readonly RecordSetChange[],
 ): Promise<void> {
-  if (after === null) return;
-  const there = await listDnsRecords(transaction, zoneId);
-  const others = there.filter(({ name, type }) => name !== place.name || type !== place.type);
-  if (others.length >= mostRecordSets) {
+  const added = changes.flatMap(({ after }) => after ?? []);
+  if (added.length === 0) return;
+  const changed = new Set(changes.map(({ place }) => keyOf(place)));
+  const others = (await listDnsRecords(transaction, zoneId)).filter((set) => !changed.has(keyOf(set)));
+  if (others.length + added.length > mostRecordSets) {
     throw new Refused("zone_full", `A zone has ${mostRecordSets} record sets at most.`, { zone: zoneName });
   }
   const nameServers = { ttl: 300, names: ["ns.invalid"] };
-  // The new one last: it is then the one that is complained of.
-  const recordSets = [...others, after];
-  refusingBadValues(() => compileZone({ name: zoneName, serial: 1, soa, nameServers, recordSets }), place);
+  const [only, ...more] = changes;
+  const details = only !== undefined && more.length === 0 ? only.place : {};
+  // The new ones last: it is then one of them that is complained of.
+  const recordSets = [...others, ...added];
+  refusingBadValues(() => compileZone({ name: zoneName, serial: 1, soa, nameServers, recordSets }), details);
+}
+
+function keyOf({ name, type }: Pick<DnsRecordSetRow, "name" | "type">): string {
+  return `${name} ${type}`;
 }
 
 function refusingBadValues(work: () => unknown, details: Readonly<Record<string, unknown>>): void {

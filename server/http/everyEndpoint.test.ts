@@ -48,8 +48,10 @@ async function addDomains(database: Database, environmentId: string) {
   const site_domain_id = await addOwnDomain(database, environmentId);
   const { cert, key } = await makeCertificate({ names: [`d-${site_domain_id}.example`] });
   const domain_name = await inZone(database, site_domain_id);
+  const zone = database.selectFrom("zones").innerJoin("zone_versions", "zone_id", "id").select("zone_versions.serial");
+  const { serial } = await zone.where("zones.name", "=", domain_name).executeTakeFirstOrThrow();
   const other_domain_id = await addOwnDomain(database, environmentId);
-  return { site_domain_id, domain_id: site_domain_id, domain_name, other_domain_id, cert, key };
+  return { site_domain_id, domain_id: site_domain_id, domain_name, serial: String(serial), other_domain_id, cert, key };
 }
 
 /** Its zone has a record set of the domain's own. Gives the domain's name. */
@@ -154,6 +156,8 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     }),
     "PUT /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@", ttl: 600 }),
     "DELETE /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@" }),
+    "POST /domains/{domain_id}/zone-versions/{serial}/restore": () => ({ confirm: true }),
+    "POST /domains/{domain_id}/zone-file": () => ({ zone_file: `r-${randomUUID()} 300 IN TXT "x"` }),
     "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),

@@ -22,6 +22,7 @@ import { siteHandlers } from "./sites.ts";
 import { toolHandlers } from "./tools.ts";
 import { wordpressUserHandlers } from "./wordpressUsers.ts";
 import { wpCliHandlers } from "./wpCli.ts";
+import { zoneHandlers } from "./zones.ts";
 
 export const handlers = {
   ...siteHandlers,
@@ -32,6 +33,7 @@ export const handlers = {
   ...domainHandlers,
   ...certificateHandlers,
   ...dnsRecordHandlers,
+  ...zoneHandlers,
   ...deniedIpHandlers,
   ...edgeCachingHandlers,
   ...redirectRuleHandlers,

@@ -1,34 +1,46 @@
-/** Makes the DNS server answer a change of a record set. The row is changed already: the request did that. */
+/** Makes the DNS server answer changes of record sets. The rows are changed already: the request did that. */
 import { isDeepStrictEqual } from "node:util";
 import { DnsUnavailable } from "../reconcilers/dnsClient.ts";
 import { type DnsRecordSetRow, findDnsRecordSet, setDnsRecordSet } from "../store/dnsRecords.ts";
 import { dnsGenerations } from "../store/generations.ts";
-import { raiseSerial } from "../store/zones.ts";
+import { lockZone, raiseSerial } from "../store/zones.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 
-export type ChangeDnsRecordInput = {
-  readonly zoneId: string;
-  readonly zone: string;
-  /** Of the zone with the change in it. */
-  readonly serial: number;
+export type RecordSetChange = {
   readonly place: { readonly name: string; readonly type: string };
   readonly before: DnsRecordSetRow | null;
   readonly after: DnsRecordSetRow | null;
 };
 
-type Kind = "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord";
+export type ChangeDnsRecordInput = {
+  readonly zoneId: string;
+  readonly zone: string;
+  /** Of the zone with the changes in it. */
+  readonly serial: number;
+  readonly changes: readonly RecordSetChange[];
+};
+
+export type ZoneChangeKind =
+  | "createDnsRecord"
+  | "updateDnsRecord"
+  | "deleteDnsRecord"
+  | "restoreZoneVersion"
+  | "importZoneFile";
 
 export function changeDnsRecord(
   { database, zones, dns }: Services,
-  kind: Kind,
+  kind: ZoneChangeKind,
 ): OperationDefinition<ChangeDnsRecordInput> {
-  /** Where somebody has changed the record set since, theirs stays. */
-  async function takeBack({ zoneId, place, before, after }: ChangeDnsRecordInput): Promise<void> {
+  /** Where somebody has changed a record set since, theirs stays. */
+  async function takeBack({ zoneId, changes }: ChangeDnsRecordInput): Promise<void> {
     await database.transaction().execute(async (transaction) => {
-      if ((await raiseSerial(transaction, zoneId)) === null) return;
-      const found = await findDnsRecordSet(transaction, zoneId, place);
-      if (isDeepStrictEqual(found, after)) await setDnsRecordSet(transaction, zoneId, place, before);
+      if (!(await lockZone(transaction, zoneId))) return;
+      for (const { place, before, after } of changes) {
+        const found = await findDnsRecordSet(transaction, zoneId, place);
+        if (isDeepStrictEqual(found, after)) await setDnsRecordSet(transaction, zoneId, place, before);
+      }
+      await raiseSerial(transaction, zoneId);
       await dnsGenerations.announce(transaction);
     });
   }
@@ -54,7 +66,12 @@ export function changeDnsRecord(
         },
       },
     ],
-    succeeded: async (_, { input }) => ({ record: input.after }),
+    succeeded: async (_, { input }) => resultOf(kind, input),
     failed: async () => undefined,
   };
+}
+
+function resultOf(kind: ZoneChangeKind, { changes }: ChangeDnsRecordInput) {
+  const isOfMany = kind === "restoreZoneVersion" || kind === "importZoneFile";
+  return isOfMany ? { changed_record_sets: changes.length } : { record: changes[0]?.after ?? null };
 }

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
-import { creatingDnsRecord, deletingDnsRecord, updatingDnsRecord } from "../testing/dnsRecords.ts";
+import {
+  creatingDnsRecord,
+  deletingDnsRecord,
+  importingZoneFile,
+  restoringZoneVersion,
+  updatingDnsRecord,
+} from "../testing/dnsRecords.ts";
 import { addingDomain, changingPrimaryDomain, deletingDomain } from "../testing/domains.ts";
 import { makingDownload } from "../testing/downloads.ts";
 import {
@@ -65,6 +71,8 @@ const subjects = {
   "creating a DNS record": creatingDnsRecord,
   "changing a DNS record": updatingDnsRecord,
   "deleting a DNS record": deletingDnsRecord,
+  "going back to a version of a zone": restoringZoneVersion,
+  "importing a zone file": importingZoneFile,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

@@ -70,5 +70,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     createDnsRecord: changeDnsRecord(services, "createDnsRecord"),
     updateDnsRecord: changeDnsRecord(services, "updateDnsRecord"),
     deleteDnsRecord: changeDnsRecord(services, "deleteDnsRecord"),
+    restoreZoneVersion: changeDnsRecord(services, "restoreZoneVersion"),
+    importZoneFile: changeDnsRecord(services, "importZoneFile"),
   };
 }

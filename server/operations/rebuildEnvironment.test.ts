@@ -183,6 +183,7 @@ describe("the reconciler", () => {
       edgePort: own.facts.edgePort,
       endedPhpVersions: [],
       edgeTlsPort: 8443,
+      dnsNames: [],
       edgeAddresses: [],
     };
     const rebuild = makeRebuild({ database, settings, acceptOperation });

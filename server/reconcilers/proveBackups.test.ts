@@ -19,6 +19,7 @@ const settings = {
   edgePort: 8081,
   endedPhpVersions: [],
   edgeTlsPort: 8443,
+  dnsNames: [],
   edgeAddresses: [],
 };
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { readDomainName } from "../domains/names.ts";
+import type { DnsNames } from "../domains/servedZone.ts";
 import { firstRecords } from "../domains/zoneRecords.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
@@ -10,7 +11,7 @@ import { dnsGenerations } from "../store/generations.ts";
 import { ensureZone, listServedZones, listZoneless, putIntoZone, removeEmptyZones } from "../store/zones.ts";
 import type { DnsClient } from "./dnsClient.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
-import { type DnsNames, zoneTable } from "./zoneTable.ts";
+import { zoneTable } from "./zoneTable.ts";
 
 /**
  * Rejects with `DnsUnavailable` where the server did not acknowledge the table. `reconcile` also makes the zones that domains

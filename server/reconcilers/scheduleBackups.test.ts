@@ -33,6 +33,7 @@ async function look(time: number, hours = 24): Promise<void> {
     edgePort: 8081,
     endedPhpVersions: [],
     edgeTlsPort: 8443,
+    dnsNames: [],
     edgeAddresses: [],
   };
   const begin = makeScheduledBackup({ database, settings, acceptOperation: operations.accept });

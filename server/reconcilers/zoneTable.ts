@@ -1,17 +1,10 @@
 /** The table that the DNS server is told, out of the rows that there are. */
-import type { DnsRecordSet, DnsTable, DnsZone } from "@sitewright/dns/table.ts";
+import type { DnsRecordSet, DnsTable } from "@sitewright/dns/table.ts";
 import { namesAbove } from "../domains/names.ts";
+import { type DnsNames, servedZone } from "../domains/servedZone.ts";
 import type { DnsChallenge } from "../store/dnsChallenges.ts";
 import type { ServedZone } from "../store/zones.ts";
 
-export interface DnsNames {
-  /** Of this installation's DNS servers; the first is the primary one. */
-  readonly dnsNames: readonly string[];
-  readonly siteSuffix: string;
-}
-
-const hour = 3_600;
-const times = { ttl: hour, refresh: 2 * hour, retry: 900, expire: 14 * 24 * hour, negativeTtl: 300 };
 const challengeTtl = 60;
 
 export function zoneTable(
@@ -21,22 +14,10 @@ export function zoneTable(
 ): DnsTable {
   const zoneNames = new Set(rows.zones.map(({ name }) => name));
   const challenges = Map.groupBy(rows.challenges, ({ name }) => nearest(name, zoneNames));
-  const zones = rows.zones.map((zone) => zoneOf(zone, challenges.get(zone.name) ?? [], names));
+  const zones = rows.zones.map((zone) =>
+    servedZone(zone, withChallenges(zone.records, challenges.get(zone.name) ?? []), names),
+  );
   return { generation, zones, secondaries: [], keys: [] };
-}
-
-function zoneOf(
-  { name, serial, records }: ServedZone,
-  challenges: readonly DnsChallenge[],
-  { dnsNames, siteSuffix }: DnsNames,
-): DnsZone {
-  return {
-    name,
-    serial,
-    soa: { ...times, primary: dnsNames[0] ?? siteSuffix, mailbox: `hostmaster.${siteSuffix}` },
-    nameServers: { ttl: hour, names: dnsNames },
-    recordSets: withChallenges(records, challenges),
-  };
 }
 
 /** The zone that a name is in: the longest. */

@@ -280,6 +280,13 @@ export interface Zones {
   created_at: Defaulted;
 }
 
+export interface ZoneVersions {
+  zone_id: string;
+  serial: number;
+  created_at: Defaulted;
+  records: unknown;
+}
+
 export interface DnsRecords {
   zone_id: string;
   name: string;
@@ -471,6 +478,7 @@ export interface Tables {
   begun_orders: BegunOrders;
   acme_challenges: AcmeChallenges;
   zones: Zones;
+  zone_versions: ZoneVersions;
   dns_records: DnsRecords;
   dns_challenges: DnsChallenges;
 }

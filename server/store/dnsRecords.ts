@@ -28,7 +28,7 @@ export async function listDnsRecords(
 
 /** Those of the domain and below it; none where it is in no zone. */
 export async function listDnsRecordsOfDomain(
-  database: Database,
+  database: Database | DatabaseTransaction,
   domainId: string,
 ): Promise<readonly DnsRecordSetRow[]> {
   const { rows } = await sql<DnsRecordSetRow>`

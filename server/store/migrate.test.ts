@@ -364,6 +364,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     token: true,
     content: true,
   },
+  zone_versions: { zone_id: true, serial: true, created_at: true, records: true },
   zones: { id: true, company_id: true, name: true, serial: true, created_at: true },
   dns_records: { zone_id: true, name: true, type: true, ttl: true, resource_records: true },
   dns_challenges: { name: true, value: true, expires_at: true },

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
 import type { DnsRecordSetRow } from "./dnsRecords.ts";
+import { keepZoneVersion } from "./zoneVersions.ts";
 
 /** A domain of a customer's own that is in no zone yet. */
 export interface Zoneless {
@@ -75,6 +76,20 @@ export interface ZoneOfDomain {
   readonly zoneName: string;
 }
 
+/** Null where there is no such domain, or it is in no zone. */
+export async function findZoneOfDomain(
+  database: Database,
+  domainId: string,
+): Promise<{ readonly domainName: string; readonly serial: number } | null> {
+  const found = await database
+    .selectFrom("domains")
+    .innerJoin("zones", "zones.id", "domains.zone_id")
+    .select(["domains.name as domainName", "zones.serial as serial"])
+    .where("domains.id", "=", domainId)
+    .executeTakeFirst();
+  return found ?? null;
+}
+
 /** Null where there is no such domain, or it is in no zone. Nobody else changes the zone until the transaction ends. */
 export async function lockZoneOfDomain(
   transaction: DatabaseTransaction,
@@ -87,12 +102,21 @@ export async function lockZoneOfDomain(
   return rows[0] ?? null;
 }
 
-/** Gives the new serial; null where the zone is gone. */
-export async function raiseSerial(transaction: DatabaseTransaction, zoneId: string): Promise<number | null> {
+/** False where the zone is gone. Nobody else changes it until the transaction ends. */
+export async function lockZone(transaction: DatabaseTransaction, zoneId: string): Promise<boolean> {
+  const zone = transaction.selectFrom("zones").select("id").where("id", "=", zoneId).forUpdate();
+  return (await zone.executeTakeFirst()) !== undefined;
+}
+
+/** After records were changed: gives the new serial, under which the zone is kept as a version. Throws where it is gone. */
+export async function raiseSerial(transaction: DatabaseTransaction, zoneId: string): Promise<number> {
   const { rows } = await sql<{ serial: number }>`
     update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint) where id = ${zoneId}
     returning serial`.execute(transaction);
-  return rows[0]?.serial ?? null;
+  const serial = rows[0]?.serial;
+  if (serial === undefined) throw new Error(`There is no zone ${zoneId}`);
+  await keepZoneVersion(transaction, zoneId, serial);
+  return serial;
 }
 
 /** The same with every zone that the name is in or below. */

@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { OperationRequest } from "../operations/accept.ts";
-import type { ChangeDnsRecordInput } from "../operations/changeDnsRecord.ts";
+import type { ChangeDnsRecordInput, ZoneChangeKind } from "../operations/changeDnsRecord.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import { makeDnsClient } from "../reconcilers/dnsClient.ts";
 import { nobody } from "../store/activity.ts";
-import { type DnsRecordSetRow, listDnsRecords, setDnsRecordSet } from "../store/dnsRecords.ts";
+import { listDnsRecords, setDnsRecordSet } from "../store/dnsRecords.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { lockZoneOfDomain, putIntoZone, raiseSerial } from "../store/zones.ts";
 import { liveSite } from "./sites.ts";
@@ -14,27 +14,34 @@ import type { World } from "./world.ts";
 
 const known = new WeakMap<OperationRequest, ChangeDnsRecordInput>();
 
-/** What the request does: the change is in the database, and nobody answers it yet. */
+/** What the request does: the change is in the database, and nobody answers it yet. The texts are of one name each. */
 async function prepare(
   world: World,
-  kind: "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord",
-  texts: { readonly before: string | null; readonly after: string | null },
+  kind: ZoneChangeKind,
+  texts: readonly { readonly before: string | null; readonly after: string | null }[],
 ): Promise<OperationRequest> {
   const { database } = world.own;
   const { companyId, siteId, environment } = await liveSite(world);
   const zone = `${randomUUID()}.example`;
   const id = await addOwnDomain(database, environment.id, { name: zone });
-  const place = { name: `www.${zone}`, type: "TXT" };
-  const setOf = (text: string | null): DnsRecordSetRow | null =>
-    text === null ? null : { ...place, ttl: 300, values: [text] };
-  const [before, after] = [setOf(texts.before), setOf(texts.after)];
-  const input = await database.transaction().execute(async (transaction) => {
-    await putIntoZone(transaction, { id, companyId }, zone, before === null ? [] : [before]);
-    const { zoneId = "" } = (await lockZoneOfDomain(transaction, id)) ?? {};
-    await setDnsRecordSet(transaction, zoneId, place, after);
-    const serial = (await raiseSerial(transaction, zoneId)) ?? 0;
-    return { zoneId, zone, serial, place, before, after } satisfies ChangeDnsRecordInput;
+  const changes = texts.map(({ before, after }, at) => {
+    const place = { name: `www${at}.${zone}`, type: "TXT" };
+    const setOf = (text: string | null) => (text === null ? null : { ...place, ttl: 300, values: [text] });
+    return { place, before: setOf(before), after: setOf(after) };
   });
+  const input = await database.transaction().execute(async (transaction) => {
+    await putIntoZone(
+      transaction,
+      { id, companyId },
+      zone,
+      changes.flatMap(({ before }) => before ?? []),
+    );
+    const { zoneId = "" } = (await lockZoneOfDomain(transaction, id)) ?? {};
+    for (const { place, after } of changes) await setDnsRecordSet(transaction, zoneId, place, after);
+    const serial = await raiseSerial(transaction, zoneId);
+    return { zoneId, zone, serial, changes } satisfies ChangeDnsRecordInput;
+  });
+  const [first] = changes;
   const request: OperationRequest = {
     kind,
     companyId,
@@ -44,7 +51,7 @@ async function prepare(
     input,
     whenBusy: "fail",
     actor: nobody,
-    activityParameters: { domainName: zone, recordName: place.name, recordType: place.type },
+    activityParameters: { domainName: zone, recordName: first?.place.name ?? zone, recordType: "TXT" },
   };
   known.set(request, input);
   return request;
@@ -54,18 +61,18 @@ async function differences(world: World, request: OperationRequest, which: "befo
   const input = known.get(request);
   if (input === undefined) return ["this request is none of ours"];
   const dns = makeDnsClient(world.facts.dnsSocket, "127.0.0.1");
-  const set = input[which];
+  const sets = input.changes.flatMap((change) => change[which] ?? []);
   const found = {
     rows: await listDnsRecords(world.own.database, input.zoneId),
-    answered: await dns.textsOf(input.place.name),
+    answered: await Promise.all(input.changes.map(({ place }) => dns.textsOf(place.name))),
   };
-  const wanted = { rows: set === null ? [] : [set], answered: set?.values ?? [] };
+  const wanted = { rows: sets, answered: input.changes.map((change) => change[which]?.values ?? []) };
   return isDeepStrictEqual(found, wanted)
     ? []
     : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
 }
 
-function subject(...[kind, texts]: [Parameters<typeof prepare>[1], Parameters<typeof prepare>[2]]): Subject {
+function subject(...[kind, ...texts]: [ZoneChangeKind, ...Parameters<typeof prepare>[2]]): Subject {
   return {
     kind,
     prepare: (world) => prepare(world, kind, texts),
@@ -74,6 +81,13 @@ function subject(...[kind, texts]: [Parameters<typeof prepare>[1], Parameters<ty
   };
 }
 
-export const creatingDnsRecord = subject("createDnsRecord", { before: null, after: "new" });
-export const updatingDnsRecord = subject("updateDnsRecord", { before: "old", after: "new" });
-export const deletingDnsRecord = subject("deleteDnsRecord", { before: "old", after: null });
+const [added, changed, removed] = [
+  { before: null, after: "new" },
+  { before: "old", after: "new" },
+  { before: "old", after: null },
+];
+export const creatingDnsRecord = subject("createDnsRecord", added);
+export const updatingDnsRecord = subject("updateDnsRecord", changed);
+export const deletingDnsRecord = subject("deleteDnsRecord", removed);
+export const restoringZoneVersion = subject("restoreZoneVersion", removed, changed, added);
+export const importingZoneFile = subject("importZoneFile", added, changed);

@@ -85,6 +85,8 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     createDnsRecord: addSite,
     updateDnsRecord: addSite,
     deleteDnsRecord: addSite,
+    restoreZoneVersion: addSite,
+    importZoneFile: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });

@@ -158,6 +158,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       settings: {
         host: "127.0.0.1",
         siteSuffix: "localhost",
+        dnsNames: ["ns1.localhost", "ns2.localhost"],
         edgePort: 8081,
         edgeTlsPort: 8443,
         edgeAddresses: ["203.0.113.7", "2001:db8::7"],

@@ -1,0 +1,15 @@
+-- What a zone was after each change of its records, so that they can be compared, and one can be gone back to.
+create table zone_versions (
+  zone_id uuid not null references zones on delete cascade,
+  serial bigint not null,
+  created_at timestamptz not null default now(),
+  -- Each with `name`, `type`, `ttl` and `values`, by name and type.
+  records jsonb not null,
+  primary key (zone_id, serial)
+);
+
+insert into zone_versions (zone_id, serial, records)
+select z.id, z.serial, coalesce(
+  jsonb_agg(jsonb_build_object('name', r.name, 'type', r.type, 'ttl', r.ttl, 'values', to_jsonb(r.resource_records))
+    order by r.name, r.type) filter (where r.name is not null), '[]')
+from zones z left join dns_records r on r.zone_id = z.id group by z.id, z.serial;
