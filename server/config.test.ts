@@ -113,6 +113,44 @@ describe("a setting", () => {
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_UNDELETE_DAYS: "60" })).toBe(60);
   });
 
+  test("says who copies the zones, and with which key", () => {
+    const secret = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0Cg==";
+    const of = (SITEWRIGHT_DNS_KEY: string) =>
+      loadConfig({ SITEWRIGHT_DNS_SECONDARIES: "192.0.2.53:53,[2001:db8::53]:5353", SITEWRIGHT_DNS_KEY })
+        .dnsSecondaries;
+    expect(loadConfig({}).dnsSecondaries).toBeNull();
+    expect(of(`transfer.example:${secret}`)).toEqual({
+      places: [
+        { address: "192.0.2.53", port: 53 },
+        { address: "2001:db8::53", port: 5_353 },
+      ],
+      key: { name: "transfer.example", algorithm: "hmac-sha256", secret },
+    });
+    expect(of(`hmac-sha512:one:${secret}`)?.key).toEqual({ name: "one", algorithm: "hmac-sha512", secret });
+  });
+
+  test("says which PowerDNS answers instead of our own server", () => {
+    const powerDns = { SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_KEY: "k" };
+    const SITEWRIGHT_POWERDNS_URL = "http://127.0.0.1:8081/";
+    expect(loadConfig({}).powerDns).toBeNull();
+    expect(loadConfig({ SITEWRIGHT_POWERDNS_URL, SITEWRIGHT_POWERDNS_KEY: "k" }).powerDns).toBeNull();
+    expect(loadConfig({ ...powerDns, SITEWRIGHT_POWERDNS_URL }).powerDns).toEqual({
+      url: "http://127.0.0.1:8081",
+      key: "k",
+      address: "127.0.0.1:53",
+    });
+  });
+
+  test.each([
+    [{ SITEWRIGHT_DNS_SECONDARIES: "192.0.2.53:53" }, /^SITEWRIGHT_DNS_KEY is needed, because/],
+    [{ SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_KEY: "k" }, /^SITEWRIGHT_POWERDNS_URL is needed/],
+    [{ SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_URL: "http://a" }, /^SITEWRIGHT_POWERDNS_KEY is needed/],
+  ])("%j says what it needs besides", (env, message) => {
+    const [problem, ...more] = problemsOf(env);
+    expect(more).toEqual([]);
+    expect(problem).toMatch(message);
+  });
+
   test("can't be changed afterwards", () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
@@ -153,6 +191,13 @@ describe("a setting", () => {
     ["SITEWRIGHT_PROOFS_PER_DAY", "0"],
     ["SITEWRIGHT_PROOFS_PER_DAY", "1441"],
     ["SITEWRIGHT_LOG_LEVEL", "loud"],
+    ["SITEWRIGHT_DNS_SECONDARIES", "ns2.example.net:53"],
+    ["SITEWRIGHT_DNS_SECONDARIES", "192.0.2.53"],
+    ["SITEWRIGHT_DNS_SECONDARIES", "192.0.2.53:53,"],
+    ["SITEWRIGHT_DNS_BACKEND", "bind"],
+    ["SITEWRIGHT_POWERDNS_URL", "127.0.0.1:8081"],
+    ["SITEWRIGHT_POWERDNS_ADDRESS", "localhost:53"],
+    ["SITEWRIGHT_POWERDNS_ADDRESS", "127.0.0.1:0"],
   ])("%s is refused as %j, with what was given and what is accepted", (name, value) => {
     const [problem, ...more] = problemsOf({ [name]: value });
     expect(more).toEqual([]);
@@ -165,6 +210,9 @@ describe("a setting", () => {
     ["SITEWRIGHT_FIRST_API_KEY", "hidden"],
     ["SITEWRIGHT_FIRST_API_KEY", "sk_hidden with a space"],
     ["SITEWRIGHT_METRICS_TOKEN", "hidden"],
+    ["SITEWRIGHT_DNS_KEY", "transfer.example:hidden"],
+    ["SITEWRIGHT_DNS_KEY", "hmac-md5:transfer.example:hiddenhiddenhiddenhidden"],
+    ["SITEWRIGHT_POWERDNS_KEY", "hidden key"],
   ])("%s is refused without being repeated, because it holds a secret", (name, value) => {
     const [problem] = problemsOf({ [name]: value });
     expect(problem).toMatch(new RegExp(`^${name} .*Accepted: `));

@@ -14,6 +14,15 @@ import { basename, dirname, join, resolve } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, archiveUrlForm, parseArchiveUrl } from "./archiveUrl.ts";
+import {
+  arePlaces,
+  type DnsSecondaries,
+  type PowerDnsPlace,
+  parsePlace,
+  parseTsigKey,
+  tsigKeyForm,
+  tsigKeyPattern,
+} from "./dnsSettings.ts";
 import { areAddresses, edgeAddresses, isResolver } from "./edgeAddresses.ts";
 
 const whole = (minimum: number, maximum: number, description: string) =>
@@ -43,6 +52,27 @@ export const settings = v.object({
   SITEWRIGHT_DNS_NAMES: textOrNone(
     `^${label}(\\.${label})+(,${label}(\\.${label})+)*$`,
     "the names of this installation's DNS servers, as registrars are told them, with commas between them: ns1.example.net,ns2.example.net",
+  ),
+  SITEWRIGHT_DNS_SECONDARIES: textOrNone(
+    "^[0-9A-Fa-f.:[\\],]+$",
+    "the DNS servers that copy our zones, with commas between them: 192.0.2.53:53,[2001:db8::53]:53",
+  ),
+  SITEWRIGHT_DNS_KEY: textOrNone(
+    tsigKeyPattern,
+    `the key that they and we sign with: ${tsigKeyForm}, as dig -y takes it, in lower case`,
+  ),
+  SITEWRIGHT_DNS_BACKEND: v.pipe(
+    v.picklist(["own", "powerdns"]),
+    v.description("who answers for the zones: own, for our server, or powerdns"),
+  ),
+  SITEWRIGHT_POWERDNS_URL: textOrNone(
+    "^https?://[^\\s/?#]+/?$",
+    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8081",
+  ),
+  SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
+  SITEWRIGHT_POWERDNS_ADDRESS: text(
+    "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
+    "where PowerDNS answers questions: an address and a port, such as 127.0.0.1:53",
   ),
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
@@ -160,6 +190,12 @@ function defaults(data: string): Settings {
     SITEWRIGHT_EDGE_TLS_PORT: 8443,
     SITEWRIGHT_DNS_PORT: 8053,
     SITEWRIGHT_DNS_NAMES: null,
+    SITEWRIGHT_DNS_SECONDARIES: null,
+    SITEWRIGHT_DNS_KEY: null,
+    SITEWRIGHT_DNS_BACKEND: "own",
+    SITEWRIGHT_POWERDNS_URL: null,
+    SITEWRIGHT_POWERDNS_KEY: null,
+    SITEWRIGHT_POWERDNS_ADDRESS: "127.0.0.1:53",
     SITEWRIGHT_SITE_SUFFIX: "localhost",
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
@@ -219,6 +255,10 @@ export interface Config {
   readonly dnsPort: number;
   /** What zones name as their servers; the first is the primary one. */
   readonly dnsNames: readonly string[];
+  /** Who copies our zones; null: nobody. */
+  readonly dnsSecondaries: DnsSecondaries | null;
+  /** The PowerDNS that answers instead of our server; null: ours does. */
+  readonly powerDns: PowerDnsPlace | null;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
   /** That domains are looked up with, address and port; null: those of the machine. */
@@ -312,7 +352,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     ...defaults(resolve(given.SITEWRIGHT_DATA ?? "data")),
     ...Object.fromEntries(known.map(([name, value]) => [name, readable(name, value)])),
   };
-  const problems = [...mistypedNames(given), ...wrongValues(values)];
+  const wrong = wrongValues(values);
+  const problems = [...mistypedNames(given), ...wrong, ...(wrong.length === 0 ? missingValues(values) : [])];
   if (problems.length > 0 || !v.is(settings, values)) {
     throw new ConfigError(problems);
   }
@@ -337,6 +378,8 @@ const secretSettings = new Set([
   "SITEWRIGHT_ARCHIVE_URL",
   "SITEWRIGHT_SMTP_URL",
   "SITEWRIGHT_METRICS_TOKEN",
+  "SITEWRIGHT_DNS_KEY",
+  "SITEWRIGHT_POWERDNS_KEY",
 ]);
 
 function wrongValues(values: Record<string, unknown>): string[] {
@@ -349,6 +392,26 @@ function wrongValues(values: Record<string, unknown>): string[] {
   });
 }
 
+/** What another setting needs. */
+function missingValues(values: Record<string, unknown>): string[] {
+  const isPowerDns = values.SITEWRIGHT_DNS_BACKEND === "powerdns";
+  const needed: [name: string, isNeeded: boolean, because: string][] = [
+    [
+      "SITEWRIGHT_DNS_KEY",
+      Boolean(values.SITEWRIGHT_DNS_SECONDARIES),
+      "zones are copied by SITEWRIGHT_DNS_SECONDARIES",
+    ],
+    ["SITEWRIGHT_POWERDNS_URL", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
+    ["SITEWRIGHT_POWERDNS_KEY", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
+  ];
+  const missing = needed.filter(([name, isNeeded]) => isNeeded && values[name] === null);
+  const both = isPowerDns && Boolean(values.SITEWRIGHT_DNS_SECONDARIES);
+  return [
+    ...missing.map(([name, , because]) => `${name} is needed, because ${because}.`),
+    ...(both ? ["SITEWRIGHT_DNS_SECONDARIES is for our own server: enter them in PowerDNS."] : []),
+  ];
+}
+
 /** What a pattern doesn't find. */
 function wrongAddress(name: string, value: string, setting: Setting): string[] {
   if (name === "DATABASE_URL" && !URL.canParse(value)) {
@@ -356,7 +419,8 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
   }
   const isWrong =
     (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
-    (name === "SITEWRIGHT_RESOLVER" && !isResolver(value));
+    (name === "SITEWRIGHT_DNS_SECONDARIES" && !arePlaces(value)) ||
+    (["SITEWRIGHT_RESOLVER", "SITEWRIGHT_POWERDNS_ADDRESS"].includes(name) && !isResolver(value));
   if (isWrong) return [`${name}=${value} is not accepted. Accepted: ${accepted(setting)}.`];
   if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];
   try {
@@ -394,6 +458,8 @@ function freeze(values: Settings): Config {
     edgePort: values.SITEWRIGHT_EDGE_PORT,
     edgeTlsPort: values.SITEWRIGHT_EDGE_TLS_PORT,
     dnsPort: values.SITEWRIGHT_DNS_PORT,
+    dnsSecondaries: dnsSecondariesOf(values),
+    powerDns: powerDnsOf(values),
     dnsNames: values.SITEWRIGHT_DNS_NAMES?.split(",") ?? [`ns1.${values.SITEWRIGHT_SITE_SUFFIX}`],
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
     resolver: values.SITEWRIGHT_RESOLVER,
@@ -445,6 +511,18 @@ function freeze(values: Settings): Config {
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
+}
+
+function dnsSecondariesOf(values: Settings): DnsSecondaries | null {
+  const { SITEWRIGHT_DNS_SECONDARIES: places, SITEWRIGHT_DNS_KEY: key } = values;
+  return places === null || key === null ? null : { places: places.split(",").map(parsePlace), key: parseTsigKey(key) };
+}
+
+function powerDnsOf(values: Settings): PowerDnsPlace | null {
+  const { SITEWRIGHT_POWERDNS_URL: url, SITEWRIGHT_POWERDNS_KEY: key, SITEWRIGHT_POWERDNS_ADDRESS: address } = values;
+  return values.SITEWRIGHT_DNS_BACKEND === "own" || url === null || key === null
+    ? null
+    : { url: url.replace(/\/$/, ""), key, address };
 }
 
 /** The same folder for the same data, by whatever path it was named, and another for another user. */

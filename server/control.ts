@@ -17,6 +17,7 @@ import { guardBlobs } from "./archives/guardedBlobs.ts";
 import { openBlobs } from "./archives/openBlobs.ts";
 import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "./archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
+import { transfersOf } from "./dnsSettings.ts";
 import { makeLookUp } from "./domains/lookUp.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
@@ -34,11 +35,13 @@ import { CannotStart, runPart } from "./part.ts";
 import { periodicWork } from "./periodicWork.ts";
 import { makeDnsClient } from "./reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
+import { makePowerDnsClient } from "./reconcilers/powerDnsClient.ts";
 import { publishPatiently } from "./reconcilers/publishPatiently.ts";
 import { makePublisher } from "./reconcilers/publishRoutes.ts";
 import { makeZonePublisher } from "./reconcilers/publishZones.ts";
 import { makeCron } from "./reconcilers/runCron.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
+import { noTransfers } from "./reconcilers/zoneTable.ts";
 import { openKey, openSealer } from "./sealing.ts";
 import { parseSmtpUrl, SmtpUrlError } from "./smtpUrl.ts";
 import { storeMemory } from "./store/archiveStore.ts";
@@ -91,12 +94,16 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     sealer,
     log,
   });
-  const dns = makeDnsClient(join(config.run, "dns.sock"), config.host);
+  const dns =
+    config.powerDns === null
+      ? makeDnsClient(join(config.run, "dns.sock"), config.host)
+      : makePowerDnsClient(config.powerDns, { mark: `acme-challenge.${config.siteSuffix}`, log });
   const zones = makeZonePublisher({
     database,
     dns,
     dataFolder: config.data,
     names: config,
+    transfers: config.dnsSecondaries === null ? noTransfers : transfersOf(config.dnsSecondaries, sealer),
     edgeAddresses: config.edgeAddresses,
     log,
   });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
 import { type Config, loadConfig } from "./config.ts";
+import { dnsKeyContext } from "./dnsSettings.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { openSealer } from "./sealing.ts";
 
@@ -28,7 +29,7 @@ export async function startDnsProcess({
       port: config.dnsPort,
       adminSocket: join(config.run, "dns.sock"),
       tableFile: join(config.data, "dns", "table.json"),
-      openSecret: (name, sealed) => Buffer.from(sealer.open(sealed, `dns key:${name}`), "base64"),
+      openSecret: (name, sealed) => Buffer.from(sealer.open(sealed, dnsKeyContext(name)), "base64"),
       answersPerSecond,
       tcp,
       log,

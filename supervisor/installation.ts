@@ -85,20 +85,23 @@ export function makeInstallation(options: InstallationOptions): Installation {
       return url;
     });
     await Promise.all([
-      keep(child("dns", env)).then((dns) => {
-        parts.dns = dns;
-      }),
+      // A PowerDNS is started by whoever runs it.
+      ...(config.powerDns === null ? [startDns(env)] : []),
       prepared.then(async () => {
         parts.edge = await keep(child("edge", { ...env, ...addressesToKeepFrom(config) }));
       }),
       Promise.all([database, prepared]).then(async ([url]) => {
-        parts.control = await keep(child("control", { ...env, ...secretsOfControl(config, url) }));
+        parts.control = await keep(child("control", { ...env, ...secretsOfControl(options, url) }));
       }),
     ]);
     isSettled = true;
     terminal.say(
       banner({ ...config, ...ports, region: options.region, firstRun: readFirstRun(config.data), isFirstRun }),
     );
+  }
+
+  async function startDns(env: NodeJS.ProcessEnv): Promise<void> {
+    parts.dns = await keep(child("dns", env));
   }
 
   async function startDatabase(): Promise<string> {
@@ -204,6 +207,15 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   return { controlPort, edgePort, edgeTlsPort, dnsPort };
 }
 
+/** Whom zones are handed to: keys, and what is of no use without them. */
+const dnsOfControl = [
+  "SITEWRIGHT_DNS_SECONDARIES",
+  "SITEWRIGHT_DNS_KEY",
+  "SITEWRIGHT_DNS_BACKEND",
+  "SITEWRIGHT_POWERDNS_URL",
+  "SITEWRIGHT_POWERDNS_KEY",
+];
+
 /** All children are told the same, concretely. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
   const secrets = [
@@ -212,6 +224,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     "SITEWRIGHT_ARCHIVE_URL",
     "SITEWRIGHT_SMTP_URL",
     "SITEWRIGHT_BACKUP_PASSPHRASE",
+    ...dnsOfControl,
   ];
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
   return {
@@ -238,12 +251,13 @@ function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record
   };
 }
 
-function secretsOfControl(config: Config, databaseUrl: string): NodeJS.ProcessEnv {
+function secretsOfControl({ config, env }: InstallationOptions, databaseUrl: string): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: databaseUrl,
     ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
     ...(config.archiveUrl === null ? {} : { SITEWRIGHT_ARCHIVE_URL: config.archiveUrl }),
     ...(config.smtpUrl === null ? {} : { SITEWRIGHT_SMTP_URL: config.smtpUrl }),
+    ...Object.fromEntries(dnsOfControl.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
   };
 }
 

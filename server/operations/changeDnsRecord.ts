@@ -1,6 +1,6 @@
 /** Makes the DNS server answer changes of record sets. The rows are changed already: the request did that. */
 import { isDeepStrictEqual } from "node:util";
-import { DnsUnavailable } from "../reconcilers/dnsClient.ts";
+import { DnsUnavailable } from "../reconcilers/dnsUnavailable.ts";
 import { type DnsRecordSetRow, findDnsRecordSet, setDnsRecordSet } from "../store/dnsRecords.ts";
 import { dnsGenerations } from "../store/generations.ts";
 import { lockZone, raiseSerial } from "../store/zones.ts";

@@ -2,7 +2,7 @@
 import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
 import { Unreadable } from "../archives/tree.ts";
-import { DnsUnavailable } from "../reconcilers/dnsClient.ts";
+import { DnsUnavailable } from "../reconcilers/dnsUnavailable.ts";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 

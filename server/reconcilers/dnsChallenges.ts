@@ -2,7 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../store/database.ts";
 import { addDnsChallenge, removeDnsChallenge } from "../store/dnsChallenges.ts";
-import { type DnsClient, DnsUnavailable } from "./dnsClient.ts";
+import type { DnsClient } from "./dnsClient.ts";
+import { DnsUnavailable } from "./dnsUnavailable.ts";
 import type { ZonePublisher } from "./publishZones.ts";
 
 export interface DnsChallenges {

@@ -17,7 +17,7 @@ import {
 } from "../store/certificateOrders.ts";
 import type { Database } from "../store/database.ts";
 import { type Authority, openAuthority } from "./acmeAuthority.ts";
-import { DnsUnavailable } from "./dnsClient.ts";
+import { DnsUnavailable } from "./dnsUnavailable.ts";
 import { EdgeUnavailable } from "./edgeClient.ts";
 import { issueCertificate, OrderRefused, OrderTakesLong } from "./issueCertificate.ts";
 import type { Publisher } from "./publishRoutes.ts";

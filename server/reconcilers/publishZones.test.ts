@@ -11,8 +11,10 @@ import { useTestDatabase } from "../testing/database.ts";
 import { startTestDns } from "../testing/dns.ts";
 import { silentLog } from "../testing/engine.ts";
 import { makeDnsChallenges } from "./dnsChallenges.ts";
-import { DnsUnavailable, makeDnsClient } from "./dnsClient.ts";
+import { makeDnsClient } from "./dnsClient.ts";
+import { DnsUnavailable } from "./dnsUnavailable.ts";
 import { makeZonePublisher } from "./publishZones.ts";
+import { noTransfers } from "./zoneTable.ts";
 
 const world = useTestDatabase();
 
@@ -29,7 +31,16 @@ async function start() {
   const client = makeDnsClient(server.adminSocket, "127.0.0.1");
   const { database } = world;
   const names = { dnsNames: ["ns1.example.net", "ns2.example.net"], siteSuffix: "sites.test" };
-  const options = { database, dns: client, dataFolder, names, edgeAddresses: ["203.0.113.7"], log: silentLog };
+  const transfers = noTransfers;
+  const options = {
+    database,
+    dns: client,
+    dataFolder,
+    names,
+    transfers,
+    edgeAddresses: ["203.0.113.7"],
+    log: silentLog,
+  };
   const zones = makeZonePublisher(options);
   const ask = async (name: string, type: string) => recordsIn(await dig(server.dns.port, "+short", name, type));
   return { dataFolder, server, client, zones, ask, options };

@@ -11,7 +11,7 @@ import { dnsGenerations } from "../store/generations.ts";
 import { ensureZone, listServedZones, listZoneless, putIntoZone, removeEmptyZones } from "../store/zones.ts";
 import type { DnsClient } from "./dnsClient.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
-import { zoneTable } from "./zoneTable.ts";
+import { type Transfers, zoneTable } from "./zoneTable.ts";
 
 /**
  * Rejects with `DnsUnavailable` where the server did not acknowledge the table. `reconcile` also makes the zones that domains
@@ -25,6 +25,7 @@ export interface ZonePublisherOptions {
   /** The data folder; the table is kept in `dns/table.json` below it. */
   readonly dataFolder: string;
   readonly names: DnsNames;
+  readonly transfers: Transfers;
   /** Public addresses of the edge, that new zones point to. */
   readonly edgeAddresses: readonly string[];
   readonly log: Logger;
@@ -37,12 +38,12 @@ export function zonesFile(dataFolder: string): string {
 }
 
 export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher {
-  const { database, dns, log, names } = options;
+  const { database, dns, log, names, transfers } = options;
 
   async function tell(generation: number): Promise<void> {
     await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
     const zones = await listServedZones(database);
-    const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, names);
+    const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, { names, transfers });
     await writeDurableFile(zonesFile(options.dataFolder), JSON.stringify(table));
     await dns.putTable(table);
   }

@@ -7,17 +7,21 @@ import type { ServedZone } from "../store/zones.ts";
 
 const challengeTtl = 60;
 
+/** Who copies the zones. */
+export type Transfers = Pick<DnsTable, "secondaries" | "keys">;
+export const noTransfers: Transfers = { secondaries: [], keys: [] };
+
 export function zoneTable(
   generation: number,
   rows: { readonly zones: readonly ServedZone[]; readonly challenges: readonly DnsChallenge[] },
-  names: DnsNames,
+  { names, transfers }: { readonly names: DnsNames; readonly transfers: Transfers },
 ): DnsTable {
   const zoneNames = new Set(rows.zones.map(({ name }) => name));
   const challenges = Map.groupBy(rows.challenges, ({ name }) => nearest(name, zoneNames));
   const zones = rows.zones.map((zone) =>
     servedZone(zone, withChallenges(zone.records, challenges.get(zone.name) ?? []), names),
   );
-  return { generation, zones, secondaries: [], keys: [] };
+  return { generation, zones, ...transfers };
 }
 
 /** The zone that a name is in: the longest. */

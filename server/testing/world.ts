@@ -19,6 +19,7 @@ import { makeDnsClient } from "../reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
 import { makeZonePublisher } from "../reconcilers/publishZones.ts";
+import { noTransfers } from "../reconcilers/zoneTable.ts";
 import { makeSealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
 import { piecesFor } from "../store/pieces.ts";
@@ -75,6 +76,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
       database,
       dns,
       dataFolder: facts.dataFolder,
+      transfers: noTransfers,
       names: { dnsNames: ["ns1.localhost"], siteSuffix: "localhost" },
       edgeAddresses: ["203.0.113.7"],
       log: silentLog,

@@ -1,0 +1,168 @@
+/** Zones in a real PowerDNS, asked as everybody asks it. */
+import type { DnsRecordSet, DnsZone } from "@sitewright/dns/table.ts";
+import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { servedZone } from "../domains/servedZone.ts";
+import { silentLog } from "../testing/engine.ts";
+import { startPowerDns, type TestPowerDns } from "../testing/powerDns.ts";
+import { DnsUnavailable } from "./dnsUnavailable.ts";
+import { makePowerDnsClient } from "./powerDnsClient.ts";
+
+let server: TestPowerDns;
+beforeAll(async () => {
+  server = await startPowerDns();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+afterEach(async () => {
+  for (const { id } of await server.api.listZones()) await server.api.removeZone(id);
+});
+
+const mark = "acme-challenge.localhost";
+const names = { dnsNames: ["ns1.example.net", "ns2.example.net"], siteSuffix: "localhost" };
+const makeClient = () => makePowerDnsClient(server.place, { mark, log: silentLog });
+const ask = async (name: string, type: string) => recordsIn(await dig(server.port, "+short", name, type));
+
+const set = (name: string, type: string, ...values: string[]): DnsRecordSet => ({ name, type, ttl: 300, values });
+const zone = (name: string, serial: number, ...sets: DnsRecordSet[]): DnsZone =>
+  servedZone({ name, serial }, sets, names);
+const table = (generation: number, ...zones: DnsZone[]) => ({
+  generation,
+  zones: [zone(mark, 1), ...zones],
+  secondaries: [],
+  keys: [],
+});
+
+test("zones of every type of record are answered when the table was taken", async () => {
+  const sets = [
+    set("example.com", "A", "203.0.113.7"),
+    set("example.com", "MX", "10 mail.example.net"),
+    set("example.com", "TXT", "v=spf1 -all", '"with \\"quotes\\""', "ü", "x".repeat(300)),
+    set("example.com", "CAA", '0 issue "letsencrypt.org"'),
+    set("*.example.com", "AAAA", "2001:DB8::7"),
+    set("www.example.com", "CNAME", "example.net"),
+    set("_sip._tcp.example.com", "SRV", "1 2 5060 sip.example.net"),
+    set("sub.example.com", "NS", "ns.example.org"),
+    set("ptr.example.com", "PTR", "host.example.net"),
+  ];
+  const client = makeClient();
+  expect(await client.putTable(table(5, zone("example.com", 4_000, ...sets)))).toBe(5);
+  expect(await client.status()).toEqual({ generation: 5 });
+  expect(await client.serialOf("example.com")).toBe(4_000);
+  expect(await client.textsOf("example.com")).toContain("x".repeat(300));
+  expect(await client.textsOf("none.example.com")).toEqual([]);
+  expect(await ask("example.com", "A")).toEqual(["203.0.113.7"]);
+  expect(await ask("any.example.com", "AAAA")).toEqual(["2001:db8::7"]);
+  expect(await ask("example.com", "MX")).toEqual(["10 mail.example.net."]);
+  expect(await ask("example.com", "CAA")).toEqual(['0 issue "letsencrypt.org"']);
+  expect(await ask("_sip._tcp.example.com", "SRV")).toEqual(["1 2 5060 sip.example.net."]);
+  expect((await ask("example.com", "NS")).toSorted()).toEqual(["ns1.example.net.", "ns2.example.net."]);
+  const before = await server.api.readZone("example.com.");
+  // Another process knows nothing of what was told: it finds that there is nothing to do.
+  await makeClient().putTable(table(6, zone("example.com", 4_000, ...sets)));
+  expect(await server.api.readZone("example.com.")).toEqual(before);
+});
+
+describe("of a zone that is there", () => {
+  test("only what has changed is written, and with a higher serial", async () => {
+    const client = makeClient();
+    const kept = set("a.example.com", "A", "203.0.113.1");
+    await client.putTable(table(1, zone("example.com", 10, kept, set("b.example.com", "A", "203.0.113.2"))));
+    await client.putTable(table(2, zone("example.com", 11, kept, set("c.example.com", "A", "203.0.113.3"))));
+    expect(await client.serialOf("example.com")).toBe(11);
+    expect([await ask("a.example.com", "A"), await ask("b.example.com", "A"), await ask("c.example.com", "A")]).toEqual(
+      [["203.0.113.1"], [], ["203.0.113.3"]],
+    );
+  });
+
+  test("what somebody else did to it is undone by the next process, without going back to a lower serial", async () => {
+    const wanted = zone("example.com", 10, set("a.example.com", "A", "203.0.113.1"));
+    await makeClient().putTable(table(1, wanted));
+    const soa = { name: "example.com.", type: "SOA", ttl: 3_600, changetype: "REPLACE" } as const;
+    await server.api.changeZone("example.com.", [
+      { name: "a.example.com.", type: "A", changetype: "DELETE" },
+      { ...soa, records: [{ content: "ns1.example.net. x.localhost. 500 7200 900 1209600 300", disabled: false }] },
+    ]);
+    const client = makeClient();
+    await client.putTable(table(2, wanted));
+    expect(await ask("a.example.com", "A")).toEqual(["203.0.113.1"]);
+    expect(await client.serialOf("example.com")).toBe(501);
+  });
+
+  test("one that the table has no more is gone", async () => {
+    const client = makeClient();
+    await client.putTable(table(1, zone("example.com", 10)));
+    await client.putTable(table(2));
+    expect((await server.api.listZones()).map(({ name }) => name)).toEqual([mark]);
+    await expect(client.serialOf("example.com")).rejects.toThrow(DnsUnavailable);
+  });
+});
+
+test("zones of others are left alone, also those that we would have, and are not taken for ours", async () => {
+  const rrsets = [
+    { name: "example.com.", type: "SOA", ttl: 60, records: [{ content: "a. b. 9999 1 1 1 1", disabled: false }] },
+  ];
+  await server.api.addZone({ name: "example.com", account: "", rrsets });
+  await server.api.addZone({
+    name: "example.org",
+    account: "somebody",
+    rrsets: [{ ...rrsets[0], name: "example.org.", type: "SOA", ttl: 60, records: rrsets[0]?.records ?? [] }],
+  });
+  const client = makeClient();
+  await client.putTable(table(1, zone("example.com", 10, set("example.com", "A", "203.0.113.7"))));
+  expect((await server.api.listZones()).map(({ name }) => name).toSorted()).toEqual([
+    mark,
+    "example.com",
+    "example.org",
+  ]);
+  expect(await ask("example.com", "A")).toEqual([]);
+  await expect(client.serialOf("example.com")).rejects.toThrow('its account is not "sitewright"');
+});
+
+test("a table that is older than the one it has changes nothing", async () => {
+  const client = makeClient();
+  await client.putTable(table(7, zone("example.com", 10)));
+  expect(await client.putTable(table(6))).toBe(7);
+  expect(await client.serialOf("example.com")).toBe(10);
+});
+
+test("a zone that can't be served costs itself only", async () => {
+  const client = makeClient();
+  const bad = zone("bad.example", 10, set("bad.example", "A", "no address"));
+  await client.putTable(table(1, bad, zone("example.com", 10)));
+  expect(await client.serialOf("example.com")).toBe(10);
+  await expect(client.serialOf("bad.example")).rejects.toThrow(DnsUnavailable);
+});
+
+test("killed at any time it is told everything again by whoever finds that it has another table", async () => {
+  const client = makeClient();
+  await client.putTable(table(1, zone("example.com", 10)));
+  await server.kill();
+  await expect(client.putTable(table(2, zone("example.com", 11)))).rejects.toThrow(DnsUnavailable);
+  await expect(client.status()).rejects.toThrow(DnsUnavailable);
+  await expect(client.serialOf("example.com")).rejects.toThrow(DnsUnavailable);
+  await server.start();
+  expect(await client.status()).toEqual({ generation: 1 });
+  await client.putTable(table(3, zone("example.com", 12)));
+  expect(await client.serialOf("example.com")).toBe(12);
+});
+
+test.each([
+  ["another key", { key: "wrong" }, /401|Unauthorized/],
+  ["what is no PowerDNS", { url: "http://127.0.0.1:1" }, /gave no answer/],
+])("with %s it is said what is wrong", async (_, wrong, message) => {
+  const client = makePowerDnsClient({ ...server.place, ...wrong }, { mark, log: silentLog });
+  await expect(client.putTable(table(1))).rejects.toThrow(message);
+});
+
+test("a thousand zones are there, and one of them is changed, by a few requests", async () => {
+  const client = makeClient();
+  const zones = Array.from({ length: 1_000 }, (_, at) =>
+    zone(`z${at}.example`, 10, set(`z${at}.example`, "A", "203.0.113.7")),
+  );
+  await client.putTable(table(1, ...zones));
+  expect(await client.serialOf("z999.example")).toBe(10);
+  await client.putTable(table(2, ...zones.slice(1), zone("z0.example", 11, set("z0.example", "A", "203.0.113.8"))));
+  expect(await ask("z0.example", "A")).toEqual(["203.0.113.8"]);
+  await client.putTable(table(3));
+  expect(await server.api.listZones()).toHaveLength(1);
+});

@@ -1,0 +1,63 @@
+/** A zone as PowerDNS has it, and what is to be changed there for it to be one of ours. */
+import { readOwner, writeName } from "@sitewright/dns/names.ts";
+import { BadValue } from "@sitewright/dns/records/badValue.ts";
+import { recordType } from "@sitewright/dns/records/recordTypes.ts";
+import type { DnsRecordSet, DnsZone } from "@sitewright/dns/table.ts";
+import type { RrSet, RrSetChange } from "./powerDnsApi.ts";
+
+/** Throws `BadValue` where something in it can't be served. */
+export function rrSetsOf({ name, serial, soa, nameServers, recordSets }: DnsZone): readonly RrSet[] {
+  const { primary, mailbox, refresh, retry, expire, negativeTtl } = soa;
+  const first = `${primary} ${mailbox} ${serial} ${refresh} ${retry} ${expire} ${negativeTtl}`;
+  return [
+    rrSetOf({ name, type: "SOA", ttl: soa.ttl, values: [first] }),
+    rrSetOf({ name, type: "NS", ttl: nameServers.ttl, values: nameServers.names }),
+    ...recordSets.map(rrSetOf),
+  ];
+}
+
+function rrSetOf({ name, type, ttl, values }: DnsRecordSet): RrSet {
+  const { read, write } = recordType(type);
+  const contents = new Set(values.map((value) => write(read(value))));
+  return {
+    name: writeName(readOwner(name)),
+    type,
+    ttl,
+    records: [...contents].map((content) => ({ content, disabled: false })),
+  };
+}
+
+/** None where it has what is wanted, whatever its serial is. */
+export function changesOf(wanted: readonly RrSet[], there: readonly RrSet[]): readonly RrSetChange[] {
+  const old = new Map(there.map((set) => [keyOf(set), set]));
+  const young = new Set(wanted.map(keyOf));
+  const removed = there.filter((set) => !young.has(keyOf(set)));
+  const changed = wanted.filter((set) => !isSame(set, old.get(keyOf(set))));
+  return [
+    ...removed.map(({ name, type }) => ({ name, type, changetype: "DELETE" as const })),
+    ...changed.map((set) => ({ ...set, changetype: "REPLACE" as const })),
+  ];
+}
+
+function keyOf({ name, type }: RrSet): string {
+  return `${name.toLowerCase()} ${type}`;
+}
+
+function isSame(one: RrSet, other: RrSet | undefined): boolean {
+  if (one.ttl !== other?.ttl || one.records.length !== other.records.length) return false;
+  const contents = new Set(one.records.map(({ content }) => plain(one.type, content)));
+  return other.records.every(({ content, disabled }) => !disabled && contents.has(plain(one.type, content)));
+}
+
+/** However it is written; of an SOA without its serial. */
+function plain(type: string, content: string): string {
+  try {
+    const { read, write } = recordType(type);
+    const written = write(read(content));
+    return type === "SOA" ? written.split(" ").toSpliced(2, 1).join(" ") : written;
+  } catch (error) {
+    // Somebody else's doing.
+    if (error instanceof BadValue) return content;
+    throw error;
+  }
+}
