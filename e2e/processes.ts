@@ -40,6 +40,7 @@ const roles = {
   supervisor: /\/supervisor\/main\.ts/,
   control: /server\/main\.ts control/,
   edge: /server\/main\.ts edge/,
+  dns: /server\/main\.ts dns/,
   postgres: /postgres.* -D /,
 } as const;
 
