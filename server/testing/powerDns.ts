@@ -20,7 +20,7 @@ export interface TestPowerDns extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-const key = "of a test";
+const key = "of-a-test";
 
 export async function startPowerDns(): Promise<TestPowerDns> {
   const folder = await mkdtemp(join(tmpdir(), "swpdns-"));
