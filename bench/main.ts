@@ -13,6 +13,7 @@ import { measureBackups } from "./backups.ts";
 import { measureCache } from "./cache.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
 import { measureDns } from "./dns.ts";
+import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
@@ -177,6 +178,7 @@ try {
   if (isWanted("dns")) {
     say("DNS with ten thousand zones, beside knot …");
     await untilQuiet();
+    figures.push(await measureDnsRecords(installation));
     figures.push(...(await measureDns(say)));
   }
   if (isWanted("domains")) {
