@@ -9,6 +9,8 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
+import { writeTable } from "@sitewright/dns/tableText.ts";
 import { askForSeconds, askInTurn, type Rate, untilAnswered } from "./dnsAsk.ts";
 import { howToGetKnot, startKnot } from "./dnsKnot.ts";
 import { makeTable, questionsOf, recordsPerZone, zoneCount, zoneName } from "./dnsZones.ts";
@@ -33,7 +35,10 @@ interface Measured {
 }
 
 async function startOurs(folder: string): Promise<Ours> {
-  const child = fork(server, [folder], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(server, [folder], {
+    execArgv: [...dnsNodeOptions],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const [{ port }] = await once(child, "message");
   await untilAnswered(port, `${zoneName(zoneCount - 1)} A`);
   return { child, port };
@@ -90,8 +95,8 @@ export async function measureDns(say: (line: string) => void): Promise<Figure[]>
   const folder = await mkdtemp(join(tmpdir(), "sw-dns-"));
   try {
     const table = makeTable();
-    const tableFile = join(folder, "table.json");
-    await writeFile(tableFile, JSON.stringify(table));
+    const tableFile = join(folder, "table.jsonl");
+    await writeFile(tableFile, writeTable(table));
     const size = `a table of ${megabytes((await stat(tableFile)).size)}`;
     const questions = table.zones.flatMap((_, number) => questionsOf(number));
     const list = join(folder, "questions");

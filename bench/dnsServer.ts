@@ -9,7 +9,7 @@ const dns = await startDns({
   host: "127.0.0.1",
   port: 0,
   adminSocket: join(folder, "run/dns.sock"),
-  tableFile: join(folder, "table.json"),
+  tableFile: join(folder, "table.jsonl"),
   openSecret: (_name, sealed) => sealed,
   answersPerSecond: 0,
   tcp: { connections: 100, connectionsOfOne: 100, idleSeconds: 10 },

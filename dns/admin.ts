@@ -1,14 +1,16 @@
 /**
  * How the DNS server is told and asked, on a socket in a folder that only this installation's user can enter.
  *
- * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is answered
+ * `PUT /table` with a whole table, as `tableText.ts` writes it, answers `{ generation }` once it is in force; an older one changes nothing and is answered
  * with the newer number. `GET /status` tells what is being served.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { json } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import type { RateLimit } from "./rateLimit.ts";
-import { BadTable, readTable } from "./readTable.ts";
+
 import type { DnsLog, Served } from "./served.ts";
+import { BadTable } from "./tableShape.ts";
+import { readTable } from "./tableText.ts";
 
 export interface DnsStatus {
   readonly generation: number;
@@ -51,7 +53,7 @@ async function takeTable(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const table = readTable(await json(request));
+  const table = readTable(await buffer(request));
   const generation = served.set(table);
   log.info({ generation, zones: table.zones.length }, "table in force");
   reply(response, 200, { generation });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Answer, answerQuestion, type Entry } from "./answer.ts";
 import { readOwner, writeName } from "./names.ts";
 import { typeOfCode } from "./records/recordTypes.ts";
-import { blog, makeZone, set, shop } from "./testing/zones.ts";
+import { blog, makeZone, set, shop, writtenZones } from "./testing/zones.ts";
 import { createZones } from "./zones.ts";
 
 const types: Record<string, number> = {
@@ -32,9 +32,9 @@ const wildcards = makeZone("example", [
   set("subdel.example", "NS", "ns.example.com", "ns.example.net"),
 ]);
 
-const inWildcards = createZones([wildcards], fail);
+const inWildcards = createZones(writtenZones(wildcards), fail);
 const zones = createZones(
-  [shop, blog, makeZone("sub.shop.example", [set("sub.shop.example", "A", "192.0.2.200")])],
+  writtenZones(shop, blog, makeZone("sub.shop.example", [set("sub.shop.example", "A", "192.0.2.200")])),
   fail,
 );
 
@@ -108,7 +108,7 @@ describe("what is answered", () => {
       ask(
         "a.example",
         "A",
-        createZones([broken], () => undefined),
+        createZones(writtenZones(broken), () => undefined),
       ),
     ).toMatchObject({ rcode: 2 });
   });
@@ -146,7 +146,7 @@ describe("other names for things", () => {
   test("that lead around in a ring, or on and on, end", () => {
     expect(ask("ring1.shop.example", "A").rows).toHaveLength(2);
     const links = Array.from({ length: 30 }, (_, n) => set(`l${n}.a.example`, "CNAME", `l${n + 1}.a.example`));
-    const answer = ask("l0.a.example", "A", createZones([makeZone("a.example", links)], fail));
+    const answer = ask("l0.a.example", "A", createZones(writtenZones(makeZone("a.example", links)), fail));
     expect(answer.rows).toHaveLength(8);
   });
 });

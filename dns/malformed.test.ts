@@ -9,7 +9,7 @@ import { createServed } from "./served.ts";
 import { askUdp, framed, openTcp, question, readAnswer } from "./testing/packets.ts";
 import { createRandom } from "./testing/random.ts";
 import { eventually, startWith } from "./testing/withDns.ts";
-import { blog, makeTable, shop } from "./testing/zones.ts";
+import { blog, makeTable, shop, written } from "./testing/zones.ts";
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const names = [
@@ -54,7 +54,7 @@ describe("10,000 packets that are not as they should be", () => {
       log,
       () => undefined,
     );
-    served.set(makeTable([shop, blog]));
+    served.set(written(makeTable([shop, blog])));
     const { overUdp, overTcp } = createResponder(served, createRateLimit(0));
     const random = createRandom(4_711);
     let answered = 0;

@@ -4,7 +4,7 @@ import { createNotifier, messagesFor } from "./notify.ts";
 import { createServed, type DnsLog, type State } from "./served.ts";
 import { bind } from "./sockets.ts";
 import { eventually } from "./testing/withDns.ts";
-import { makeTable, makeZone } from "./testing/zones.ts";
+import { makeTable, makeZone, written } from "./testing/zones.ts";
 
 const key = { name: "k.example", algorithm: "hmac-sha256" as const, sealedSecret: "c2VjcmV0" };
 const log: DnsLog = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -17,7 +17,7 @@ function stateWith(serials: Readonly<Record<string, number>>, ports: readonly nu
   );
   const zones = Object.entries(serials).map(([name, serial]) => makeZone(name, [], serial));
   const secondaries = ports.map((port) => ({ address: "127.0.0.1", port, key: key.name }));
-  served.set(makeTable(zones, { secondaries, keys: [key] }));
+  served.set(written(makeTable(zones, { secondaries, keys: [key] })));
   return served.state;
 }
 

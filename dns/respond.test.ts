@@ -3,7 +3,7 @@ import { createRateLimit } from "./rateLimit.ts";
 import { createResponder } from "./respond.ts";
 import { createServed } from "./served.ts";
 import { type Asking, question, readAnswer } from "./testing/packets.ts";
-import { blog, makeTable, makeZone, set, shop } from "./testing/zones.ts";
+import { blog, makeTable, makeZone, set, shop, written } from "./testing/zones.ts";
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const client = "127.0.0.1";
@@ -14,7 +14,7 @@ function responder(zones = [shop, blog], answersPerSecond = 0) {
     log,
     () => undefined,
   );
-  served.set(makeTable(zones));
+  served.set(written(makeTable(zones)));
   return createResponder(
     served,
     createRateLimit(answersPerSecond, () => 0),

@@ -1,7 +1,8 @@
 /** What is being served: one value, replaced as a whole. What began with the old one ends with it. */
 import { type Key, type OpenSecret, openKeys } from "./keys.ts";
 import type { Name } from "./names.ts";
-import type { DnsSecondary, DnsTable } from "./table.ts";
+import type { DnsSecondary } from "./table.ts";
+import type { WrittenTable } from "./tableText.ts";
 import { createZones, type Zones } from "./zones.ts";
 
 export interface DnsLog {
@@ -21,7 +22,7 @@ export interface State {
 export interface Served {
   readonly state: State;
   /** Gives the generation in force: the table's, or a newer one that was already there. */
-  set(table: DnsTable): number;
+  set(table: WrittenTable): number;
 }
 
 /** `onChange` is told what is new after it is in force. */
@@ -32,7 +33,7 @@ export function createServed(
 ): Served {
   let state = stateOf({ generation: 0, zones: [], keys: [], secondaries: [] });
 
-  function stateOf({ generation, zones, keys, secondaries }: DnsTable): State {
+  function stateOf({ generation, zones, keys, secondaries }: WrittenTable): State {
     return {
       generation,
       zones: createZones(zones, (zone, err) => log.error({ zone, err }, "This zone can't be served")),

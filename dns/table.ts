@@ -55,9 +55,12 @@ export interface DnsKey {
   readonly sealedSecret: string;
 }
 
-export interface DnsTable {
-  readonly generation: number;
+export interface DnsTable extends DnsTableHead {
   readonly zones: readonly DnsZone[];
+}
+
+export interface DnsTableHead {
+  readonly generation: number;
   readonly secondaries: readonly DnsSecondary[];
   readonly keys: readonly DnsKey[];
 }

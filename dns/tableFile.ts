@@ -3,18 +3,17 @@
  * the file before it tells the server, so the server only ever reads it.
  */
 import { readFile } from "node:fs/promises";
-import { readTable } from "./readTable.ts";
-import type { DnsTable } from "./table.ts";
+import { readTable, type WrittenTable } from "./tableText.ts";
 
-export const emptyTable: DnsTable = { generation: 0, zones: [], secondaries: [], keys: [] };
+export const emptyTable: WrittenTable = { generation: 0, zones: [], secondaries: [], keys: [] };
 
 /**
  * No file is an empty table: an installation that is new. A broken one is reported and then an empty table too, because
  * a server that doesn't start can't be told a better one.
  */
-export async function loadTableFile(file: string, broken: (error: unknown) => void): Promise<DnsTable> {
+export async function loadTableFile(file: string, broken: (error: unknown) => void): Promise<WrittenTable> {
   try {
-    return readTable(JSON.parse(await readFile(file, "utf8")));
+    return readTable(await readFile(file));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) broken(error);
     return emptyTable;

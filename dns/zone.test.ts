@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readName } from "./names.ts";
-import { makeZone, set, shop } from "./testing/zones.ts";
+import { makeZone, set, shop, writtenZones } from "./testing/zones.ts";
 import { compileZone } from "./zone.ts";
 import { createZones } from "./zones.ts";
 
@@ -47,7 +47,7 @@ describe("a zone", () => {
 
 describe("all zones", () => {
   test("a name is in the lowest zone that it is in or below", () => {
-    const zones = createZones([makeZone("a.example"), makeZone("b.a.example")], () => undefined);
+    const zones = createZones(writtenZones(makeZone("a.example"), makeZone("b.a.example")), () => undefined);
     const apexOf = (name: string) => {
       const found = zones.find(readName(name));
       return found === null || found === "broken" ? found : found.apex;
@@ -61,7 +61,9 @@ describe("all zones", () => {
   test("one that can't be served is reported once, when it is asked for, and costs no other", () => {
     const reported: string[] = [];
     const broken = makeZone("b.example", [set("b.example", "A", "nonsense")]);
-    const zones = createZones([broken, makeZone("a.example"), makeZone("not a name")], (zone) => reported.push(zone));
+    const zones = createZones(writtenZones(broken, makeZone("a.example"), makeZone("not a name")), (zone) =>
+      reported.push(zone),
+    );
     expect(reported).toEqual(["not a name"]);
     expect(zones.find(readName("b.example"))).toBe("broken");
     expect(zones.find(readName("x.b.example"))).toBe("broken");

@@ -1,6 +1,6 @@
 /** All zones of a table, each made ready when it is first asked for. */
 import { type Name, parentOf, readName, root } from "./names.ts";
-import type { DnsZone } from "./table.ts";
+import type { WrittenZone } from "./tableText.ts";
 import { compileZone, type Zone } from "./zone.ts";
 
 /** `broken`: it is ours, but what the table says of it can't be served. */
@@ -15,8 +15,8 @@ export interface Zones {
 }
 
 /** `onBroken` is told once of a zone that can't be served. */
-export function createZones(written: readonly DnsZone[], onBroken: (zone: string, error: unknown) => void): Zones {
-  const zones = new Map<Name, DnsZone | Zone | "broken">();
+export function createZones(written: readonly WrittenZone[], onBroken: (zone: string, error: unknown) => void): Zones {
+  const zones = new Map<Name, WrittenZone | Zone | "broken">();
   const serials = new Map<string, number>();
   for (const zone of written) {
     try {
@@ -27,11 +27,11 @@ export function createZones(written: readonly DnsZone[], onBroken: (zone: string
     }
   }
 
-  function ready(apex: Name, zone: DnsZone | Zone | "broken"): Zone | "broken" {
-    if (zone === "broken" || "nodes" in zone) return zone;
+  function ready(apex: Name, zone: WrittenZone | Zone | "broken"): Zone | "broken" {
+    if (zone === "broken" || !("read" in zone)) return zone;
     let made: Zone | "broken" = "broken";
     try {
-      made = compileZone(zone);
+      made = compileZone(zone.read());
     } catch (error) {
       onBroken(zone.name, error);
     }

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writeTable } from "@sitewright/dns/tableText.ts";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { makeTable, shop } from "@sitewright/dns/testing/zones.ts";
 import { expect, onTestFinished, test } from "vitest";
@@ -48,7 +49,7 @@ const mailAddress = async (port: number) => recordsIn(await dig(port, "+short", 
 test("killed, it is started again and serves the table that it was left, with nobody to tell it", async () => {
   const data = await dataFolder();
   await mkdir(join(data, "dns"));
-  await writeFile(join(data, "dns", "table.json"), JSON.stringify(makeTable([shop], { generation: 4 })));
+  await writeFile(join(data, "dns", "table.jsonl"), writeTable(makeTable([shop], { generation: 4 })));
   const port = await freePort();
   const first = await start(data, port);
   expect(await mailAddress(port)).toEqual(["192.0.2.25"]);

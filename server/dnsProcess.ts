@@ -28,7 +28,7 @@ export async function startDnsProcess({
       host: config.host,
       port: config.dnsPort,
       adminSocket: join(config.run, "dns.sock"),
-      tableFile: join(config.data, "dns", "table.json"),
+      tableFile: join(config.data, "dns", "table.jsonl"),
       openSecret: (name, sealed) => Buffer.from(sealer.open(sealed, dnsKeyContext(name)), "base64"),
       answersPerSecond,
       tcp,

@@ -1,6 +1,7 @@
 /** What `npm start` runs. */
 import { fileURLToPath } from "node:url";
 import type { regions } from "@sitewright/contract/regions.ts";
+import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/config.ts";
 import { withSettingsFile } from "@sitewright/server/settingsFile.ts";
@@ -25,7 +26,7 @@ try {
       prepare: [file("prepare.ts")],
       control: [server, "control"],
       edge: [server, "edge"],
-      dns: [server, "dns"],
+      dns: [...dnsNodeOptions, server, "dns"],
     },
     isPrepared: () => isPrepared(config.assets),
     terminal,

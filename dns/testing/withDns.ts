@@ -8,6 +8,7 @@ import { onTestFinished, vi } from "vitest";
 import { type Dns, type DnsOptions, startDns } from "../dns.ts";
 import type { DnsLog } from "../served.ts";
 import type { DnsTable } from "../table.ts";
+import { writeTable } from "../tableText.ts";
 
 export interface Logged {
   readonly level: string;
@@ -33,8 +34,8 @@ export const seal = (secret: Uint8Array): string => Buffer.from(Buffer.from(secr
 /** Starts one whose table is already in its file. */
 export async function startWith(table: DnsTable | null, changes: Partial<DnsOptions> = {}): Promise<DnsWorld> {
   const folder = await makeFolder();
-  const tableFile = path.join(folder, "table.json");
-  if (table !== null) await writeFile(tableFile, JSON.stringify(table));
+  const tableFile = path.join(folder, "table.jsonl");
+  if (table !== null) await writeFile(tableFile, writeTable(table));
   const logged: Logged[] = [];
   const adminSocket = path.join(folder, "run/dns.sock");
   const dns = await startDns({
@@ -68,7 +69,7 @@ export function tell(
 }
 
 export const putTable = (dns: Pick<DnsWorld, "adminSocket">, table: DnsTable) =>
-  tell(dns, "PUT", "/table", JSON.stringify(table));
+  tell(dns, "PUT", "/table", writeTable(table));
 
 /** Resolves once the attempt no longer throws. */
 export function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {

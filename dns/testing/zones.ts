@@ -1,5 +1,6 @@
 /** Tables and zones for tests. */
 import type { DnsRecordSet, DnsTable, DnsZone } from "../table.ts";
+import { readTable, type WrittenTable, type WrittenZone, writeTable } from "../tableText.ts";
 
 export const set = (name: string, type: string, ...values: string[]): DnsRecordSet => ({
   name,
@@ -28,6 +29,15 @@ export function makeZone(name: string, recordSets: readonly DnsRecordSet[] = [],
 
 export function makeTable(zones: readonly DnsZone[], changes: Partial<DnsTable> = {}): DnsTable {
   return { generation: 1, zones, secondaries: [], keys: [], ...changes };
+}
+
+/** As it came over a wire or out of a file. */
+export function written(table: DnsTable): WrittenTable {
+  return readTable(Buffer.from(writeTable(table)));
+}
+
+export function writtenZones(...zones: readonly DnsZone[]): readonly WrittenZone[] {
+  return written(makeTable(zones)).zones;
 }
 
 /** A zone with something of everything. */

@@ -2,6 +2,7 @@
 import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import type { DnsTable } from "@sitewright/dns/table.ts";
+import { writeTable } from "@sitewright/dns/tableText.ts";
 import { type DnsQuestions, makeDnsQuestions } from "./dnsQuestions.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
@@ -39,7 +40,7 @@ export function makeDnsClient(socketPath: string, host: string): OwnDnsClient {
   const questions = makeDnsQuestions(async () => `${reachable(host)}:${(await status()).port}`);
   return {
     ...questions,
-    putTable: async (table) => numberAt(await tell("PUT", "/table", JSON.stringify(table)), "generation"),
+    putTable: async (table) => numberAt(await tell("PUT", "/table", writeTable(table)), "generation"),
     status,
   };
 }

@@ -1,5 +1,6 @@
 /** Tells the DNS server the whole of what it should answer (`tablePublisher.ts`), and keeps the zones that domains need. */
 import { join } from "node:path";
+import { writeTable } from "@sitewright/dns/tableText.ts";
 import type { Logger } from "pino";
 import { readDomainName } from "../domains/names.ts";
 import type { DnsNames } from "../domains/servedZone.ts";
@@ -22,7 +23,7 @@ export type ZonePublisher = TablePublisher;
 export interface ZonePublisherOptions {
   readonly database: Database;
   readonly dns: Pick<DnsClient, "putTable" | "status">;
-  /** The data folder; the table is kept in `dns/table.json` below it. */
+  /** The data folder; the table is kept in `dns/table.jsonl` below it. */
   readonly dataFolder: string;
   readonly names: DnsNames;
   readonly transfers: Transfers;
@@ -34,7 +35,7 @@ export interface ZonePublisherOptions {
 const atOnce = 100;
 
 export function zonesFile(dataFolder: string): string {
-  return join(dataFolder, "dns", "table.json");
+  return join(dataFolder, "dns", "table.jsonl");
 }
 
 export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher {
@@ -44,7 +45,7 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
     await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
     const zones = await listServedZones(database);
     const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, { names, transfers });
-    await writeDurableFile(zonesFile(options.dataFolder), JSON.stringify(table));
+    await writeDurableFile(zonesFile(options.dataFolder), writeTable(table));
     await dns.putTable(table);
   }
 

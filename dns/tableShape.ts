@@ -3,7 +3,7 @@
  * zone is first asked for, so that ten thousand zones are there at once and one bad value costs one zone.
  */
 import { isIP } from "node:net";
-import type { DnsKey, DnsRecordSet, DnsSecondary, DnsSoa, DnsTable, DnsZone } from "./table.ts";
+import type { DnsKey, DnsRecordSet, DnsSecondary, DnsSoa, DnsTableHead, DnsZone } from "./table.ts";
 
 export class BadTable extends Error {
   override readonly name = "BadTable";
@@ -13,10 +13,9 @@ const mostTtl = 2 ** 31 - 1;
 const mostSerial = 2 ** 32 - 1;
 const keyName = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/;
 
-/** Throws `BadTable`, naming the first place that is wrong. */
-export function readTable(value: unknown): DnsTable {
+/** Everything of a table but its zones. Throws `BadTable`, naming the first place that is wrong, as the next does. */
+export function readHead(value: unknown): DnsTableHead {
   const table = object(value, "table");
-  const zones = list(table.zones, "zones").map((row, index) => readZone(row, `zones[${index}]`));
   const keys = list(table.keys, "keys").map((row, index) => readKey(row, `keys[${index}]`));
   const known = new Set(keys.map(({ name }) => name));
   const secondaries = list(table.secondaries, "secondaries").map((row, index) =>
@@ -25,10 +24,10 @@ export function readTable(value: unknown): DnsTable {
   for (const { address, key } of secondaries) {
     if (!known.has(key)) throw new BadTable(`secondaries: ${address} has a key that isn't in the table`);
   }
-  return { generation: number(table.generation, "generation"), zones, secondaries, keys };
+  return { generation: number(table.generation, "generation"), secondaries, keys };
 }
 
-function readZone(value: unknown, at: string): DnsZone {
+export function readZone(value: unknown, at: string): DnsZone {
   const row = object(value, at);
   const nameServers = object(row.nameServers, `${at}.nameServers`);
   return {
