@@ -12,8 +12,8 @@ export class BlobMissing extends Error {
 export interface Blobs {
   /** Whole or not at all, and still there after a power failure. Again under the same name it replaces. */
   put(name: string, content: Buffer, signal: AbortSignal): Promise<void>;
-  /** Rejects with `BlobMissing` where there are not so many bytes. */
-  read(name: string, start: number, length: number, signal: AbortSignal): Promise<Buffer>;
+  /** Rejects with `BlobMissing` where there are not so many bytes. What it gives may be in `memory`, which is long enough. */
+  read(name: string, start: number, length: number, signal: AbortSignal, memory?: Buffer): Promise<Buffer>;
   /** Bytes by name, of what lies below the folder. */
   list(folder: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /** Tolerates that there is none. */

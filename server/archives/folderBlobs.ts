@@ -26,15 +26,15 @@ export function openFolderBlobs(root: string): Blobs {
         throw error;
       }
     },
-    read: async (name, start, length, signal) => {
+    read: async (name, start, length, signal, memory = Buffer.allocUnsafe(length)) => {
       signal.throwIfAborted();
       const handle = await open(placeOf(name), "r").catch((cause: unknown) => {
         throw isAbsent(cause) ? new BlobMissing(name, { cause }) : cause;
       });
       try {
-        const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, start);
+        const { bytesRead } = await handle.read(memory, 0, length, start);
         if (bytesRead < length) throw new BlobMissing(name);
-        return buffer;
+        return memory.subarray(0, length);
       } catch (cause) {
         // The disk can't give it back: it is as good as gone.
         throw codeOf(cause) === "EIO" ? new BlobMissing(name, { cause }) : cause;

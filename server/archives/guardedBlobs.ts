@@ -110,10 +110,10 @@ export function guardBlobs({ blobs, memory, place, isThere, onNewStore }: GuardO
       await check(signal);
       await blobs.put(name, bytes, signal);
     },
-    read: async (name, start, length, signal) => {
+    read: async (name, start, length, signal, memory) => {
       await checkLately(signal);
       try {
-        return await blobs.read(name, start, length, signal);
+        return await blobs.read(name, start, length, signal, memory);
       } catch (error) {
         // Missing here says something only where this is the right place.
         if (error instanceof BlobMissing) await check(signal);

@@ -1,15 +1,15 @@
 /** The side of a thread that makes pieces on which somebody waits for them. */
 import { Worker } from "node:worker_threads";
-import { nameBytes, type PieceBox } from "./pieceBox.ts";
-import type { NamedPiece, PieceMaker } from "./pieceMaker.ts";
+import { mostAdded, nameBytes, type PieceBox } from "./pieceBox.ts";
+import type { NamedPiece, PieceMaker, TakeSealed } from "./pieceMaker.ts";
 import { type PieceSource, readSource } from "./pieceSource.ts";
 
 /** What the thread is told. `batch` is a number of ours. It has sealed a batch once, and forgets it then. */
 export type PieceOrder =
   | { readonly batch: number; readonly sources: readonly PieceSource[] }
-  | { readonly batch: number; readonly places: readonly number[] };
+  | { readonly batch: number; readonly places: readonly number[]; readonly into: SharedArrayBuffer };
 
-/** What it answers: names or sealed pieces, one after the other, and lengths. */
+/** What it answers: names, one after the other, and lengths of contents or of sealed pieces. */
 export interface MadePieces {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengths: readonly number[];
@@ -24,6 +24,8 @@ export function openPieceThread(box: PieceBox): PieceMaker {
   const worker = new Worker(new URL("./pieceThread.ts", import.meta.url), { workerData: box.keys });
   const waiting: PromiseWithResolvers<MadePieces>[] = [];
   let batches = 0;
+  /** What it seals into, and nobody needs at this moment: new memory for each would have us look for what is not used any more. */
+  const unused: SharedArrayBuffer[] = [];
   /** Whoever asks after the end hears of it, too. */
   let end: Error | null = null;
 
@@ -43,18 +45,28 @@ export function openPieceThread(box: PieceBox): PieceMaker {
     return asked.promise;
   }
 
+  function memoryOf(bytes: number): SharedArrayBuffer {
+    const memory = unused.pop();
+    return memory !== undefined && memory.byteLength >= bytes ? memory : new SharedArrayBuffer(bytes);
+  }
+
   const maker: PieceMaker = {
     name: async (sources) => {
       const batch = batches++;
       const { bytes, lengths } = await ask({ batch, sources });
       if (lengths.includes(unread)) {
-        await ask({ batch, places: [] });
+        await ask({ batch, places: [], into: new SharedArrayBuffer(0) });
         return maker.name(await readUnread(sources, lengths));
       }
       const names = namesIn(bytes);
       return {
         pieces: lengths.map((length) => pieceOf(length, names)),
-        seal: async (places) => partsOf(await ask({ batch, places })),
+        seal: async (places, take) => {
+          const most = places.reduce((sum, place) => sum + Math.max(lengths[place] ?? 0, 0) + mostAdded, 0);
+          const into = memoryOf(most);
+          takeParts(into, (await ask({ batch, places, into })).lengths, take);
+          unused.push(into);
+        },
       };
     },
     close: async () => {
@@ -83,10 +95,10 @@ function pieceOf(bytes: number, names: Iterator<Buffer, undefined>): NamedPiece 
   return { name: value, bytes };
 }
 
-function partsOf({ bytes, lengths }: MadePieces): readonly Buffer[] {
+function takeParts(bytes: SharedArrayBuffer, lengths: readonly number[], take: TakeSealed): void {
   let start = 0;
-  return lengths.map((length) => {
+  for (const [at, length] of lengths.entries()) {
+    take(Buffer.from(bytes, start, length), at);
     start += length;
-    return Buffer.from(bytes.buffer, start - length, length);
-  });
+  }
 }

@@ -32,11 +32,20 @@ export interface PackerOptions {
 const packBytes = 16 << 20;
 /** The last piece may go beyond that; none is much longer than what is in it. */
 const memoryBytes = packBytes + 2 * pieceBytes;
+const leastMemoryBytes = 64 << 10;
 /** Packs on their way: until one is safely on a disk takes much longer than to fill the next. */
 const atOnce = 4;
 
 export function blobOf(folder: string, pack: string): string {
   return `${folder}/${pack}`;
+}
+
+/** With the same in it. A small backup does with little. */
+function larger(memory: Buffer, atLeast: number): Buffer {
+  const bytes = Math.max(leastMemoryBytes, atLeast, memory.length * 2);
+  const next = Buffer.allocUnsafe(Math.min(bytes, memoryBytes));
+  memory.copy(next);
+  return next;
 }
 
 export function createPacker({ blobs, index, folder, signal }: PackerOptions, maker: PieceMaker): Packer {
@@ -47,7 +56,7 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
   let bytes = 0;
   let addedBytes = 0;
   const writing = new Set<Promise<void>>();
-  /** Of packs that were written: new memory for each would have this thread look for what is not used any more. */
+  /** Of packs that were written or read back: new memory for each would have this thread look for what is not used any more. */
   const unused: Buffer[] = [];
   let failure: { readonly error: unknown } | null = null;
   /** Of what is under way each looks after the one before it at what is kept. */
@@ -58,7 +67,8 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
     const name = blobOf(folder, pack);
     await index.beginPack(pack);
     await blobs.put(name, content, signal);
-    const back = await blobs.read(name, 0, content.length, signal).catch((error: unknown) => {
+    const memory = unused.pop() ?? Buffer.allocUnsafe(content.length);
+    const back = await blobs.read(name, 0, content.length, signal, memory).catch((error: unknown) => {
       if (error instanceof BlobMissing) return null;
       throw error;
     });
@@ -66,24 +76,33 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
       const summary = "The archive store does not give back what was put into it.";
       throw new ObjectStoreFailure(`${summary} It was put under ${name}.`, { isTransient: false, summary });
     }
+    again(memory);
     await index.addPack(pack, content.length, inside);
     addedBytes += content.length;
   }
 
-  async function flush(): Promise<void> {
+  function again(memory: Buffer): void {
+    if (memory.length === memoryBytes) unused.push(memory);
+  }
+
+  /** Begins to write what there is. */
+  function flush(): void {
     if (memory === null) return;
     const [full, content, inside] = [memory, memory.subarray(0, bytes), pieces];
     [memory, pieces, bytes] = [null, [], 0];
-    while (writing.size >= atOnce) await Promise.race(writing);
-    throwFailure();
-    // Whoever flushes next, or finishes, hears of a failure.
+    // Whoever keeps something next, or finishes, hears of a failure.
     const one = write(content, inside)
-      .then(() => void unused.push(full))
+      .then(() => again(full))
       .catch((error: unknown) => {
         failure ??= { error };
       })
       .finally(() => writing.delete(one));
     writing.add(one);
+  }
+
+  async function untilFewAreWritten(): Promise<void> {
+    while (writing.size >= atOnce) await Promise.race(writing);
+    throwFailure();
   }
 
   function throwFailure(): void {
@@ -94,12 +113,13 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
     await Promise.all(writing);
   }
 
-  async function add(name: Buffer, piece: Buffer): Promise<void> {
-    memory ??= unused.pop() ?? Buffer.allocUnsafe(memoryBytes);
+  function add(name: Buffer, piece: Buffer): void {
+    memory ??= unused.pop() ?? Buffer.alloc(0);
+    if (bytes + piece.length > memory.length) memory = larger(memory, bytes + piece.length);
     pieces.push({ name, start: bytes, length: piece.length });
     piece.copy(memory, bytes);
     bytes += piece.length;
-    if (bytes >= packBytes) await flush();
+    if (bytes >= packBytes) flush();
   }
 
   /** Places of what is to be kept. */
@@ -118,10 +138,11 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
   }
 
   async function keepMissing({ pieces, seal }: NamedPieces, missing: readonly number[]): Promise<void> {
-    for (const [at, piece] of (await seal(missing)).entries()) {
+    await seal(missing, (sealed, at) => {
       const name = pieces[missing[at] ?? -1]?.name;
-      if (name !== undefined) await add(name, piece);
-    }
+      if (name !== undefined) add(name, sealed);
+    });
+    await untilFewAreWritten();
   }
 
   return {
@@ -136,7 +157,7 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
       return named.pieces;
     },
     finish: async () => {
-      await flush();
+      flush();
       await settle();
       throwFailure();
     },

@@ -46,6 +46,8 @@ const keyBytes = 32;
 export const nameBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
+/** By so many bytes a sealed piece is longer than its content, at most. */
+export const mostAdded = nonceBytes + tagBytes + 1;
 /** A site waits for its backup, and most of it is pictures, which get no smaller. */
 const quickly = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** Of so much of a piece it is tried whether compressing makes it smaller. */

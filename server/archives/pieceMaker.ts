@@ -15,11 +15,17 @@ export interface NamedPiece {
   readonly bytes: number;
 }
 
+/** `at`: of the places that were asked for. */
+export type TakeSealed = (sealed: Buffer, at: number) => void;
+
 export interface NamedPieces {
   /** In the order of the sources; null: the file has vanished. */
   readonly pieces: readonly (NamedPiece | null)[];
-  /** Once: the pieces at these places, sealed, in that order. Then the contents are forgotten. */
-  seal(places: readonly number[]): Promise<readonly Buffer[]>;
+  /**
+   * Once: `take` is given the pieces at these places, sealed, in that order. The bytes are others as soon as it returns. Then the
+   * contents are forgotten.
+   */
+  seal(places: readonly number[], take: TakeSealed): Promise<void>;
 }
 
 export interface PieceMaker {
@@ -60,12 +66,14 @@ function makeInPlace(box: PieceBox): PieceMaker {
       const pieces = await each(contents, nameOne);
       return {
         pieces,
-        seal: (places) =>
-          each(places, (place) => {
+        seal: async (places, take) => {
+          let at = 0;
+          await each(places, (place) => {
             const piece = pieces[place];
             if (!piece) throw new RangeError(`Nothing was named at ${place}`);
-            return box.seal(piece.content, piece.name);
-          }),
+            take(box.seal(piece.content, piece.name), at++);
+          });
+        },
       };
     },
     close: async () => undefined,

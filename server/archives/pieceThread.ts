@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { gone, type MadePieces, type PieceOrder, unread } from "./openPieceThread.ts";
-import { pieceBoxOf } from "./pieceBox.ts";
+import { nameBytes, pieceBoxOf } from "./pieceBox.ts";
 import { bytesToRead, type PieceSource, readSourceSync } from "./pieceSource.ts";
 
 type Piece = { readonly content: Buffer; readonly name: Buffer } | typeof gone | typeof unread;
@@ -44,12 +44,14 @@ function nameAll(batch: number, sources: readonly PieceSource[]): MadePieces {
   });
   batches.set(batch, { memory, pieces });
   const named = pieces.flatMap((piece) => (typeof piece === "number" ? [] : [[piece.name]]));
+  const bytes = new Uint8Array(named.length * nameBytes);
+  putInto(bytes, named);
   const lengths = pieces.map((piece) => (typeof piece === "number" ? piece : piece.content.length));
-  return { ...together(named), lengths };
+  return { bytes, lengths };
 }
 
-/** How long each is when it is sealed. */
-function sealAll(number: number, places: readonly number[]): MadePieces {
+/** How long each is when it is sealed, one after the other in `into`. */
+function sealAll(number: number, places: readonly number[], into: Uint8Array): MadePieces {
   const batch = batches.get(number);
   if (batch === undefined) throw new RangeError(`Nothing was named as ${number}`);
   batches.delete(number);
@@ -59,22 +61,23 @@ function sealAll(number: number, places: readonly number[]): MadePieces {
     return box.sealInParts(piece.content, piece.name);
   });
   unused.push(batch.memory);
-  return together(sealed);
+  return { bytes: new Uint8Array(), lengths: putInto(into, sealed) };
 }
 
-/** All in one piece of memory, which can be handed over instead of being copied. */
-function together(made: readonly (readonly Buffer[])[]): MadePieces {
-  const lengths = made.map((parts) => parts.reduce((sum, { length }) => sum + length, 0));
-  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+/** Gives how long each is. */
+function putInto(bytes: Uint8Array, made: readonly (readonly Buffer[])[]): readonly number[] {
   let start = 0;
   for (const part of made.flat()) {
     bytes.set(part, start);
     start += part.length;
   }
-  return { bytes, lengths };
+  return made.map((parts) => parts.reduce((sum, { length }) => sum + length, 0));
 }
 
 parentPort?.on("message", (order: PieceOrder) => {
-  const answer = "sources" in order ? nameAll(order.batch, order.sources) : sealAll(order.batch, order.places);
+  const answer =
+    "sources" in order
+      ? nameAll(order.batch, order.sources)
+      : sealAll(order.batch, order.places, new Uint8Array(order.into));
   parentPort?.postMessage(answer, [answer.bytes.buffer]);
 });
