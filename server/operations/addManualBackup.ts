@@ -1,5 +1,6 @@
 /** A backup that somebody asked for, of an environment that goes on as it is. */
 import { backUp, backupRoom, removeBackUp } from "./backup.ts";
+import { besides } from "./besides.ts";
 import { requireRoom } from "./diskRoom.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
@@ -18,17 +19,17 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
     kind: "addManualBackup",
     steps: [
       {
-        name: "estimate",
-        deadlineSeconds: 120,
-        run: async ({ input: { environment } }) =>
-          requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, "The backup"),
-      },
-      {
         name: "backup",
         deadlineSeconds: 3_600,
-        run: ({ input: { environment, address, note }, operationId, signal }) => {
+        run: async ({ input: { environment, address, note }, operationId, signal }) => {
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
-          return backUp(services, { environment, address, operationId, ...facts }, signal);
+          const room = { copies: [await backupRoom(database, environment)] };
+          await besides(
+            // Somebody waits, and it takes as long as the rest of the beginning.
+            requireRoom(runtime, room, "The backup"),
+            (until) => backUp(services, { environment, address, operationId, ...facts }, until),
+            signal,
+          );
         },
         undo: ({ operationId }) => removeBackUp(services, operationId),
       },
