@@ -20,7 +20,7 @@ export const gone = -1;
 export const unread = -2;
 
 /** Orders are carried out and answered one after the other. */
-export function openPieceThread(box: PieceBox): PieceMaker {
+export function openPieceThread(box: PieceBox): Omit<PieceMaker, "expect"> {
   const worker = new Worker(new URL("./pieceThread.ts", import.meta.url), { workerData: box.keys });
   const waiting: PromiseWithResolvers<MadePieces>[] = [];
   let batches = 0;
@@ -50,7 +50,7 @@ export function openPieceThread(box: PieceBox): PieceMaker {
     return memory !== undefined && memory.byteLength >= bytes ? memory : new SharedArrayBuffer(bytes);
   }
 
-  const maker: PieceMaker = {
+  const maker: Omit<PieceMaker, "expect"> = {
     name: async (sources) => {
       const batch = batches++;
       const { bytes, lengths } = await ask({ batch, sources });

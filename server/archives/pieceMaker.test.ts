@@ -36,7 +36,8 @@ describe.each([
   ["by threads of their own, where there is much", 1 << 30],
 ])("pieces are made %s", (_, bytes) => {
   function open() {
-    const maker = openPieceMaker(box, bytes);
+    const maker = openPieceMaker(box);
+    maker.expect(bytes);
     onTestFinished(() => maker.close());
     return maker;
   }
@@ -98,7 +99,8 @@ describe.each([
 });
 
 test("whoever waits for a thread that is ended hears of it", async () => {
-  const maker = openPieceMaker(box, 1 << 30);
+  const maker = openPieceMaker(box);
+  maker.expect(1 << 30);
   const waiting = Promise.allSettled([maker.name(contents), maker.name(contents), maker.name(contents)]);
   await maker.close();
   for (const end of await waiting) expect(end).toMatchObject({ status: "rejected", reason: { message: /ended/ } });

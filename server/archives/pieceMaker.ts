@@ -29,6 +29,8 @@ export interface NamedPieces {
 }
 
 export interface PieceMaker {
+  /** So much more is likely to be kept: the sooner it is said, the sooner there are threads. */
+  expect(bytes: number): void;
   /** Several may be under way. Rejects with `Unreadable`. */
   name(sources: readonly PieceSource[]): Promise<NamedPieces>;
   /** Whatever is under way is given up. */
@@ -41,13 +43,26 @@ const mostThreads = 2;
 /** Files that are read at the same time, because opening one takes longer than reading it. */
 const atOnce = 8;
 
-/** `bytes`: about so much is to be kept. */
-export function openPieceMaker(box: PieceBox, bytes: number): PieceMaker {
-  return bytes < worthBytes ? makeInPlace(box) : makeBeside(box);
+export function openPieceMaker(box: PieceBox): PieceMaker {
+  const here = makeInPlace(box);
+  let expected = 0;
+  let beside: Making | null = null;
+  return {
+    expect: (bytes) => {
+      expected += bytes;
+      if (expected >= worthBytes) beside ??= makeBeside(box);
+    },
+    name: (sources) => (beside ?? here).name(sources),
+    close: async () => {
+      await beside?.close();
+    },
+  };
 }
 
+type Making = Omit<PieceMaker, "expect">;
+
 /** Between two pieces others have their turn: hashing and encrypting one takes milliseconds. */
-function makeInPlace(box: PieceBox): PieceMaker {
+function makeInPlace(box: PieceBox): Omit<Making, "close"> {
   async function each<From, To>(all: readonly From[], make: (one: From) => To): Promise<To[]> {
     const made: To[] = [];
     for (const one of all) {
@@ -76,7 +91,6 @@ function makeInPlace(box: PieceBox): PieceMaker {
         },
       };
     },
-    close: async () => undefined,
   };
 }
 
@@ -89,7 +103,7 @@ async function readAll(sources: readonly PieceSource[]): Promise<readonly (Buffe
 }
 
 /** In turns, so that one names the next while another seals. */
-function makeBeside(box: PieceBox): PieceMaker {
+function makeBeside(box: PieceBox): Making {
   const threads = Array.from({ length: Math.min(mostThreads, availableParallelism()) }, () => openPieceThread(box));
   let turn = 0;
   return {

@@ -39,15 +39,14 @@ const claimedTogether = 4_096;
 const manifestTogether = 16;
 
 export async function save(root: string, options: SaveOptions): Promise<Saved> {
-  const { folders, files } = await listTree(root);
-  const unchanged = await claimUnchanged(files, options);
-  const changed = files.filter(({ path }) => !unchanged.has(path));
-  const maker = openPieceMaker(
-    options.box,
-    changed.reduce((sum, file) => sum + file.bytes, 0),
-  );
+  const maker = openPieceMaker(options.box);
   const packer = createPacker(options, maker);
   try {
+    const isAllNew = options.before.size === 0;
+    const { folders, files } = await listTree(root, isAllNew ? maker.expect : undefined);
+    const unchanged = await claimUnchanged(files, options);
+    const changed = files.filter(({ path }) => !unchanged.has(path));
+    if (!isAllNew) for (const { bytes } of changed) maker.expect(bytes);
     const read = await saveFiles(root, changed, packer);
     const entries = files.flatMap(({ path }) => unchanged.get(path) ?? read.get(path) ?? []);
     const manifest = await saveManifest({ folders, files: entries }, packer);

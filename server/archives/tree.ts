@@ -46,8 +46,8 @@ export async function readable<T>(path: string, work: Promise<T>): Promise<T | n
   });
 }
 
-/** In the order of paths. Throws where the folder is not there. */
-export async function listTree(root: string): Promise<Tree> {
+/** In the order of paths. `found` is told how long each file is. Throws where the folder is not there. */
+export async function listTree(root: string, found: (bytes: number) => void = () => undefined): Promise<Tree> {
   const folders: FolderEntry[] = [];
   const files: FoundFile[] = [];
 
@@ -66,6 +66,7 @@ export async function listTree(root: string): Promise<Tree> {
       } else if (facts.isFile()) {
         const { mtimeNs: modified, ino, size } = facts;
         const inode = began - modified < freshNanoseconds ? unknownInode : ino;
+        found(Number(size));
         files.push({ path: each, mode, bytes: Number(size), modified, inode });
       }
     }
