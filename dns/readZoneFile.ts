@@ -33,7 +33,7 @@ interface Context {
 
 /** Gives every record set in the file, SOA and NS included, in its order. `origin` is the zone's name. Throws `BadZoneFile`. */
 export function readZoneFile(text: string, origin: string): DnsRecordSet[] {
-  const sets = new Map<string, { name: string; type: string; ttl: number; values: string[] }>();
+  const sets = new Map<string, { name: string; type: string; ttl: number; values: Set<string> }>();
   const context: Context = { origin: `${origin.replace(/\.$/, "")}.`, owner: null, defaultTtl: null, lastTtl: null };
   for (const entry of readEntries(text)) {
     try {
@@ -41,15 +41,15 @@ export function readZoneFile(text: string, origin: string): DnsRecordSet[] {
       if (record === null) continue;
       const key = `${record.name} ${record.type}`;
       const set = sets.get(key);
-      if (set === undefined) sets.set(key, { ...record, values: [record.value] });
+      if (set === undefined) sets.set(key, { ...record, values: new Set([record.value]) });
       else if (set.ttl !== record.ttl) throw new BadValue("Records of one name and type have one time to live");
-      else if (!set.values.includes(record.value)) set.values.push(record.value);
+      else set.values.add(record.value);
     } catch (error) {
       if (error instanceof BadValue) throw new BadZoneFile(entry.line, error.message);
       throw error;
     }
   }
-  return [...sets.values()].map(({ name, type, ttl, values }) => ({ name, type, ttl, values }));
+  return [...sets.values()].map(({ name, type, ttl, values }) => ({ name, type, ttl, values: [...values] }));
 }
 
 interface FileRecord {

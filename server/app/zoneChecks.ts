@@ -11,7 +11,7 @@ import type { ZoneOfDomain } from "@sitewright/server/store/zones.ts";
 import { Refused } from "./failures.ts";
 
 /** Far above what a domain needs, and small enough for each change to be checked as a whole. */
-const mostRecordSets = 2_000;
+export const mostRecordSets = 2_000;
 const soa = {
   ttl: 300,
   primary: "ns.invalid",
@@ -56,7 +56,7 @@ export async function refuseUnservable(
   const changed = new Set(changes.map(({ place }) => keyOf(place)));
   const others = (await listDnsRecords(transaction, zoneId)).filter((set) => !changed.has(keyOf(set)));
   if (others.length + added.length > mostRecordSets) {
-    throw new Refused("zone_full", `A zone has ${mostRecordSets} record sets at most.`, { zone: zoneName });
+    throw zoneFull(zoneName);
   }
   const nameServers = { ttl: 300, names: ["ns.invalid"] };
   const [only, ...more] = changes;
@@ -64,6 +64,10 @@ export async function refuseUnservable(
   // The new ones last: it is then one of them that is complained of.
   const recordSets = [...others, ...added];
   refusingBadValues(() => compileZone({ name: zoneName, serial: 1, soa, nameServers, recordSets }), details);
+}
+
+export function zoneFull(zone: string): Refused {
+  return new Refused("zone_full", `A zone has ${mostRecordSets} record sets at most.`, { zone });
 }
 
 function keyOf({ name, type }: Pick<DnsRecordSetRow, "name" | "type">): string {

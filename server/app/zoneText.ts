@@ -6,10 +6,12 @@ import { BadZoneFile } from "@sitewright/dns/zoneFileEntries.ts";
 import type { DnsRecordSetRow } from "@sitewright/server/store/dnsRecords.ts";
 import type { ZoneOfDomain } from "@sitewright/server/store/zones.ts";
 import { Refused } from "./failures.ts";
-import { readRecordName } from "./zoneChecks.ts";
+import { mostRecordSets, readRecordName, zoneFull } from "./zoneChecks.ts";
 
 /** What single record sets have at least, too. */
 const leastTtl = 300;
+/** The same. */
+const mostValues = 200;
 
 /**
  * The record sets that it wants the domain to have. Who is responsible for a zone, and which servers answer for it, is not taken
@@ -31,6 +33,13 @@ export function readZoneText(
     const message = `"${odd.name}" has ${odd.type} records in the file, which are not taken here: leave them out.`;
     throw new Refused("zone_file_unreadable", message, { name: odd.name, type: odd.type });
   }
+  // Before anything is compared with anything.
+  const [largest] = sets.toSorted((one, other) => other.values.length - one.values.length);
+  if (largest !== undefined && largest.values.length > mostValues) {
+    const message = `"${largest.name}" has ${largest.values.length} ${largest.type} records in the file, and ${mostValues} are the most.`;
+    throw new Refused("zone_full", message, { name: largest.name, type: largest.type });
+  }
+  if (sets.length > mostRecordSets) throw zoneFull(zoneName);
   return sets.map(({ name, type, ttl, values }) => ({
     name: readRecordName(name, domainName),
     type,

@@ -289,6 +289,16 @@ describe("a zone file", () => {
     const lines = Array.from({ length: 2_001 }, (_, at) => `r${at} 300 TXT x`);
     expect((await importFile(id, lines.join("\n"))).body.data.code).toBe("zone_full");
   });
+
+  it("of one long set is refused as soon as it has been read", async () => {
+    const { id } = await domain();
+    const lines = Array.from({ length: 40_000 }, (_, at) => `r 300 TXT ${at}`);
+    const answer = await importFile(id, lines.join("\n"));
+    expect(answer.body).toMatchObject({
+      data: { code: "zone_full" },
+      message: expect.stringContaining("40000 TXT records"),
+    });
+  });
 });
 
 it("a domain from the installation has no zone", async () => {
