@@ -1,10 +1,13 @@
 /** How a person reaches what listens. */
 
-/** An address that everyone may use to reach a server that listens on `host`. */
+/** An address that everyone on this machine may use to reach a server that listens on `host`. */
+export function reachable(host: string): string {
+  const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return address.includes(":") ? `[${address}]` : address;
+}
+
 export function baseUrl(host: string, port: number): string {
-  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  const written = reachable.includes(":") ? `[${reachable}]` : reachable;
-  return `http://${written}${port === 80 ? "" : `:${port}`}`;
+  return `http://${reachable(host)}${port === 80 ? "" : `:${port}`}`;
 }
 
 /** Where a site of that name answers. */

@@ -7,6 +7,9 @@ const facts = {
   host: "127.0.0.1",
   controlPort: 8080,
   edgePort: 8081,
+  edgeTlsPort: 8443,
+  dnsPort: 8053,
+  powerDns: null,
   siteSuffix: "localhost",
   region: "europe-west3",
   firstRun: { company_id: "c", api_key: "sk_secret", admin_email: "owner@example.com" },
@@ -21,6 +24,14 @@ function bodyIn(text: string): unknown {
 describe("the banner", () => {
   test("shows the key of a first start", () => {
     expect(banner(facts)).toContain('-H "Authorization: Bearer sk_secret"');
+  });
+
+  test("says where sites answer by TLS, and who answers in DNS", () => {
+    expect(banner(facts)).toContain("http://<site>.localhost:8081/, by TLS at port 8443\n");
+    expect(banner(facts)).toContain("  DNS      127.0.0.1:8053\n");
+    expect(banner({ ...facts, powerDns: { address: "192.0.2.53:53" } })).toContain(
+      "  DNS      PowerDNS at 192.0.2.53:53\n",
+    );
   });
 
   test("shows no key later, and its line still finds it", () => {

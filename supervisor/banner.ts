@@ -1,5 +1,5 @@
 /** The last words of a start: where everything is, and what to type next. */
-import { baseUrl, siteUrl } from "./addresses.ts";
+import { baseUrl, reachable, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
 
 export interface BannerFacts {
@@ -7,6 +7,10 @@ export interface BannerFacts {
   readonly host: string;
   readonly controlPort: number;
   readonly edgePort: number;
+  readonly edgeTlsPort: number;
+  readonly dnsPort: number;
+  /** Null: our own DNS server answers. */
+  readonly powerDns: { readonly address: string } | null;
   readonly siteSuffix: string;
   /** A region that new sites may name. */
   readonly region: string;
@@ -22,7 +26,8 @@ export function banner(facts: BannerFacts): string {
     "Sitewright is ready.",
     "",
     `  API      ${api}`,
-    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}`,
+    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}, by TLS at port ${facts.edgeTlsPort}`,
+    `  DNS      ${facts.powerDns === null ? `${reachable(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
   ];
   if (facts.firstRun === null) {
     return [...lines, "", "Stop it with Ctrl-C.", ""].join("\n");

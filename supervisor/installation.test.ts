@@ -37,7 +37,7 @@ describe("the first start", () => {
     for (const expected of [
       "  Unpacking a stand-in …\n",
       `  API      http://127.0.0.1:${controlPort}/v2\n`,
-      `  Sites    http://<site>.localhost:${edgePort}/\n`,
+      `  Sites    http://<site>.localhost:${edgePort}/, by TLS at port `,
       "  Company  the-company\n",
       "  API key  sk_the_key\n",
       `curl -X POST http://127.0.0.1:${controlPort}/v2/sites -H "Authorization: Bearer sk_the_key"`,
