@@ -1,0 +1,82 @@
+/** A site is reached by http and by https, at ports that are not the usual ones, and has one address. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { openPlayground, type Playground } from "./testing/world.ts";
+
+let world: Playground;
+let site: Site;
+let name: string;
+
+beforeAll(async () => {
+  world = await openPlayground();
+  site = await world.site();
+  name = new URL(site.wordpress.address).hostname;
+  await runPhp(
+    world.serving,
+    site,
+    "require '/site/wp-load.php'; $wp_rewrite->set_permalink_structure('/%postname%/'); $wp_rewrite->flush_rules();",
+  );
+}, 120_000);
+afterAll(() => world.close());
+
+const moveTo = (address: string) =>
+  runPhp(
+    world.serving,
+    site,
+    `require '/site/wp-load.php'; update_option('home', '${address}'); update_option('siteurl', '${address}');`,
+  );
+const visit = (address: string) => {
+  const { protocol, host, pathname, search } = new URL(address);
+  return visitorOf(world.serving, site).get(`${pathname}${search}`, {
+    headers: { host },
+    https: protocol === "https:",
+  });
+};
+const linksIn = (text: string) => [...new Set(text.match(/https?:\/\/[a-z0-9.-]+\.localhost(?::\d+)?/g) ?? [])].sort();
+
+describe("a site whose address is http", () => {
+  test("that is visited by https has the page with links to where the visitor is", async () => {
+    const page = await visit(`https://${name}:8443/`);
+    expect([page.status, page.headers.location]).toEqual([200, undefined]);
+    expect(linksIn(page.text)).toEqual([`https://${name}:8443`]);
+  });
+
+  test("sends nobody to another port, and to a page's own address all the same", async () => {
+    const page = await visit(`https://${name}:8443/hello-world`);
+    expect([page.status, page.headers.location]).toEqual([301, `https://${name}:8443/hello-world/`]);
+    const usual = await visit(`https://${name}/hello-world`);
+    expect(usual.headers.location).toBe(`https://${name}/hello-world/`);
+  });
+
+  test("that is visited by http is as it was", async () => {
+    const page = await visit(`http://${name}:8081/`);
+    expect([page.status, linksIn(page.text)]).toEqual([200, [`http://${name}:8081`]]);
+  });
+});
+
+describe("a site whose address is https", () => {
+  beforeAll(() => moveTo("https://own.localhost:8443"));
+
+  test.each([
+    ["own.localhost:8081", "http://own.localhost:8081"],
+    ["other.localhost:8081", "http://own.localhost:8081"],
+    ["own.localhost", "http://own.localhost"],
+  ])(
+    "that is visited by http as %s has the page, its styles from there, and links to its address",
+    async (host, styles) => {
+      const page = await visit(`http://${host}/`);
+      expect([page.status, page.headers.location]).toEqual([200, undefined]);
+      expect(linksIn(page.text)).toEqual([styles, "https://own.localhost:8443"]);
+    },
+  );
+
+  test("sends whoever came by http to a page's own address by http", async () => {
+    const page = await visit("http://own.localhost:8081/hello-world");
+    expect([page.status, page.headers.location]).toEqual([301, "http://own.localhost:8081/hello-world/"]);
+  });
+
+  test("that is visited by https is as it was", async () => {
+    const page = await visit("https://own.localhost:8443/");
+    expect([page.status, linksIn(page.text)]).toEqual([200, ["https://own.localhost:8443"]]);
+  });
+});
