@@ -3,6 +3,7 @@ import { isWithin, type Name, parentOf, readName, readOwner, writeName } from ".
 import { BadValue } from "./records/badValue.ts";
 import { codes, recordType } from "./records/recordTypes.ts";
 import type { DnsRecordSet, DnsZone } from "./table.ts";
+import { nameServerRecordSet, soaRecordSet } from "./wholeZone.ts";
 
 export interface RecordSet {
   readonly type: number;
@@ -31,14 +32,8 @@ const mostBytesOfSet = 60_000;
 /** Throws `BadValue`, which says what of the zone can't be served. */
 export function compileZone(written: DnsZone): Zone {
   const apex = readName(written.name);
-  const soa = soaSet(written);
-  const nameServers = {
-    name: written.name,
-    type: "NS",
-    ttl: written.nameServers.ttl,
-    values: written.nameServers.names,
-  };
-  const nodes = new Map<Name, RecordSet[]>([[apex, [soa, readSet(nameServers)]]]);
+  const soa = readSet(soaRecordSet(written));
+  const nodes = new Map<Name, RecordSet[]>([[apex, [soa, readSet(nameServerRecordSet(written))]]]);
   let hasCuts = false;
   for (const set of written.recordSets) {
     const owner = ownerOf(set, apex);
@@ -54,12 +49,6 @@ export function compileZone(written: DnsZone): Zone {
 
 export function findSet(node: Node, type: number): RecordSet | undefined {
   return node.find((set) => set.type === type);
-}
-
-function soaSet({ name, serial, soa }: DnsZone): RecordSet {
-  const { primary, mailbox, refresh, retry, expire, negativeTtl } = soa;
-  const value = `${primary} ${mailbox} ${serial} ${refresh} ${retry} ${expire} ${negativeTtl}`;
-  return readSet({ name, type: "SOA", ttl: soa.ttl, values: [value] });
 }
 
 function ownerOf({ name }: DnsRecordSet, apex: Name): Name {

@@ -2,18 +2,11 @@
 import { readOwner, writeName } from "./names.ts";
 import { recordType } from "./records/recordTypes.ts";
 import type { DnsRecordSet, DnsZone } from "./table.ts";
+import { allRecordSets } from "./wholeZone.ts";
 
 /** Throws `BadValue` where the zone has something that can't be served. */
 export function writeZoneFile(zone: DnsZone): string {
-  const { name, serial, soa, nameServers } = zone;
-  const { primary, mailbox, refresh, retry, expire, negativeTtl } = soa;
-  const first = `${primary} ${mailbox} ${serial} ${refresh} ${retry} ${expire} ${negativeTtl}`;
-  const sets: DnsRecordSet[] = [
-    { name, type: "SOA", ttl: soa.ttl, values: [first] },
-    { name, type: "NS", ttl: nameServers.ttl, values: nameServers.names },
-    ...zone.recordSets,
-  ];
-  return `${sets.flatMap(linesOf).join("\n")}\n`;
+  return `${allRecordSets(zone).flatMap(linesOf).join("\n")}\n`;
 }
 
 function linesOf({ name, type, ttl, values }: DnsRecordSet): string[] {

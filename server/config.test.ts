@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { getDescription } from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConfigError, loadConfig, settings } from "./config.ts";
+import { ConfigError, loadConfig } from "./config.ts";
+import { settings } from "./settings.ts";
 
 let folder = "";
 beforeAll(() => {

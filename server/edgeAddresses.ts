@@ -1,7 +1,13 @@
-/** Addresses in settings: where visitors reach the sites, and which resolver is asked. */
+/** Addresses in settings: where visitors reach the sites, which resolver is asked, and how what listens is reached from here. */
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
+
+/** Of what listens on `host`, as it stands in addresses: "every address" is none that can be opened. */
+export function reachable(host: string): string {
+  const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return address.includes(":") ? `[${address}]` : address;
+}
 
 const highestPort = 65_535;
 

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "./durableFile.ts";
+import { reachable } from "./edgeAddresses.ts";
 
 export interface Addresses {
   /** Paths of the interface are appended to it: `http://127.0.0.1:8080/v2`. */
@@ -28,13 +29,6 @@ export interface AddressSettings {
 export function addressesOf({ host, controlPort, edgePort, siteSuffix }: AddressSettings): Addresses {
   const here = withPort(reachable(host), controlPort);
   return { api_url: `${here}/v2`, console_url: `${here}/`, sites_url: withPort(siteSuffix, edgePort) };
-}
-
-/** "Every address" is none that can be opened. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 function withPort(host: string, port: number): string {

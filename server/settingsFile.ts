@@ -5,7 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { ConfigError, settings } from "./config.ts";
+import { ConfigError } from "./config.ts";
+import { settings } from "./settings.ts";
 
 export const settingsPath = (data: string): string => join(data, "settings.env");
 

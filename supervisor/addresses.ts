@@ -1,11 +1,8 @@
 /** How a person reaches what listens. */
 
-/** An address that everyone on this machine may use to reach a server that listens on `host`. */
-export function reachable(host: string): string {
-  const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return address.includes(":") ? `[${address}]` : address;
-}
+import { reachable } from "@sitewright/server/edgeAddresses.ts";
 
+/** An address that everyone on this machine may use to reach a server that listens on `host`. */
 export function baseUrl(host: string, port: number): string {
   return `http://${reachable(host)}${port === 80 ? "" : `:${port}`}`;
 }

@@ -1,5 +1,6 @@
 /** The last words of a start: where everything is, and what to type next. */
-import { baseUrl, reachable, siteUrl } from "./addresses.ts";
+import { reachable } from "@sitewright/server/edgeAddresses.ts";
+import { baseUrl, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
 
 export interface BannerFacts {

@@ -32,7 +32,7 @@ export function changeZone(
   decide: (zone: ZoneOfDomain, transaction: DatabaseTransaction) => Promise<Decided>,
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const zone = await lockZone(transaction, domainId);
+    const zone = await lockServedZone(transaction, domainId);
     const { zoneId, zoneName } = zone;
     const { changes, activityParameters } = await decide(zone, transaction);
     if (!confirm) for (const change of changes) refuseUnconfirmed(zone, change);
@@ -55,7 +55,7 @@ export function changeZone(
   });
 }
 
-async function lockZone(transaction: DatabaseTransaction, domainId: string): Promise<ZoneOfDomain> {
+async function lockServedZone(transaction: DatabaseTransaction, domainId: string): Promise<ZoneOfDomain> {
   const zone = await lockZoneOfDomain(transaction, domainId);
   if (zone === null) throw noZone(domainId);
   if (!(await isServed(transaction, zone.zoneId))) {

@@ -70,7 +70,8 @@ export function zoneFull(zone: string): Refused {
   return new Refused("zone_full", `A zone has ${mostRecordSets} record sets at most.`, { zone });
 }
 
-function keyOf({ name, type }: Pick<DnsRecordSetRow, "name" | "type">): string {
+/** Two record sets of one zone are of the same name and type, or have different keys. */
+export function keyOf({ name, type }: Pick<DnsRecordSetRow, "name" | "type">): string {
   return `${name} ${type}`;
 }
 

@@ -13,10 +13,8 @@ import type { Context } from "./context.ts";
 import { shownSet, typeOf } from "./dnsRecords.ts";
 import { NotFound } from "./failures.ts";
 import { changeZone, noZone } from "./zoneChanges.ts";
-import { isSameValue } from "./zoneChecks.ts";
+import { isSameValue, keyOf } from "./zoneChecks.ts";
 import { readZoneText } from "./zoneText.ts";
-
-const keyOf = ({ name, type }: Pick<DnsRecordSetRow, "name" | "type">) => `${name} ${type}`;
 
 /** The newest first. */
 export async function listVersions(context: Context, domainId: string) {

@@ -1,7 +1,7 @@
 /** The side of a thread that makes pieces on which somebody waits for them. */
 import { Worker } from "node:worker_threads";
 import { mostAdded, nameBytes, type PieceBox } from "./pieceBox.ts";
-import type { NamedPiece, PieceMaker, TakeSealed } from "./pieceMaker.ts";
+import type { NamedPiece, PieceThread, TakeSealed } from "./pieceMaker.ts";
 import { type PieceSource, readSource } from "./pieceSource.ts";
 
 /** What the thread is told. `batch` is a number of ours. It has sealed a batch once, and forgets it then. */
@@ -20,7 +20,7 @@ export const gone = -1;
 export const unread = -2;
 
 /** Orders are carried out and answered one after the other. */
-export function openPieceThread(box: PieceBox): Omit<PieceMaker, "expect"> {
+export function openPieceThread(box: PieceBox): PieceThread {
   const worker = new Worker(new URL("./pieceThread.ts", import.meta.url), { workerData: box.keys });
   const waiting: PromiseWithResolvers<MadePieces>[] = [];
   let batches = 0;
@@ -50,13 +50,13 @@ export function openPieceThread(box: PieceBox): Omit<PieceMaker, "expect"> {
     return memory !== undefined && memory.byteLength >= bytes ? memory : new SharedArrayBuffer(bytes);
   }
 
-  const maker: Omit<PieceMaker, "expect"> = {
+  const thread: PieceThread = {
     name: async (sources) => {
       const batch = batches++;
       const { bytes, lengths } = await ask({ batch, sources });
       if (lengths.includes(unread)) {
         await ask({ batch, places: [], into: new SharedArrayBuffer(0) });
-        return maker.name(await readUnread(sources, lengths));
+        return thread.name(await readUnread(sources, lengths));
       }
       const names = namesIn(bytes);
       return {
@@ -73,7 +73,7 @@ export function openPieceThread(box: PieceBox): Omit<PieceMaker, "expect"> {
       await worker.terminate();
     },
   };
-  return maker;
+  return thread;
 }
 
 /** What is wrong with a file is said where it can be said in full; what was wrong for a moment only does no harm. */

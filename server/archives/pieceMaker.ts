@@ -28,13 +28,16 @@ export interface NamedPieces {
   seal(places: readonly number[], take: TakeSealed): Promise<void>;
 }
 
-export interface PieceMaker {
-  /** So much more is likely to be kept: the sooner it is said, the sooner there are threads. */
-  expect(bytes: number): void;
+export interface PieceThread {
   /** Several may be under way. Rejects with `Unreadable`. */
   name(sources: readonly PieceSource[]): Promise<NamedPieces>;
   /** Whatever is under way is given up. */
   close(): Promise<void>;
+}
+
+export interface PieceMaker extends PieceThread {
+  /** So much more is likely to be kept: the sooner it is said, the sooner there are threads. */
+  expect(bytes: number): void;
 }
 
 /** To start a thread takes as long as a few megabytes. */
@@ -46,7 +49,7 @@ const atOnce = 8;
 export function openPieceMaker(box: PieceBox): PieceMaker {
   const here = makeInPlace(box);
   let expected = 0;
-  let beside: Making | null = null;
+  let beside: PieceThread | null = null;
   return {
     expect: (bytes) => {
       expected += bytes;
@@ -59,10 +62,8 @@ export function openPieceMaker(box: PieceBox): PieceMaker {
   };
 }
 
-type Making = Omit<PieceMaker, "expect">;
-
 /** Between two pieces others have their turn: hashing and encrypting one takes milliseconds. */
-function makeInPlace(box: PieceBox): Omit<Making, "close"> {
+function makeInPlace(box: PieceBox): Pick<PieceThread, "name"> {
   async function each<From, To>(all: readonly From[], make: (one: From) => To): Promise<To[]> {
     const made: To[] = [];
     for (const one of all) {
@@ -103,7 +104,7 @@ async function readAll(sources: readonly PieceSource[]): Promise<readonly (Buffe
 }
 
 /** In turns, so that one names the next while another seals. */
-function makeBeside(box: PieceBox): Making {
+function makeBeside(box: PieceBox): PieceThread {
   const threads = Array.from({ length: Math.min(mostThreads, availableParallelism()) }, () => openPieceThread(box));
   let turn = 0;
   return {

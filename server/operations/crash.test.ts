@@ -2,13 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
-import {
-  creatingDnsRecord,
-  deletingDnsRecord,
-  importingZoneFile,
-  restoringZoneVersion,
-  updatingDnsRecord,
-} from "../testing/dnsRecords.ts";
+import { dnsSubjects } from "../testing/dnsRecords.ts";
 import { addingDomain, changingPrimaryDomain, deletingDomain } from "../testing/domains.ts";
 import { makingDownload } from "../testing/downloads.ts";
 import {
@@ -68,11 +62,7 @@ const subjects = {
   "adding a domain": addingDomain,
   "removing a domain": deletingDomain,
   "changing the primary domain": changingPrimaryDomain,
-  "creating a DNS record": creatingDnsRecord,
-  "changing a DNS record": updatingDnsRecord,
-  "deleting a DNS record": deletingDnsRecord,
-  "going back to a version of a zone": restoringZoneVersion,
-  "importing a zone file": importingZoneFile,
+  ...dnsSubjects,
 };
 
 /** Some thirty processes are started and killed one after the other, on whatever machine. */

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import type { DnsTable } from "@sitewright/dns/table.ts";
 import { writeTable } from "@sitewright/dns/tableText.ts";
+import { reachable } from "../edgeAddresses.ts";
 import { type DnsQuestions, makeDnsQuestions } from "./dnsQuestions.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
@@ -43,11 +44,6 @@ export function makeDnsClient(socketPath: string, host: string): OwnDnsClient {
     putTable: async (table) => numberAt(await tell("PUT", "/table", writeTable(table)), "generation"),
     status,
   };
-}
-
-function reachable(host: string): string {
-  const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return address.includes(":") ? `[${address}]` : address;
 }
 
 function exchange(socketPath: string, method: string, path: string, body: string | undefined): Promise<unknown> {

@@ -3,17 +3,12 @@ import { readOwner, writeName } from "@sitewright/dns/names.ts";
 import { BadValue } from "@sitewright/dns/records/badValue.ts";
 import { recordType } from "@sitewright/dns/records/recordTypes.ts";
 import type { DnsRecordSet, DnsZone } from "@sitewright/dns/table.ts";
+import { allRecordSets } from "@sitewright/dns/wholeZone.ts";
 import type { RrSet, RrSetChange } from "./powerDnsApi.ts";
 
 /** Throws `BadValue` where something in it can't be served. */
-export function rrSetsOf({ name, serial, soa, nameServers, recordSets }: DnsZone): readonly RrSet[] {
-  const { primary, mailbox, refresh, retry, expire, negativeTtl } = soa;
-  const first = `${primary} ${mailbox} ${serial} ${refresh} ${retry} ${expire} ${negativeTtl}`;
-  return [
-    rrSetOf({ name, type: "SOA", ttl: soa.ttl, values: [first] }),
-    rrSetOf({ name, type: "NS", ttl: nameServers.ttl, values: nameServers.names }),
-    ...recordSets.map(rrSetOf),
-  ];
+export function rrSetsOf(zone: DnsZone): readonly RrSet[] {
+  return allRecordSets(zone).map(rrSetOf);
 }
 
 function rrSetOf({ name, type, ttl, values }: DnsRecordSet): RrSet {

@@ -86,8 +86,10 @@ const [added, changed, removed] = [
   { before: "old", after: "new" },
   { before: "old", after: null },
 ];
-export const creatingDnsRecord = subject("createDnsRecord", added);
-export const updatingDnsRecord = subject("updateDnsRecord", changed);
-export const deletingDnsRecord = subject("deleteDnsRecord", removed);
-export const restoringZoneVersion = subject("restoreZoneVersion", removed, changed, added);
-export const importingZoneFile = subject("importZoneFile", added, changed);
+export const dnsSubjects: Readonly<Record<string, Subject>> = {
+  "creating a DNS record": subject("createDnsRecord", added),
+  "changing a DNS record": subject("updateDnsRecord", changed),
+  "deleting a DNS record": subject("deleteDnsRecord", removed),
+  "going back to a version of a zone": subject("restoreZoneVersion", removed, changed, added),
+  "importing a zone file": subject("importZoneFile", added, changed),
+};

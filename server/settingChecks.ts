@@ -1,0 +1,98 @@
+/** What is wrong with settings, a sentence for each, for the person who started the process. */
+import { closest, distance } from "fastest-levenshtein";
+import * as v from "valibot";
+import { ArchiveUrlError, parseArchiveUrl } from "./archiveUrl.ts";
+import { arePlaces } from "./dnsSettings.ts";
+import { areAddresses, isResolver } from "./edgeAddresses.ts";
+import { type Setting, secretSettings, settings } from "./settings.ts";
+
+/** Values of variables for tests and tools of this repository; never settings. */
+const testPrefix = "SITEWRIGHT_TEST_";
+/** One letter in so many may be wrong in what is taken for an attempt at a setting; one always may. */
+const lettersPerMistake = 4;
+const ourPrefix = "SITEWRIGHT_";
+
+/** All at once. A name that is nearly one of ours is an error, too. */
+export function problemsOf(given: Record<string, unknown>, values: Record<string, unknown>): string[] {
+  const wrong = wrongValues(values);
+  return [...mistypedNames(given), ...wrong, ...(wrong.length === 0 ? missingValues(values) : [])];
+}
+
+/** Whole numbers are read as such; anything else stays text and fails the check where a number is wanted. */
+export function readable(name: string, value: unknown): unknown {
+  const setting = Object.entries(settings.entries).find(([key]) => key === name)?.[1];
+  const isWhole = setting !== undefined && withoutNone(setting).type === "number";
+  return isWhole && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+}
+
+/** What a setting is where it is set. */
+function withoutNone(setting: Setting) {
+  return setting.type === "nullable" ? setting.wrapped : setting;
+}
+
+function wrongValues(values: Record<string, unknown>): string[] {
+  return Object.entries(settings.entries).flatMap(([name, setting]) => {
+    const value = values[name];
+    if (v.is(setting, value)) return typeof value === "string" ? wrongAddress(name, value, setting) : [];
+    // A URL and a key carry secrets, and this text ends up in logs.
+    const isSecret = secretSettings.has(name);
+    return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(setting)}.`];
+  });
+}
+
+/** What another setting needs. */
+function missingValues(values: Record<string, unknown>): string[] {
+  const isPowerDns = values.SITEWRIGHT_DNS_BACKEND === "powerdns";
+  const needed: [name: string, isNeeded: boolean, because: string][] = [
+    [
+      "SITEWRIGHT_DNS_KEY",
+      Boolean(values.SITEWRIGHT_DNS_SECONDARIES),
+      "zones are copied by SITEWRIGHT_DNS_SECONDARIES",
+    ],
+    ["SITEWRIGHT_POWERDNS_URL", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
+    ["SITEWRIGHT_POWERDNS_KEY", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
+  ];
+  const missing = needed.filter(([name, isNeeded]) => isNeeded && values[name] === null);
+  const both = isPowerDns && Boolean(values.SITEWRIGHT_DNS_SECONDARIES);
+  return [
+    ...missing.map(([name, , because]) => `${name} is needed, because ${because}.`),
+    ...(both ? ["SITEWRIGHT_DNS_SECONDARIES is for our own server: enter them in PowerDNS."] : []),
+  ];
+}
+
+/** What a pattern doesn't find. */
+function wrongAddress(name: string, value: string, setting: Setting): string[] {
+  if (name === "DATABASE_URL" && !URL.canParse(value)) {
+    return [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`];
+  }
+  const isWrong =
+    (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
+    (name === "SITEWRIGHT_DNS_SECONDARIES" && !arePlaces(value)) ||
+    (["SITEWRIGHT_RESOLVER", "SITEWRIGHT_POWERDNS_ADDRESS"].includes(name) && !isResolver(value));
+  if (isWrong) return [`${name}=${value} is not accepted. Accepted: ${accepted(setting)}.`];
+  if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];
+  try {
+    parseArchiveUrl(value, "");
+    return [];
+  } catch (error) {
+    if (!(error instanceof ArchiveUrlError)) throw error;
+    return [`${name}: ${error.message}`];
+  }
+}
+
+function accepted(setting: Setting): string {
+  return v.getDescription(withoutNone(setting)) ?? "";
+}
+
+function mistypedNames(given: Record<string, unknown>): string[] {
+  const names = Object.keys(settings.entries);
+  return Object.keys(given)
+    .filter((name) => name.startsWith(ourPrefix) && !name.startsWith(testPrefix) && !names.includes(name))
+    .map((name) => ({ name, near: closest(name, names) }))
+    .filter(({ name, near }) => distance(name, near) <= mistakesAllowed(name))
+    .map(({ name, near }) => `${name} is not a setting. Did you mean ${near}?`);
+}
+
+function mistakesAllowed(name: string): number {
+  return Math.max(1, Math.floor((name.length - ourPrefix.length) / lettersPerMistake));
+}

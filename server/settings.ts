@@ -1,0 +1,251 @@
+/**
+ * Every setting there is: an environment variable, what it accepts, and what it is where nobody says it.
+ *
+ * The contract's schemas are TypeBox's. This one is not: every process reads it before anything else, and to load TypeBox
+ * takes a third of a second.
+ */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { availableParallelism, tmpdir, totalmem } from "node:os";
+import { basename, dirname, join } from "node:path";
+import * as v from "valibot";
+import { archiveUrlForm } from "./archiveUrl.ts";
+import { tsigKeyForm, tsigKeyPattern } from "./dnsSettings.ts";
+
+const whole = (minimum: number, maximum: number, description: string) =>
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(minimum),
+    v.maxValue(maximum),
+    v.description(`${description}: a whole number from ${minimum} to ${maximum}`),
+  );
+const text = (pattern: string, description: string) =>
+  v.pipe(v.string(), v.regex(new RegExp(pattern)), v.description(description));
+const textOrNone = (pattern: string, description: string) => v.nullable(text(pattern, description));
+
+const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+const keptDays = (which: string) => v.nullable(whole(1, 3_650, `for how many days a backup is kept that ${which}`));
+const port = (what: string) => whole(0, 65_535, `the port of ${what} (0: any free one)`);
+
+/** Each description says what is accepted; errors quote it. */
+export const settings = v.object({
+  SITEWRIGHT_DATA: text("^.+$", "the folder that everything is kept in"),
+  SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
+  SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
+  SITEWRIGHT_EDGE_PORT: port("the sites"),
+  SITEWRIGHT_EDGE_TLS_PORT: port("the sites by TLS"),
+  SITEWRIGHT_DNS_PORT: port("DNS, by UDP and TCP"),
+  SITEWRIGHT_DNS_NAMES: textOrNone(
+    `^${label}(\\.${label})+(,${label}(\\.${label})+)*$`,
+    "the names of this installation's DNS servers, as registrars are told them, with commas between them: ns1.example.net,ns2.example.net",
+  ),
+  SITEWRIGHT_DNS_SECONDARIES: textOrNone(
+    "^[0-9A-Fa-f.:[\\],]+$",
+    "the DNS servers that copy our zones, with commas between them: 192.0.2.53:53,[2001:db8::53]:53",
+  ),
+  SITEWRIGHT_DNS_KEY: textOrNone(
+    tsigKeyPattern,
+    `the key that they and we sign with: ${tsigKeyForm}, as dig -y takes it, in lower case`,
+  ),
+  SITEWRIGHT_DNS_BACKEND: v.pipe(
+    v.picklist(["own", "powerdns"]),
+    v.description("who answers for the zones: own, for our server, or powerdns"),
+  ),
+  SITEWRIGHT_POWERDNS_URL: textOrNone(
+    "^https?://[^\\s/?#]+/?$",
+    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8081",
+  ),
+  SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
+  SITEWRIGHT_POWERDNS_ADDRESS: text(
+    "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
+    "where PowerDNS answers questions: an address and a port, such as 127.0.0.1:53",
+  ),
+  SITEWRIGHT_SITE_SUFFIX: text(
+    `^(?=.{1,180}$)${label}(\\.${label})*$`,
+    "the domain below which new sites get their names, in lower case, such as localhost or sites.example.com",
+  ),
+  SITEWRIGHT_RESOLVER: textOrNone(
+    "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
+    "the DNS resolver that customers' domains are looked up with: an address and a port, such as 9.9.9.9:53 or [2620:fe::fe]:53",
+  ),
+  SITEWRIGHT_EDGE_ADDRESSES: textOrNone(
+    "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
+    "the public addresses of the sites, which domains are to point to, with commas between them: 203.0.113.7,2001:db8::7",
+  ),
+  SITEWRIGHT_GEOIP: textOrNone(
+    "^.+$",
+    "the file of a database in MaxMind's format (.mmdb), by which redirect rules know where visitors are",
+  ),
+  DATABASE_URL: textOrNone(
+    "^postgres(ql)?://.+$",
+    "the URL of a PostgreSQL server of version 18 or newer, beginning with postgresql://",
+  ),
+  SITEWRIGHT_FIRST_API_KEY: textOrNone(
+    "^[!-~]{16,200}$",
+    "the API key to make at the first start: 16 to 200 visible ASCII characters without spaces",
+  ),
+  SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
+  SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),
+  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "how many warm PHP workers wait for a site"),
+  SITEWRIGHT_MAX_WORKERS: whole(1, 512, "how many PHP workers may run at once"),
+  SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "how long PHP may take for one request"),
+  SITEWRIGHT_MAX_PHP_MEMORY_MB: whole(64, 16_384, "how many MB one environment's PHP may be given for each request"),
+  SITEWRIGHT_DISK_QUOTA_MB: v.nullable(
+    whole(1, 1_000_000_000, "how many MB an environment may fill without a quota of its own"),
+  ),
+  SITEWRIGHT_PAGE_CACHE_MEMORY_MB: whole(1, 65_536, "how many MB of memory kept pages may take"),
+  SITEWRIGHT_PAGE_CACHE_DISK_MB: whole(0, 10_000_000, "how many MB of the disk kept pages may take"),
+  SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long a PHP worker is kept that nobody asks for anything"),
+  SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "how much one request to a site may carry"),
+  SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many API requests a key may make in a minute"),
+  SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many sites a key may create in a minute"),
+  SITEWRIGHT_ENDED_PHP_VERSIONS: text(
+    "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
+    "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
+  ),
+  SITEWRIGHT_ARCHIVE_URL: textOrNone("^.+$", `where backups are kept: ${archiveUrlForm}`),
+  SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
+  SITEWRIGHT_MANUAL_BACKUP_DAYS: keptDays("somebody asked for"),
+  SITEWRIGHT_SCHEDULED_BACKUP_DAYS: keptDays("was made because it was time"),
+  SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("was made before a change"),
+  SITEWRIGHT_UNDELETE_DAYS: v.nullable(
+    whole(1, 3_650, "for how many days a deleted site or environment can be brought back"),
+  ),
+  SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "every how many hours each environment is backed up (0: never)"),
+  SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "after how many days a scheduled backup reads every file again"),
+  SITEWRIGHT_ARCHIVE_READ_DAYS: whole(1, 365, "within how many days everything in the archives is read again"),
+  SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "how many backups a day are restored for a proof"),
+  SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "for how many hours a link to a downloadable backup is good"),
+  SITEWRIGHT_WP_CLI_SECONDS: whole(1, 3_600, "how long a command of WP-CLI may take"),
+  SITEWRIGHT_SMTP_URL: textOrNone(
+    "^smtps?://.+$",
+    "the mail server for what sites send: smtp://USER:PASSWORD@host:587, or smtps:// for TLS from the start",
+  ),
+  SITEWRIGHT_MAIL_FROM: textOrNone(
+    `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
+    "the address that mail which can't be delivered goes back to, such as bounces@example.com",
+  ),
+  SITEWRIGHT_MAIL_PER_HOUR: whole(1, 1_000_000, "how many recipients an environment may write to in an hour"),
+  SITEWRIGHT_MAIL_DAYS: whole(1, 3_650, "for how many days what sites sent is kept to be looked at"),
+  SITEWRIGHT_ACME_URL: textOrNone(
+    "^https://[^\\s]+$",
+    "the directory of the certificate authority, such as https://acme-v02.api.letsencrypt.org/directory",
+  ),
+  SITEWRIGHT_ACME_EMAIL: textOrNone(
+    `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
+    "the address that the certificate authority may write to, such as admin@example.com",
+  ),
+  SITEWRIGHT_ACME_CA_FILE: textOrNone(
+    "^.+$",
+    "a file with the roots, in PEM, that the certificate authority's own address is checked with",
+  ),
+  SITEWRIGHT_METRICS_TOKEN: textOrNone(
+    "^[!-~]{16,200}$",
+    "the token that /metrics is read with: 16 to 200 visible ASCII characters without spaces",
+  ),
+  SITEWRIGHT_CRON_RUNS: whole(0, 32, "in how many sites at once WordPress's due events are run (0: in none)"),
+  SITEWRIGHT_LOG_LEVEL: v.pipe(
+    v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
+    v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
+  ),
+});
+
+export type Settings = v.InferOutput<typeof settings>;
+export type Setting = (typeof settings.entries)[keyof typeof settings.entries];
+
+/** They are never repeated: what is said about them ends up in logs. */
+export const secretSettings = new Set([
+  "DATABASE_URL",
+  "SITEWRIGHT_FIRST_API_KEY",
+  "SITEWRIGHT_ARCHIVE_URL",
+  "SITEWRIGHT_SMTP_URL",
+  "SITEWRIGHT_METRICS_TOKEN",
+  "SITEWRIGHT_DNS_KEY",
+  "SITEWRIGHT_POWERDNS_KEY",
+]);
+
+export const megabyte = 1_048_576;
+/** Of its own, after some pages. */
+const memoryPerWorker = 400 * megabyte;
+/** Of its own, until it has a site. */
+const memoryPerSpare = 240 * megabyte;
+
+/** `data`: the folder that others are in where nobody says where. */
+export function defaults(data: string): Settings {
+  return {
+    SITEWRIGHT_DATA: data,
+    SITEWRIGHT_HOST: "127.0.0.1",
+    SITEWRIGHT_CONTROL_PORT: 8080,
+    SITEWRIGHT_EDGE_PORT: 8081,
+    SITEWRIGHT_EDGE_TLS_PORT: 8443,
+    SITEWRIGHT_DNS_PORT: 8053,
+    SITEWRIGHT_DNS_NAMES: null,
+    SITEWRIGHT_DNS_SECONDARIES: null,
+    SITEWRIGHT_DNS_KEY: null,
+    SITEWRIGHT_DNS_BACKEND: "own",
+    SITEWRIGHT_POWERDNS_URL: null,
+    SITEWRIGHT_POWERDNS_KEY: null,
+    SITEWRIGHT_POWERDNS_ADDRESS: "127.0.0.1:53",
+    SITEWRIGHT_SITE_SUFFIX: "localhost",
+    SITEWRIGHT_RESOLVER: null,
+    SITEWRIGHT_EDGE_ADDRESSES: null,
+    SITEWRIGHT_GEOIP: null,
+    DATABASE_URL: null,
+    SITEWRIGHT_FIRST_API_KEY: null,
+    SITEWRIGHT_ASSETS: join(data, "assets"),
+    SITEWRIGHT_RUN: shortFolder(data),
+    // Each is a site that begins at once, for about a fifth of the memory at most.
+    SITEWRIGHT_SPARE_WORKERS: Math.min(20, Math.max(1, Math.round(totalmem() / 5 / memoryPerSpare))),
+    // Half of the memory is left to the rest of the machine.
+    SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
+    SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
+    SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(totalmem() / 8 / megabyte))),
+    SITEWRIGHT_DISK_QUOTA_MB: null,
+    SITEWRIGHT_PAGE_CACHE_MEMORY_MB: 128,
+    SITEWRIGHT_PAGE_CACHE_DISK_MB: 1_024,
+    SITEWRIGHT_IDLE_SECONDS: 300,
+    SITEWRIGHT_UPLOAD_LIMIT_BYTES: 64 * megabyte,
+    SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
+    SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: 60,
+    SITEWRIGHT_ENDED_PHP_VERSIONS: "8.1",
+    SITEWRIGHT_ARCHIVE_URL: null,
+    SITEWRIGHT_BACKUP_DAYS: 14,
+    SITEWRIGHT_MANUAL_BACKUP_DAYS: null,
+    SITEWRIGHT_SCHEDULED_BACKUP_DAYS: null,
+    SITEWRIGHT_SYSTEM_BACKUP_DAYS: null,
+    SITEWRIGHT_UNDELETE_DAYS: null,
+    SITEWRIGHT_BACKUP_HOURS: 24,
+    SITEWRIGHT_FULL_BACKUP_DAYS: 7,
+    SITEWRIGHT_ARCHIVE_READ_DAYS: 7,
+    SITEWRIGHT_PROOFS_PER_DAY: 24,
+    SITEWRIGHT_DOWNLOAD_HOURS: 72,
+    SITEWRIGHT_WP_CLI_SECONDS: 300,
+    SITEWRIGHT_SMTP_URL: null,
+    SITEWRIGHT_MAIL_FROM: null,
+    SITEWRIGHT_MAIL_PER_HOUR: 200,
+    SITEWRIGHT_MAIL_DAYS: 14,
+    SITEWRIGHT_ACME_URL: null,
+    SITEWRIGHT_ACME_EMAIL: null,
+    SITEWRIGHT_ACME_CA_FILE: null,
+    SITEWRIGHT_METRICS_TOKEN: null,
+    // Visitors need the processors too.
+    SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
+    SITEWRIGHT_LOG_LEVEL: "info",
+  };
+}
+
+/** The same folder for the same data, by whatever path it was named, and another for another user. */
+function shortFolder(data: string): string {
+  const identity = `${process.getuid?.() ?? ""}:${realPath(data)}`;
+  return join(tmpdir(), `sitewright-${createHash("sha256").update(identity).digest("hex").slice(0, 12)}`);
+}
+
+/** Like `realpath`, for a folder that need not be there yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path));
+  }
+}
