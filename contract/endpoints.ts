@@ -29,6 +29,14 @@ import { deleteMail, deleteMails, deliverMail, getMail, listMails, modifyMailDel
 import { cloneEnvironment, createEnvironment, createPlainEnvironment, deleteEnvironment } from "./newEnvironments.ts";
 import { cloneSite, createPlainSite } from "./newSites.ts";
 import { getOperation } from "./operations.ts";
+import {
+  listCompanyPlugins,
+  listCompanyThemes,
+  listPlugins,
+  listPluginsOfContainer,
+  listThemes,
+  listThemesOfContainer,
+} from "./packages.ts";
 import { listPhpVersions } from "./phpVersions.ts";
 import { pushEnvironment } from "./push.ts";
 import {
@@ -96,6 +104,12 @@ export const endpoints = {
   exportRedirectRules,
   importRedirectRules,
   readLogs,
+  listCompanyPlugins,
+  listCompanyThemes,
+  listPlugins,
+  listThemes,
+  listPluginsOfContainer,
+  listThemesOfContainer,
   listDnsRecords,
   createDnsRecord,
   updateDnsRecord,

@@ -89,6 +89,45 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
     });
   });
 
+  describe("plugins and themes", () => {
+    const header = (fields: Record<string, string>) =>
+      `<?php\n/*\n${Object.entries(fields)
+        .map(([name, value]) => ` * ${name}: ${value}\n`)
+        .join("")} */\n`;
+
+    test("are those whose files say so, by their folders", async () => {
+      const { environment } = await provisioned();
+      const plugins = "wp-content/plugins";
+      await write(environment, `${plugins}/shop/shop.php`, header({ "Plugin Name": "A Shop", Version: "1.10" }));
+      await write(environment, `${plugins}/shop/other.php`, header({ "Plugin Name": "Its other half" }));
+      await write(environment, `${plugins}/single.php`, header({ "Plugin Name": "Single", "Update URI": "x.example" }));
+      await write(environment, `${plugins}/none/none.php`, "<?php // No plugin's first file.");
+      await write(environment, "wp-content/themes/leaf/style.css", "/*\nTheme Name: Leaf\nVersion: 2.0\n*/");
+      const found = (await runtime().packages([environment, nobody], signal)).get(environment.id);
+      expect(found?.problem).toBeNull();
+      const one = (name: string) => found?.packages.find((each) => each.name === name);
+      expect(one("shop")).toEqual({
+        kind: "plugin",
+        name: "shop",
+        file: "shop/shop.php",
+        title: "A Shop",
+        description: "",
+        version: "1.10",
+        updateUri: null,
+        isActive: false,
+        isAutoUpdated: false,
+      });
+      expect(one("single")).toMatchObject({ kind: "plugin", file: "single.php", updateUri: "x.example" });
+      expect(one("leaf")).toMatchObject({ kind: "theme", file: "leaf", version: "2.0", isActive: false });
+      expect(one("none")).toBeUndefined();
+    });
+
+    test("of what is not there are none", async () => {
+      expect(await runtime().packages([nobody], signal)).toEqual(new Map());
+      expect(await runtime().packages([], signal)).toEqual(new Map());
+    });
+  });
+
   describe("a command of WP-CLI", () => {
     const command = { phpVersion: "8.3", argv: ["option", "get", "blogname"], seconds: 120 };
 

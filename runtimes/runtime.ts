@@ -190,6 +190,32 @@ export interface EventPlans {
   readonly problem: string | null;
 }
 
+export type PackageKind = "plugin" | "theme";
+
+/** A plugin or a theme that lies in an environment's web root, as its own header says. Texts may be empty. */
+export interface InstalledPackage {
+  readonly kind: PackageKind;
+  /** Its folder; of a plugin that is a single file, that file without `.php`. */
+  readonly name: string;
+  /** How WordPress names it: `akismet/akismet.php`; of a theme, its folder. */
+  readonly file: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  /** Where it says that its updates are (`Update URI`); null: nowhere, and so at WordPress.org if they are there. */
+  readonly updateUri: string | null;
+  /** In a network: for one of its sites. A theme is also in use where the one in use is a child of it. */
+  readonly isActive: boolean;
+  /** Whether WordPress is set to update it by itself. */
+  readonly isAutoUpdated: boolean;
+}
+
+/** By kind and name. `problem` says what can't be read; what is in use is not known then, or not all of it. */
+export interface InstalledPackages {
+  readonly packages: readonly InstalledPackage[];
+  readonly problem: string | null;
+}
+
 /** What an environment takes of the disk, in bytes, and what is left of it. */
 export interface DiskUse {
   readonly files: number;
@@ -418,6 +444,14 @@ export interface Runtime {
   nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   /** All that WordPress plans, read now. Null where the environment is absent or has no WordPress. */
   plannedEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
+  /**
+   * By the environment's id, which plugins and themes it has; without those that are absent or have no WordPress. PHP does
+   * not run for it. Rejects when `signal` is aborted.
+   */
+  packages(
+    environments: readonly EnvironmentRef[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, InstalledPackages>>;
   /**
    * Who has this e-mail address, in whatever case; of several, an administrator. Null where the environment is absent or has
    * no WordPress. `RuntimeFailure` says what is missing where the database is not as WordPress makes one.

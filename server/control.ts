@@ -39,6 +39,7 @@ import { makePowerDnsClient } from "./reconcilers/powerDnsClient.ts";
 import { publishPatiently } from "./reconcilers/publishPatiently.ts";
 import { makePublisher } from "./reconcilers/publishRoutes.ts";
 import { makeZonePublisher } from "./reconcilers/publishZones.ts";
+import { makeReadPackages } from "./reconcilers/readPackages.ts";
 import { makeCron } from "./reconcilers/runCron.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { noTransfers } from "./reconcilers/zoneTable.ts";
@@ -213,6 +214,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       listFiles: (environment) => runtime.listFiles(environment),
       readLog: logs.read,
       publishRoutes: () => publishPatiently(publisher),
+      readPackages: makeReadPackages({ database, runtime }),
       plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
       findUser: (environment, email) => runtime.findUser(environment, email),
       siteTasks: makeSiteTasks(edge),

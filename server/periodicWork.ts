@@ -33,6 +33,7 @@ import { proveBackups } from "./reconcilers/proveBackups.ts";
 import type { Publisher } from "./reconcilers/publishRoutes.ts";
 import type { ZonePublisher } from "./reconcilers/publishZones.ts";
 import { readArchives } from "./reconcilers/readArchives.ts";
+import { readDuePackages } from "./reconcilers/readPackages.ts";
 import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
 import type { Cron } from "./reconcilers/runCron.ts";
 import type { Reconciler } from "./reconcilers/schedule.ts";
@@ -113,6 +114,8 @@ function workOnUsage({ database, edge, runtime, publisher, config }: PeriodicWor
 
 function workOnEnvironments({
   database,
+  runtime,
+  signal,
   logs,
   acceptOperation,
   config,
@@ -123,6 +126,12 @@ function workOnEnvironments({
   const php = { database, ended: config.endedPhpVersions, offered: phpVersions, change: makePhpUpdate(starting) };
   return [
     { name: "rebuildEnvironments", everySeconds: 3, retrySeconds: 10, run: () => rebuildEnvironments(moved) },
+    {
+      name: "readPackages",
+      everySeconds: 3,
+      retrySeconds: 10,
+      run: () => readDuePackages({ database, runtime }, signal),
+    },
     { name: "updatePhp", everySeconds: 5 * minute, retrySeconds: minute, run: () => updatePhp(php) },
     { name: "expireLogs", everySeconds: 10 * minute, retrySeconds: minute, run: () => expireLogs({ database, logs }) },
   ];

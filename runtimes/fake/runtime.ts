@@ -37,6 +37,7 @@ import { countRows, readTables } from "./database.ts";
 import { nextOf, plansOf } from "./events.ts";
 import { exportRelease } from "./export.ts";
 import { fillMoved } from "./move.ts";
+import { packagesOf } from "./packages.ts";
 import {
   copyPart,
   factsOf,
@@ -265,6 +266,14 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
       }),
     plannedEvents: (environment) =>
       scripted("plannedEvents", environment, async () => plansOf(await currentRelease(liveOf(environment)))),
+    packages: (wanted, signal) =>
+      scripted("packages", null, async () => {
+        signal.throwIfAborted();
+        const found = await Promise.all(
+          wanted.map(async (each) => [each.id, await packagesOf(await currentRelease(liveOf(each)))] as const),
+        );
+        return new Map(found.flatMap(([id, packages]) => (packages === null ? [] : [[id, packages] as const])));
+      }),
     findUser: (environment, email) =>
       scripted("findUser", environment, async () => {
         const release = await currentRelease(liveOf(environment));

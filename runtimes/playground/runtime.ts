@@ -15,6 +15,7 @@ import { exportSite } from "./site/exportSite.ts";
 import { findUser } from "./site/findUser.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { createEventReader } from "./site/nextEvents.ts";
+import { readPackages } from "./site/packages.ts";
 import { provision } from "./site/provision.ts";
 import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
 import { rehearse } from "./site/rehearsal.ts";
@@ -114,6 +115,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
     plannedEvents: (environment, signal) => events.all(environment, signal),
+    packages: (wanted, signal) => readPackages(wanted, environments, signal),
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(release, liveOf(environment), email)),
     diskUse: (environment) => ofCurrent(environment, diskUse),

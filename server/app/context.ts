@@ -10,6 +10,7 @@ import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { Actor } from "@sitewright/server/store/activity.ts";
 import type { BackupLists } from "@sitewright/server/store/backupList.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { ToRead } from "@sitewright/server/store/packages.ts";
 import type { Pool } from "pg";
 import type { Caller } from "./access.ts";
 import type { DownloadTokens } from "./downloadTokens.ts";
@@ -52,6 +53,8 @@ export interface App {
   readonly publishRoutes: () => Promise<void>;
   readonly plannedEvents: Runtime["plannedEvents"];
   readonly findUser: Runtime["findUser"];
+  /** Reads now which plugins and themes these have. */
+  readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;
   /** Asks DNS. */
   readonly lookUp: LookUp;

@@ -16,6 +16,7 @@ import { limitHandlers } from "./limits.ts";
 import { logHandlers } from "./logs.ts";
 import { mailHandlers } from "./mails.ts";
 import { operationHandlers } from "./operations.ts";
+import { packageHandlers } from "./packages.ts";
 import { redirectRuleHandlers } from "./redirectRules.ts";
 import { searchAndReplaceHandlers } from "./searchAndReplace.ts";
 import { siteHandlers } from "./sites.ts";
@@ -30,6 +31,7 @@ export const handlers = {
   ...wordpressUserHandlers,
   ...toolHandlers,
   ...limitHandlers,
+  ...packageHandlers,
   ...domainHandlers,
   ...certificateHandlers,
   ...dnsRecordHandlers,

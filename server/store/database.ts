@@ -90,9 +90,51 @@ export interface Environments {
   disk_bytes: number | null;
   disk_measured_at: Moment;
   written_at: Moment;
+  packages_read_at: Moment;
+  /** What could not be read of them then. */
+  packages_problem: ColumnType<string | null, string | null | undefined, string | null>;
   force_https: ColumnType<ForceHttps | null, ForceHttps | null | undefined, ForceHttps | null>;
   /** Null: what the kind of environment has. */
   mail_delivery: ColumnType<MailDelivery | null, MailDelivery | null | undefined, MailDelivery | null>;
+}
+
+export type PackageKind = "plugin" | "theme";
+export type UpdateStatus = "updated" | "updating" | "failed";
+
+export interface Packages {
+  environment_id: string;
+  company_id: string;
+  site_id: string;
+  kind: PackageKind;
+  name: string;
+  /** How WordPress names it: `akismet/akismet.php`. */
+  file: string;
+  title: string;
+  description: string;
+  version: string;
+  /** Versions in their order: `server/packages/versions.ts`. The same with the next tables. */
+  version_key: string;
+  /** Its updates are not at WordPress.org. */
+  is_elsewhere: boolean;
+  is_active: boolean;
+  /** By WordPress itself. */
+  is_auto_updated: boolean;
+  update_version: string | null;
+  update_status: UpdateStatus | null;
+  is_vulnerable: Generated<boolean>;
+  is_update_vulnerable: Generated<boolean>;
+}
+
+export interface PackageOffers {
+  kind: PackageKind;
+  file: string;
+  /** Null: the source does not know it. */
+  version: string | null;
+  version_key: string | null;
+  php_key: string | null;
+  wordpress_key: string | null;
+  is_vulnerable: Generated<boolean>;
+  checked_at: Defaulted;
 }
 
 export interface UsageHours {
@@ -469,6 +511,8 @@ export interface Tables {
   idempotency_keys: IdempotencyKeys;
   cron_runs: CronRuns;
   restores: Restores;
+  packages: Packages;
+  package_offers: PackageOffers;
   usage_hours: UsageHours;
   usage_seen: UsageSeen;
   mails: Mails;

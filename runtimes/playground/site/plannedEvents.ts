@@ -3,24 +3,13 @@
  * that everything that is expected may be missing, of another kind, or too much.
  */
 import { DatabaseSync } from "node:sqlite";
-import {
-  type EventPlans,
-  type NetworkPlace,
-  type PlannedEvent,
-  type PlannedEvents,
-  RuntimeFailure,
-} from "../../runtime.ts";
+import { type EventPlans, type PlannedEvent, type PlannedEvents, RuntimeFailure } from "../../runtime.ts";
 import { quoted } from "../templates/places.ts";
 import { readPhpValue } from "./phpValue.ts";
-import { hasTable } from "./wordpressTables.ts";
+import { hasOptions, type SiteOptions, sitesWithOptions } from "./siteOptions.ts";
 
 /** A plugin that plans without end makes such a list; PHP can hardly read it either. */
 const maxListBytes = 8_000_000;
-/** Sites of a network; nobody looks after more at one place. */
-const maxSites = 2_000;
-const longestPlace = 255;
-/** What can be the host of a request. */
-const host = /^[a-z0-9._-]+(?::\d{1,5})?$/i;
 /** How long a reader waits for one who is just writing. */
 const patienceMilliseconds = 1_000;
 
@@ -28,12 +17,6 @@ export interface PlansSource {
   readonly file: string;
   /** Of WordPress's tables. */
   readonly prefix: string;
-}
-
-/** A site, and its table of options. */
-interface SiteTable {
-  readonly place: NetworkPlace | null;
-  readonly options: string;
 }
 
 function entriesOf(value: unknown): (readonly [key: string, value: unknown])[] {
@@ -77,30 +60,6 @@ export function readEventList(stored: Uint8Array): PlannedEvent[] {
     .toSorted((one, other) => one.dueAt - other.dueAt);
 }
 
-function hasOptions(database: DatabaseSync, name: string): boolean {
-  return hasTable(database, name, ["option_name", "option_value"]);
-}
-
-/** The sites of a network that are not closed, in the order in which they were made; null where there is no network. */
-function networkSites(database: DatabaseSync, prefix: string): SiteTable[] | null {
-  const blogs = `${prefix}blogs`;
-  if (!hasTable(database, blogs, ["blog_id", "domain", "path", "archived", "spam", "deleted"])) return null;
-  const rows = database
-    .prepare(
-      `SELECT blog_id AS number, domain, path FROM ${quoted(blogs)}
-       WHERE archived = 0 AND spam = 0 AND deleted = 0 AND length(domain) <= ${longestPlace}
-       AND length(path) <= ${longestPlace} ORDER BY blog_id LIMIT ${maxSites}`,
-    )
-    .all();
-  return rows.flatMap(({ number, domain, path }) => {
-    if (typeof number !== "number" || typeof domain !== "string" || typeof path !== "string") return [];
-    if (!host.test(domain)) return [];
-    return [
-      { place: { host: domain, path }, options: number === 1 ? `${prefix}options` : `${prefix}${number}_options` },
-    ];
-  });
-}
-
 function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
   const row = database
     .prepare(
@@ -115,7 +74,7 @@ function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
 }
 
 /** What one site plans; the sentence that says why nobody knows. */
-function readSite(database: DatabaseSync, { place, options }: SiteTable): PlannedEvents | string {
+function readSite(database: DatabaseSync, { place, options }: SiteOptions): PlannedEvents | string {
   try {
     return { place, events: eventsIn(database, options) };
   } catch (error) {
@@ -130,9 +89,7 @@ function readSites(database: DatabaseSync, prefix: string): EventPlans {
   if (!hasOptions(database, main)) {
     return { sites: [], problem: `The site's database has no table ${main} as WordPress makes it.` };
   }
-  const all = networkSites(database, prefix) ?? [{ place: null, options: main }];
-  // A site that is just being made has no tables yet.
-  const read = all.filter(({ options }) => hasOptions(database, options)).map((site) => readSite(database, site));
+  const read = sitesWithOptions(database, prefix).map((site) => readSite(database, site));
   const problem = read.find((each) => typeof each === "string") ?? null;
   return { sites: read.filter((each) => typeof each !== "string"), problem };
 }

@@ -79,6 +79,8 @@ export interface TestServerOptions {
   readonly publishRoutes?: App["publishRoutes"];
   /** Default: nothing is planned. */
   readonly plannedEvents?: App["plannedEvents"];
+  /** Default: nothing is found. */
+  readonly readPackages?: (database: Database) => App["readPackages"];
   /** Default: everybody with "admin" in the address is an administrator. */
   readonly findUser?: App["findUser"];
   /** Default: whatever is asked for is done. */
@@ -170,6 +172,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),
       publishRoutes: options.publishRoutes ?? (async () => undefined),
       plannedEvents: options.plannedEvents ?? (async () => ({ sites: [], problem: null })),
+      readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       siteTasks: options.siteTasks ?? siteTasks,
       lookUp: options.lookUp ?? (async () => []),

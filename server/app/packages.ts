@@ -1,0 +1,126 @@
+/** Plugins and themes: which there are in an environment, and in all of a company's. */
+import { type CompanyPackage, listCompanyPackages } from "@sitewright/server/store/companyPackages.ts";
+import type { PackageKind } from "@sitewright/server/store/database.ts";
+import { findUnread, type PackageRecord, packagesOf } from "@sitewright/server/store/packages.ts";
+import { sitesInScope } from "./access.ts";
+import type { Context } from "./context.ts";
+import { NotFound } from "./failures.ts";
+
+export interface PackageFilter {
+  readonly status?: "active" | "inactive";
+  readonly column?: "vulnerable" | "updatesAvailable";
+}
+
+export interface CompanyPackageFilter extends PackageFilter {
+  readonly search?: string;
+  readonly order_by?: { readonly field: "name" | "environments" | "updates"; readonly order?: "ascend" | "descend" };
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** Environments that nobody has read yet are read for whoever asks, as long as they are few: the rest comes by itself. */
+const mostUnread = 20;
+const largestNumber = 2 ** 31 - 1;
+
+type State = "active" | "inactive";
+
+const stateOf = (isActive: boolean): State => (isActive ? "active" : "inactive");
+const availabilityOf = (updateVersion: string | null): "available" | "none" =>
+  updateVersion === null ? "none" : "available";
+const autoUpdateOf = (isAutoUpdated: boolean) => (isAutoUpdated ? "WordPress" : "disabled");
+
+function view(one: PackageRecord) {
+  return {
+    name: one.name,
+    title: one.title,
+    description: one.description,
+    status: stateOf(one.is_active),
+    version: one.version,
+    update: availabilityOf(one.update_version),
+    update_version: one.update_version,
+    update_status: one.update_status,
+    is_version_vulnerable: one.is_vulnerable,
+    is_update_version_vulnerable: one.is_update_vulnerable,
+    auto_update_type: autoUpdateOf(one.is_auto_updated),
+  };
+}
+
+function fits(one: PackageRecord, { status, column }: PackageFilter): boolean {
+  if (status !== undefined && stateOf(one.is_active) !== status) return false;
+  if (column === "vulnerable") return one.is_vulnerable;
+  return column === undefined || one.update_version !== null;
+}
+
+/** An environment without a WordPress has none; what was not read yet is read now. */
+export async function list(context: Context, environmentId: string, kind: PackageKind, filter: PackageFilter) {
+  const { database, readPackages } = context;
+  const unread = await findUnread(database, { environmentId }, 1);
+  if (unread.length > 0) await readPackages(unread, context.signal);
+  const found = await packagesOf(database, environmentId, kind);
+  if (found === null) throw new NotFound();
+  return {
+    containerId: found.container_id,
+    last_updated_at: (found.read_at ?? new Date()).toISOString(),
+    problem: found.problem,
+    items: found.packages.filter((one) => fits(one, filter)).map(view),
+  };
+}
+
+/** One environment that has it. */
+export interface PackageInEnvironment {
+  readonly id: string;
+  readonly site_display_name: string;
+  readonly display_name: string;
+  readonly status: State;
+  readonly update: "available" | "none";
+  readonly version: string;
+  readonly is_version_vulnerable: boolean;
+  readonly update_version: string | null;
+  readonly is_update_version_vulnerable: boolean;
+  readonly update_status: PackageRecord["update_status"];
+  readonly auto_update_type: string;
+}
+
+function environmentsOf({ environments: columns }: CompanyPackage): PackageInEnvironment[] {
+  return columns.id.map((id, at) => {
+    const updateVersion = columns.update_version[at] ?? null;
+    return {
+      id,
+      site_display_name: columns.site_display_name[at] ?? "",
+      display_name: columns.display_name[at] ?? "",
+      status: stateOf(columns.is_active[at] ?? false),
+      update: availabilityOf(updateVersion),
+      version: columns.version[at] ?? "",
+      is_version_vulnerable: columns.is_vulnerable[at] ?? false,
+      update_version: updateVersion,
+      is_update_version_vulnerable: columns.is_update_vulnerable[at] ?? false,
+      update_status: columns.update_status[at] ?? null,
+      auto_update_type: autoUpdateOf(columns.is_auto_updated[at] ?? false),
+    };
+  });
+}
+
+/** Of those of the company's environments that the key may see. */
+export async function listOfCompany(context: Context, kind: PackageKind, filter: CompanyPackageFilter) {
+  const { caller, database, pool, readPackages, signal } = context;
+  const siteIds = sitesInScope(caller);
+  const unread = await findUnread(database, { companyId: caller.companyId, siteIds }, mostUnread);
+  if (unread.length > 0) await readPackages(unread, signal);
+  const { total, read_at, items } = await listCompanyPackages(pool, {
+    companyId: caller.companyId,
+    kind,
+    siteIds,
+    search: filter.search ?? null,
+    status: filter.status ?? null,
+    column: filter.column ?? null,
+    field: filter.order_by?.field ?? "name",
+    order: filter.order_by?.order ?? "ascend",
+    limit: filter.limit === undefined ? null : Math.min(filter.limit, largestNumber),
+    offset: filter.offset ?? 0,
+  });
+  return {
+    total,
+    last_updated_at: (read_at ?? new Date()).toISOString(),
+    items: items.map((one) => ({ ...one, environments: environmentsOf(one) })),
+  };
+}

@@ -1,0 +1,134 @@
+import type { EnvironmentRef, InstalledPackage, InstalledPackages } from "@sitewright/runtimes/runtime.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { packagesOf } from "../store/packages.ts";
+import { addCompany, addSite } from "../store/testing/rows.ts";
+import { useTestDatabase } from "../testing/database.ts";
+import { makeReadPackages, readDuePackages } from "./readPackages.ts";
+
+const world = useTestDatabase();
+const { signal } = new AbortController();
+let environmentId: string;
+let read: string[];
+let found: InstalledPackages | null;
+
+const installed: InstalledPackage = {
+  kind: "plugin",
+  name: "shop",
+  file: "shop/shop.php",
+  title: "Shop",
+  description: "",
+  version: "1.10",
+  updateUri: null,
+  isActive: true,
+  isAutoUpdated: false,
+};
+
+const options = () => ({
+  database: world.database,
+  runtime: {
+    packages: async (environments: readonly EnvironmentRef[]) => {
+      read.push(...environments.map(({ id }) => id));
+      return new Map(
+        found === null ? [] : environments.map(({ id }) => [id, found ?? { packages: [], problem: null }]),
+      );
+    },
+  },
+});
+const run = () => readDuePackages(options(), signal);
+
+async function set(values: Readonly<Record<string, Date | string | boolean | null | undefined>>): Promise<void> {
+  await world.database.updateTable("environments").set(values).where("id", "=", environmentId).execute();
+}
+
+const shown = async () => (await packagesOf(world.database, environmentId, "plugin"))?.packages ?? [];
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+
+beforeEach(async () => {
+  await world.database.deleteFrom("sites").execute();
+  const { companyId } = await addCompany(world.database);
+  ({ environmentId } = await addSite(world.database, companyId));
+  await set({ wordpress_version: "7.1.1" });
+  read = [];
+  found = { packages: [installed], problem: null };
+});
+
+describe("an environment", () => {
+  test("is read once, and then not before something has changed", async () => {
+    await run();
+    await run();
+    expect(read).toEqual([environmentId]);
+    expect(await shown()).toMatchObject([{ name: "shop", title: "Shop", version: "1.10", is_active: true }]);
+  });
+
+  test.each([
+    { what: "PHP has written since", values: { packages_read_at: ago(60), written_at: ago(30) }, times: 1 },
+    { what: "PHP is writing now", values: { packages_read_at: ago(5), written_at: ago(1) }, times: 0 },
+    { what: "it was read long ago", values: { packages_read_at: ago(4_000) }, times: 1 },
+    { what: "it was read in the future", values: { packages_read_at: ago(-500) }, times: 1 },
+    { what: "there is no WordPress", values: { wordpress_version: null }, times: 0 },
+    { what: "it is not there yet", values: { awaits_rebuild: true }, times: 0 },
+  ])("where $what: $times", async ({ values, times }) => {
+    await set(values);
+    await run();
+    expect(read).toHaveLength(times);
+  });
+
+  test("that can't be read now is so the next time", async () => {
+    found = null;
+    await run();
+    found = { packages: [installed], problem: null };
+    await run();
+    expect(read).toHaveLength(2);
+    expect(await shown()).toHaveLength(1);
+  });
+
+  test("that is gone when it has been read does no harm", async () => {
+    await makeReadPackages(options())([{ id: "6ad1c7a2-40f5-4b0a-9a55-d4c7c2f0b111", number: 9 }], signal);
+    expect(await shown()).toEqual([]);
+  });
+});
+
+test("what is not there any more is forgotten, and what became of updates is not", async () => {
+  await run();
+  await world.database.updateTable("packages").set({ update_status: "updated" }).execute();
+  found = {
+    packages: [
+      { ...installed, version: "1.11" },
+      { ...installed, name: "new" },
+    ],
+    problem: null,
+  };
+  await set({ packages_read_at: ago(4_000) });
+  await run();
+  expect(await shown()).toMatchObject([
+    { name: "new", update_status: null },
+    { name: "shop", version: "1.11", update_status: "updated" },
+  ]);
+  found = { packages: [], problem: null };
+  await set({ packages_read_at: ago(4_000) });
+  await run();
+  expect(await shown()).toEqual([]);
+});
+
+test("of two readings the later one counts, whichever ends first", async () => {
+  await run();
+  found = { packages: [], problem: null };
+  await set({ packages_read_at: new Date(Date.now() + 60_000) });
+  await makeReadPackages(options())([{ id: environmentId, number: 1 }], signal);
+  expect(await shown()).toHaveLength(1);
+});
+
+test.each([
+  [null, false],
+  ["https://wordpress.org/plugins/shop/", false],
+  ["w.org/plugin/shop", false],
+  ["https://example.com/shop", true],
+  ["false", true],
+  ["https://wordpress.org.example/", true],
+  ["::", true],
+])("updates of one that names %s are elsewhere: %s", async (updateUri, isElsewhere) => {
+  found = { packages: [{ ...installed, updateUri }], problem: null };
+  await run();
+  const { is_elsewhere } = await world.database.selectFrom("packages").selectAll().executeTakeFirstOrThrow();
+  expect(is_elsewhere).toBe(isElsewhere);
+});
