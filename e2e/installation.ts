@@ -59,6 +59,7 @@ export async function start(folder: string, settings: Readonly<Record<string, st
       ...process.env,
       SITEWRIGHT_CONTROL_PORT: "0",
       SITEWRIGHT_EDGE_PORT: "0",
+      SITEWRIGHT_WPORG_URL: "none",
       SITEWRIGHT_EDGE_TLS_PORT: "0",
       SITEWRIGHT_DNS_PORT: "0",
       ...settings,

@@ -14,7 +14,7 @@ export type PackageFile = Omit<InstalledPackage, "isActive" | "isAutoUpdated"> &
 };
 
 /** WordPress reads as much of a file. */
-const headerBytes = 8_192;
+export const headerBytes = 8_192;
 const mostPackages = 1_000;
 /** Files that may be a plugin's first one. */
 const mostFiles = 5_000;
@@ -31,8 +31,8 @@ const names = {
   },
 } as const;
 
-/** As WordPress reads it: the first line with the name, without what ends a comment. */
-function field(text: string, name: string): string {
+/** As WordPress reads it: the first line with the name, without what ends a comment; empty where there is none. */
+export function headerField(text: string, name: string): string {
   const line = new RegExp(`^(?:[ \\t]*<\\?php)?[ \\t/*#@]*${name}:(.*)$`, "im").exec(text)?.[1] ?? "";
   return line.replace(/\s*(?:\*\/|\?>).*$/, "").trim();
 }
@@ -72,17 +72,17 @@ async function entriesIn(folder: string): Promise<Dirent[]> {
 async function packageIn(root: string, kind: PackageKind, file: string): Promise<PackageFile | null> {
   const isTheme = kind === "theme";
   const text = await beginningOf(path.join(root, isTheme ? path.join(file, "style.css") : file));
-  const title = plain(field(text, names[kind].title), longest.title);
+  const title = plain(headerField(text, names[kind].title), longest.title);
   if (title === "") return null;
-  const updateUri = field(text, names[kind].updateUri).slice(0, longest.description);
-  const parent = isTheme ? field(text, names.theme.parent).slice(0, longest.name) : "";
+  const updateUri = headerField(text, names[kind].updateUri).slice(0, longest.description);
+  const parent = isTheme ? headerField(text, names.theme.parent).slice(0, longest.name) : "";
   return {
     kind,
     name: file.includes("/") ? path.dirname(file) : file.replace(/\.php$/, ""),
     file,
     title,
-    description: plain(field(text, names[kind].description), longest.description),
-    version: plain(field(text, names[kind].version), longest.version),
+    description: plain(headerField(text, names[kind].description), longest.description),
+    version: plain(headerField(text, names[kind].version), longest.version),
     updateUri: updateUri === "" ? null : updateUri,
     parent: parent === "" ? null : parent,
   };

@@ -83,6 +83,8 @@ export interface Config {
   readonly downloads: string;
   /** What visitors asked of environments, and what PHP complained of: a folder for each environment. */
   readonly environmentLogs: string;
+  /** Where plugins, themes and WordPress's updates are; null: nowhere. */
+  readonly wporgUrl: string | null;
   /** Where what sites send goes; null: nowhere, it is kept. */
   readonly smtpUrl: string | null;
   /** Where what can't be delivered goes back to; null: to whom it is from. */
@@ -179,6 +181,7 @@ function freeze(values: Settings): Config {
     downloads: join(data, "downloads"),
     environmentLogs: join(data, "environment-logs"),
     wpCliSeconds: values.SITEWRIGHT_WP_CLI_SECONDS,
+    wporgUrl: values.SITEWRIGHT_WPORG_URL === "none" ? null : values.SITEWRIGHT_WPORG_URL,
     smtpUrl: values.SITEWRIGHT_SMTP_URL,
     mailFrom: values.SITEWRIGHT_MAIL_FROM,
     mailPerHour: values.SITEWRIGHT_MAIL_PER_HOUR,

@@ -20,6 +20,7 @@ async function start(more: NodeJS.ProcessEnv = {}): Promise<Control> {
     SITEWRIGHT_DATA: data,
     SITEWRIGHT_RUN: edge.runFolder,
     SITEWRIGHT_CONTROL_PORT: "0",
+    SITEWRIGHT_WPORG_URL: "none",
     SITEWRIGHT_EDGE_PORT: String(edge.edge.port),
     DATABASE_URL: own.url,
     ...more,

@@ -31,6 +31,7 @@ import { makeProbe } from "./operations/probe.ts";
 import { makeSiteTasks } from "./operations/siteTasks.ts";
 import { makeTryOut } from "./operations/trial.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
+import { openPackageSource } from "./packages/source.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { periodicWork } from "./periodicWork.ts";
 import { makeDnsClient } from "./reconcilers/dnsClient.ts";
@@ -161,6 +162,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   started.defer(() => engine.stop());
   const capabilities = await runtime.capabilities();
   const lookUp = makeLookUp(config.resolver);
+  const packageSource = config.wporgUrl === null ? null : openPackageSource(config.wporgUrl);
   const acceptOperation = makeAcceptOperation({ sealer, definitions });
   const cron = makeCron({
     database,
@@ -196,6 +198,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       signal: stopping.signal,
       checkArchive: blobs.check,
       lookUp,
+      packageSource,
       sealer,
       acmeRoots: await readAcmeRoots(config),
       log,

@@ -11,12 +11,14 @@ import { UnusableFile } from "./moving/envelope.ts";
 import { backup } from "./operator/backup.ts";
 import { companyForPeople, makeCompany } from "./operator/company.ts";
 import { Failure, failed, notUnderstood } from "./operator/failure.ts";
+import { mirror } from "./operator/mirror.ts";
 import { restore } from "./operator/restore.ts";
 import { withSettingsFile } from "./settingsFile.ts";
 
 const usage = `Usage: npm run --silent operator -- company create "<name>" [--json]
        npm run --silent operator -- backup <file> [--force] [--with-backups]
        npm run --silent operator -- restore <file>
+       npm run --silent operator -- mirror <folder> [--listen 127.0.0.1:8090]
 
   company create "<name>"   makes a company with an owner and an API key, and prints them
   --json                    as {"company_id", "api_key", "admin_email", "admin_password"}
@@ -26,6 +28,10 @@ const usage = `Usage: npm run --silent operator -- company create "<name>" [--js
   --with-backups            makes a fresh backup of every environment first, while the installation runs
   restore <file>            makes the installation of such a file anew, in a data folder that has none
 
+  mirror <folder>           serves the plugins, themes and versions of WordPress that lie in the folder as zips, in the
+                            place of WordPress.org, until it is ended
+  --listen                  where: an address and a port
+
 The passphrase of the file is asked for, or taken from SITEWRIGHT_BACKUP_PASSPHRASE.
 `;
 
@@ -33,6 +39,8 @@ interface Flags {
   readonly json: boolean;
   readonly force: boolean;
   readonly "with-backups": boolean;
+  /** Null: where it usually does. */
+  readonly listen: string | null;
 }
 
 type Command = () => Promise<string>;
@@ -47,11 +55,12 @@ function readCommand(given: readonly string[]): Command | null {
         force: { type: "boolean", default: false },
         "with-backups": { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
+        listen: { type: "string" },
       },
       allowPositionals: true,
     });
     if (values.help) return null;
-    const command = commandOf(positionals, values);
+    const command = commandOf(positionals, { ...values, listen: values.listen ?? null });
     if (command !== null) return command;
   } catch (cause) {
     throw new Failure(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`, notUnderstood, { cause });
@@ -63,7 +72,11 @@ function readCommand(given: readonly string[]): Command | null {
 function commandOf(words: readonly string[], flags: Flags): Command | null {
   const [verb, name = "", ...more] = words;
   const [company] = more;
-  const { json, force: isForced, "with-backups": isFresh } = flags;
+  const { json, force: isForced, "with-backups": isFresh, listen } = flags;
+  if (verb === "mirror" && name !== "" && more.length === 0 && !json && !isForced && !isFresh) {
+    return () => mirror(name, listen, (line) => process.stdout.write(`${line}\n`));
+  }
+  if (listen !== null) return null;
   if (verb === "backup" && name !== "" && more.length === 0 && !json) {
     return async () => backup({ file: name, isForced, isFresh }, surroundings());
   }

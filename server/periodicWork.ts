@@ -15,6 +15,7 @@ import type { Deliver } from "./mail/deliver.ts";
 import type { Spool, SpooledMail } from "./mail/spool.ts";
 import type { AcceptOperation } from "./operations/accept.ts";
 import { deleteJournals } from "./operations/engine.ts";
+import type { PackageSource } from "./packages/source.ts";
 import { checkDomains } from "./reconcilers/checkDomains.ts";
 import { collectUsage, expireUsage } from "./reconcilers/collectUsage.ts";
 import { deliverMails } from "./reconcilers/deliverMails.ts";
@@ -33,6 +34,7 @@ import { proveBackups } from "./reconcilers/proveBackups.ts";
 import type { Publisher } from "./reconcilers/publishRoutes.ts";
 import type { ZonePublisher } from "./reconcilers/publishZones.ts";
 import { readArchives } from "./reconcilers/readArchives.ts";
+import { readOffers } from "./reconcilers/readOffers.ts";
 import { readDuePackages } from "./reconcilers/readPackages.ts";
 import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
 import type { Cron } from "./reconcilers/runCron.ts";
@@ -70,6 +72,8 @@ export interface PeriodicWorkOptions {
   /** Rejects where the archives are not the ones that backups were kept in. */
   readonly checkArchive: (signal: AbortSignal) => Promise<void>;
   readonly lookUp: LookUp;
+  /** Null: there is none. */
+  readonly packageSource: PackageSource | null;
   readonly sealer: Sealer;
   /** PEM of the roots that the certificate authority's own address is checked with; null: the usual ones. */
   readonly acmeRoots: readonly string[] | null;
@@ -96,6 +100,7 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
     ...workOnUsage(options),
     { name: "runCron", everySeconds: 10, retrySeconds: 10, run: () => cron.reconcile() },
     ...workOnEnvironments(options),
+    ...workOnPackages(options),
     ...workOnDomains(options),
     ...workOnCertificates(options),
     ...workOnBackups(options),
@@ -114,8 +119,6 @@ function workOnUsage({ database, edge, runtime, publisher, config }: PeriodicWor
 
 function workOnEnvironments({
   database,
-  runtime,
-  signal,
   logs,
   acceptOperation,
   config,
@@ -126,14 +129,20 @@ function workOnEnvironments({
   const php = { database, ended: config.endedPhpVersions, offered: phpVersions, change: makePhpUpdate(starting) };
   return [
     { name: "rebuildEnvironments", everySeconds: 3, retrySeconds: 10, run: () => rebuildEnvironments(moved) },
-    {
-      name: "readPackages",
-      everySeconds: 3,
-      retrySeconds: 10,
-      run: () => readDuePackages({ database, runtime }, signal),
-    },
     { name: "updatePhp", everySeconds: 5 * minute, retrySeconds: minute, run: () => updatePhp(php) },
     { name: "expireLogs", everySeconds: 10 * minute, retrySeconds: minute, run: () => expireLogs({ database, logs }) },
+  ];
+}
+
+function workOnPackages({ database, runtime, packageSource, signal }: PeriodicWorkOptions): Reconciler[] {
+  const installed = { database, runtime };
+  const reading = { name: "readPackages", everySeconds: 3, retrySeconds: 10 };
+  const asking = { name: "readOffers", everySeconds: 10, retrySeconds: 5 * minute };
+  return [
+    { ...reading, run: () => readDuePackages(installed, signal) },
+    ...(packageSource === null
+      ? []
+      : [{ ...asking, run: () => readOffers({ database, source: packageSource }, signal) }]),
   ];
 }
 

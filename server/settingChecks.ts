@@ -66,6 +66,7 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
     return [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`];
   }
   const isWrong =
+    (name === "SITEWRIGHT_WPORG_URL" && value !== "none" && !URL.canParse(value)) ||
     (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
     (name === "SITEWRIGHT_DNS_SECONDARIES" && !arePlaces(value)) ||
     (["SITEWRIGHT_RESOLVER", "SITEWRIGHT_POWERDNS_ADDRESS"].includes(name) && !isResolver(value));

@@ -118,6 +118,10 @@ export const settings = v.object({
   SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "how many backups a day are restored for a proof"),
   SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "for how many hours a link to a downloadable backup is good"),
   SITEWRIGHT_WP_CLI_SECONDS: whole(1, 3_600, "how long a command of WP-CLI may take"),
+  SITEWRIGHT_WPORG_URL: text(
+    "^(none|https?://[^\\s/?#@]+(/[^\\s?#]*)?)$",
+    "where plugins, themes and WordPress's updates are: https://api.wordpress.org, the address of a mirror, or none",
+  ),
   SITEWRIGHT_SMTP_URL: textOrNone(
     "^smtps?://.+$",
     "the mail server for what sites send: smtp://USER:PASSWORD@host:587, or smtps:// for TLS from the start",
@@ -221,6 +225,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_PROOFS_PER_DAY: 24,
     SITEWRIGHT_DOWNLOAD_HOURS: 72,
     SITEWRIGHT_WP_CLI_SECONDS: 300,
+    SITEWRIGHT_WPORG_URL: "https://api.wordpress.org",
     SITEWRIGHT_SMTP_URL: null,
     SITEWRIGHT_MAIL_FROM: null,
     SITEWRIGHT_MAIL_PER_HOUR: 200,

@@ -23,6 +23,7 @@ beforeAll(async () => {
     SITEWRIGHT_DATA: dataFolder,
     SITEWRIGHT_RUN: join(edgeSocket, ".."),
     SITEWRIGHT_CONTROL_PORT: "0",
+    SITEWRIGHT_WPORG_URL: "none",
     SITEWRIGHT_EDGE_PORT: String(edgePort),
     DATABASE_URL: databaseUrl,
   });

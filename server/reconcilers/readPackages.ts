@@ -4,6 +4,7 @@ import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { databaseNow } from "../store/diskUse.ts";
 import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages.ts";
+import { applyOffers } from "./readOffers.ts";
 
 export interface ReadPackagesOptions {
   readonly database: Database;
@@ -51,6 +52,10 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
       if (packages === undefined) continue;
       await notePackages(database, id, { packages: foundIn(packages), problem: packages.problem, readAt });
     }
+    await applyOffers(
+      database,
+      environments.map(({ id }) => id),
+    );
   };
 }
 

@@ -128,7 +128,8 @@ export interface Packages {
 export interface PackageOffers {
   kind: PackageKind;
   file: string;
-  /** Null: the source does not know it. */
+  /** As the source calls it. Null: the source does not know it. The same with its version. */
+  slug: string | null;
   version: string | null;
   version_key: string | null;
   php_key: string | null;

@@ -331,6 +331,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   package_offers: {
     kind: true,
     file: true,
+    slug: true,
     version: true,
     version_key: true,
     php_key: true,

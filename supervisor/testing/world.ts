@@ -22,6 +22,7 @@ export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}):
     SITEWRIGHT_RUN: join(data, "..", "run"),
     SITEWRIGHT_CONTROL_PORT: "0",
     SITEWRIGHT_EDGE_PORT: "0",
+    SITEWRIGHT_WPORG_URL: "none",
     SITEWRIGHT_EDGE_TLS_PORT: "0",
     SITEWRIGHT_DNS_PORT: "0",
     ...settings,

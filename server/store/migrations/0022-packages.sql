@@ -37,7 +37,8 @@ alter table environments
 create table package_offers (
   kind text not null check (kind in ('plugin', 'theme')),
   file text not null,
-  -- Null: the source does not know it.
+  -- As the source calls it. Null: the source does not know it. The same with its version.
+  slug text,
   version text,
   version_key text collate "C",
   -- The least versions that it runs with; null: any.

@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { openPackageSource } from "../packages/source.ts";
+import { pluginZip } from "../packages/testing/zips.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sw-mirror-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "shop.zip"), await pluginZip("shop", "1.0"));
+  await writeFile(join(folder, "broken.zip"), "");
+});
+
+function operator(...given: readonly string[]) {
+  const env = { PATH: process.env.PATH, SITEWRIGHT_DATA: folder };
+  const program = join(import.meta.dirname, "../operator.ts");
+  const child = spawn(process.execPath, [program, "mirror", ...given], { env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+test("the operator's mirror says what it has and where it is, and ends when it is told to", async () => {
+  const child = operator(folder, "--listen", "127.0.0.1:0");
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    lines.push(line);
+    if (line.startsWith("Served at")) break;
+  }
+  expect(lines.slice(0, 2)).toEqual([
+    "1 plugins, 0 themes and 0 versions of WordPress in 1 zips",
+    "Left out: broken.zip: The package is refused: it is damaged, cut short, or no zip.",
+  ]);
+  const url = /SITEWRIGHT_WPORG_URL=(\S+)$/.exec(lines.at(-1) ?? "")?.[1] ?? "";
+  const found = await openPackageSource(url).newest("plugin", ["shop/shop.php"], new AbortController().signal);
+  expect(found.get("shop/shop.php")?.version).toBe("1.0");
+  child.kill("SIGTERM");
+  const [code] = await once(child, "exit");
+  expect(code).toBe(0);
+});
+
+describe("a mirror is not begun", () => {
+  test.each([
+    [["/nowhere"], 1, "/nowhere is no folder. Put zips into one, and name that."],
+    [[".", "--listen", "8090"], 2, "--listen 8090 is not an address and a port, such as 127.0.0.1:8090."],
+    [[".", "--listen", "203.0.113.9:8090"], 1, "The mirror can't listen there: "],
+    [[".", "--json"], 2, "That was not understood: mirror . --json."],
+  ])("with %j", async (given, code, says) => {
+    const child = operator(...given);
+    const [errors, [exit]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect(exit).toBe(code);
+    expect(errors).toContain(says);
+  });
+});

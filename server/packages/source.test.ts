@@ -1,0 +1,214 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { describeMirror, makeMirror } from "./mirror.ts";
+import { ask, isPublic, SourceFailure } from "./request.ts";
+import { openPackageSource } from "./source.ts";
+import { pluginZip, themeZip, zipOf } from "./testing/zips.ts";
+
+const { signal } = new AbortController();
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const serving = (answer: RequestListener) => listening(createServer(answer));
+
+/** A mirror of these zips, by file name. */
+async function mirror(zips: Readonly<Record<string, Buffer>>) {
+  const folder = await mkdtemp(path.join(tmpdir(), "mirror-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const add = (name: string, zip: Buffer) => writeFile(path.join(folder, name), zip);
+  for (const [name, zip] of Object.entries(zips)) await add(name, zip);
+  const url = await listening(makeMirror(folder));
+  return { folder, add, url, source: openPackageSource(url) };
+}
+
+describe("a mirror", () => {
+  test("offers the newest of each, and names what it needs", async () => {
+    const { source } = await mirror({
+      "a.zip": await pluginZip("shop", "1.9", "", {}, { "Requires PHP": "8.2", "Requires at least": "6.5" }),
+      "b.zip": await pluginZip("shop", "1.10"),
+      "c.zip": await themeZip("leaf", "2.0"),
+    });
+    const plugins = await source.newest("plugin", ["shop/shop.php", "unknown/unknown.php", "leaf"], signal);
+    expect([...plugins]).toEqual([["shop/shop.php", { slug: "shop", version: "1.10", php: null, wordpress: null }]]);
+    const themes = await source.newest("theme", ["leaf", "shop"], signal);
+    expect([...themes]).toEqual([["leaf", { slug: "leaf", version: "2.0", php: null, wordpress: null }]]);
+  });
+
+  test("gives every version that it has, as it lies there", async () => {
+    const zips = { old: await pluginZip("shop", "1.9"), new: await pluginZip("shop", "1.10") };
+    const { source } = await mirror({ "a.zip": zips.old, "b.zip": zips.new });
+    const found = await source.find("plugin", "shop", signal);
+    expect(new Set(found?.versions.map(({ version }) => version))).toEqual(new Set(["1.9", "1.10"]));
+    const old = found?.versions.find(({ version }) => version === "1.9");
+    if (old === undefined) throw new Error("It is not there");
+    const { body, bytes } = await ask(old.url, { source: source.url, seconds: 10, signal });
+    expect(bytes).toBe(zips.old.length);
+    expect((await buffer(body)).equals(zips.old)).toBe(true);
+    expect(await source.find("theme", "shop", signal)).toBeNull();
+    expect(await source.find("plugin", "../shop", signal)).toBeNull();
+  });
+
+  test("shows what is put there while it runs, and says what it leaves out", async () => {
+    const { folder, add, source } = await mirror({
+      "broken.zip": Buffer.from("no zip"),
+      "odd.zip": await zipOf({ "odd/x.txt": "" }),
+    });
+    expect(await source.find("plugin", "shop", signal)).toBeNull();
+    await add("shop.zip", await pluginZip("shop", "1.0"));
+    await add("wordpress-7.1.4.zip", await zipOf({ "wordpress/index.php": "<?php" }));
+    expect(await source.find("plugin", "shop", signal)).not.toBeNull();
+    expect(await describeMirror(folder)).toBe(
+      [
+        "1 plugins, 0 themes and 1 versions of WordPress in 2 zips",
+        "Left out: broken.zip: The package is refused: it is damaged, cut short, or no zip.",
+        "Left out: odd.zip: neither a plugin nor a theme, or it says no version.",
+      ].join("\n"),
+    );
+  });
+
+  test("tells WordPress of a newer WordPress", async () => {
+    const { url } = await mirror({ "wordpress-7.1.4.zip": await zipOf({ "wordpress/index.php": "<?php" }) });
+    const said = async (version: string) => (await fetch(`${url}/core/version-check/1.7/?version=${version}`)).json();
+    expect(await said("7.1.1")).toMatchObject({ offers: [{ response: "upgrade", version: "7.1.4" }] });
+    expect(await said("7.1.4")).toMatchObject({ offers: [{ response: "latest" }] });
+  });
+
+  test("answers what it does not understand without harm", async () => {
+    const { url } = await mirror({ "a.zip": await pluginZip("shop", "1.0") });
+    for (const where of ["/", "/plugin/../a.zip", "/plugin/%2e%2e%2fa.zip", "/a.zip", "/plugins/info/1.2/", "/%"]) {
+      expect((await fetch(url + where)).status).toBeGreaterThanOrEqual(400);
+    }
+    const odd = await fetch(`${url}/plugins/update-check/1.1/`, { method: "POST", body: "plugins={" });
+    expect(await odd.json()).toEqual({ plugins: {}, no_update: {}, translations: [] });
+  });
+});
+
+describe("a source", () => {
+  const newest = async (answer: RequestListener) =>
+    openPackageSource(await serving(answer)).newest("plugin", ["shop/shop.php"], signal);
+  const offer = { slug: "shop", new_version: "2.0", requires: false, requires_php: "8.0" };
+
+  test.each([
+    ["offers nothing", { plugins: [], no_update: [] }, null],
+    ["has what is no newer", { plugins: [], no_update: { "shop/shop.php": offer } }, "2.0"],
+    ["offers what nobody has asked for", { plugins: { "other/other.php": offer } }, null],
+    ["offers something without a version", { plugins: { "shop/shop.php": { slug: "shop" } } }, null],
+    ["names a slug that is a path", { plugins: { "shop/shop.php": { ...offer, slug: "../x" } } }, null],
+    ["answers with a list", [1, 2], null],
+    ["answers with nothing", null, null],
+  ])("that %s", async (_, body, version) => {
+    const found = await newest((_request, response) => response.end(JSON.stringify(body)));
+    expect(found.get("shop/shop.php")?.version ?? null).toBe(version);
+  });
+
+  test.each<[string, RequestListener, string]>([
+    ["answers with a page", (_, response) => response.end("<html>"), "something else than JSON"],
+    ["is broken", (_, response) => response.writeHead(503).end("{}"), "the status 503"],
+    [
+      "breaks off",
+      (_, response) => response.writeHead(200, { "content-length": 100 }).write("{", () => response.destroy()),
+      "could not be reached",
+    ],
+    ["answers without end", (_, response) => response.end("x".repeat(20_000_001)), "without end"],
+    [
+      "sends a question elsewhere",
+      (_, response) => response.writeHead(307, { location: "/there" }).end(),
+      "questions elsewhere",
+    ],
+  ])("that %s is told so", async (_, answer, says) => {
+    await expect(newest(answer)).rejects.toThrow(says);
+    await expect(newest(answer)).rejects.toThrow(SourceFailure);
+  });
+
+  test("that is not there is told so", async () => {
+    const gone = createServer();
+    const url = await listening(gone);
+    await new Promise((resolve) => gone.close(resolve));
+    await expect(openPackageSource(url).newest("plugin", ["a/a.php"], signal)).rejects.toThrow("could not be reached");
+  });
+
+  test("that hangs, or never ends, is waited for no longer than is said", async () => {
+    for (const answer of [
+      () => undefined,
+      (_: unknown, response: { write(text: string): void }) => response.write("{"),
+    ]) {
+      const source = new URL(await serving(answer));
+      const asked = ask(source, { source, seconds: 0.2, signal }).then(({ body }) => buffer(body));
+      await expect(asked).rejects.toThrow("took too long to answer");
+    }
+  });
+
+  test("is asked no more when nobody wants it", async () => {
+    const source = new URL(await serving(() => undefined));
+    const stop = new AbortController();
+    const asked = ask(source, { source, seconds: 60, signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(asked).rejects.toThrow("enough");
+  });
+});
+
+describe("where a source sends us", () => {
+  async function sentTo(location: string) {
+    const source = new URL(await serving((_, response) => response.writeHead(302, { location }).end()));
+    return ask(source, { source, seconds: 5, signal });
+  }
+
+  test("we go as long as it is its own place", async () => {
+    const url = await serving((request, response) =>
+      request.url === "/a" ? response.writeHead(301, { location: "/b" }).end() : response.end("there"),
+    );
+    const { body } = await ask(new URL("/a", url), { source: new URL(url), seconds: 5, signal });
+    expect((await buffer(body)).toString()).toBe("there");
+  });
+
+  test.each([
+    "http://127.0.0.1:1/",
+    "http://localhost:1/",
+    "http://[::1]:1/",
+    "http://10.0.0.1/",
+    "http://169.254.169.254/latest",
+    "http://[::ffff:127.0.0.1]/",
+  ])("we do not go to %s", async (location) => {
+    await expect(sentTo(location)).rejects.toThrow(/not a public address|could not be reached/);
+  });
+
+  test.each(["file:///etc/passwd", "ftp://example.com/", "http://:"])("we do not go to %s", async (location) => {
+    await expect(sentTo(location)).rejects.toThrow("an address that is none");
+  });
+
+  test("we do not go round in circles", async () => {
+    const url = await serving((_, response) => response.writeHead(302, { location: "/" }).end());
+    await expect(ask(new URL(url), { source: new URL(url), seconds: 5, signal })).rejects.toThrow("without end");
+  });
+});
+
+test.each([
+  ["93.184.216.34", true],
+  ["2606:2800:220:1::1", true],
+  ["127.0.0.1", false],
+  ["0.0.0.0", false],
+  ["192.168.1.1", false],
+  ["100.64.0.1", false],
+  ["169.254.169.254", false],
+  ["::1", false],
+  ["fe80::1", false],
+  ["fd00::1", false],
+  ["::ffff:10.0.0.1", false],
+  ["64:ff9b::7f00:1", false],
+  ["nonsense", false],
+])("%s is a public address: %s", (address, expected) => {
+  expect(isPublic(address)).toBe(expected);
+});

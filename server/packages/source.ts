@@ -1,0 +1,145 @@
+/** What WordPress.org offers of plugins and themes, asked in the form that WordPress itself asks in, many at a time. */
+import * as v from "valibot";
+import { askJson } from "./request.ts";
+
+export type PackageKind = "plugin" | "theme";
+
+/** The newest version of one. */
+export interface Offer {
+  /** As the source calls it. */
+  readonly slug: string;
+  readonly version: string;
+  /** The least versions that it runs with; null: any. */
+  readonly php: string | null;
+  readonly wordpress: string | null;
+}
+
+/** One version that can be had. */
+export interface OfferedVersion {
+  readonly version: string;
+  /** Of the zip. */
+  readonly url: URL;
+}
+
+export interface OfferedPackage {
+  readonly slug: string;
+  /** In no order. */
+  readonly versions: readonly OfferedVersion[];
+}
+
+export interface PackageSource {
+  readonly url: URL;
+  /** By file, as WordPress names them; what the source does not know is not in it. Rejects with `SourceFailure`. */
+  newest(kind: PackageKind, files: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Offer>>;
+  /** Null where it has none of that name. Rejects with `SourceFailure`. */
+  find(kind: PackageKind, slug: string, signal: AbortSignal): Promise<OfferedPackage | null>;
+}
+
+const seconds = 30;
+/** In one question. */
+const together = 100;
+const mostVersions = 5_000;
+const longestVersion = 60;
+const longestSlug = 200;
+
+/** PHP has `false` and the empty text where there is none. */
+const requirement = v.fallback(v.nullable(v.pipe(v.string(), v.maxLength(longestVersion))), null);
+const versionText = v.pipe(v.string(), v.minLength(1), v.maxLength(longestVersion));
+const slugText = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(longestSlug),
+  v.regex(/^[^/\\\0]+$/),
+  v.notValue("."),
+  v.notValue(".."),
+);
+
+const newestOf = {
+  plugin: v.object({ slug: slugText, new_version: versionText, requires: requirement, requires_php: requirement }),
+  theme: v.object({ theme: slugText, new_version: versionText, requires: requirement, requires_php: requirement }),
+} as const;
+
+/** An empty one is a list in PHP. One entry that is not understood hides no other. */
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+function offerOf(kind: PackageKind, value: unknown): Offer | null {
+  if (kind === "plugin") {
+    const read = v.safeParse(newestOf.plugin, value);
+    return read.success ? offer(read.output.slug, read.output) : null;
+  }
+  const read = v.safeParse(newestOf.theme, value);
+  return read.success ? offer(read.output.theme, read.output) : null;
+}
+
+function offer(
+  slug: string,
+  read: { readonly new_version: string; readonly requires: string | null; readonly requires_php: string | null },
+): Offer {
+  return { slug, version: read.new_version, php: read.requires_php || null, wordpress: read.requires || null };
+}
+
+/** Of version 0 of each: so the answer has the newest one whatever is installed where. */
+function questionOf(kind: PackageKind, files: readonly string[]): Readonly<Record<string, string>> {
+  const zero = { Name: "", Version: "0" };
+  const list = Object.fromEntries(
+    files.map((file) => [file, kind === "plugin" ? zero : { ...zero, Stylesheet: file, Template: file }]),
+  );
+  const question = { [`${kind}s`]: list, active: kind === "plugin" ? [] : "" };
+  return { [`${kind}s`]: JSON.stringify(question), translations: "{}", locale: "[]", all: "true" };
+}
+
+/** `url`: scheme, host and, where it is below one, path of the API. */
+export function openPackageSource(url: string): PackageSource {
+  const source = new URL(url.endsWith("/") ? url : `${url}/`);
+  const at = (path: string) => new URL(path, source);
+
+  async function ask(kind: PackageKind, files: readonly string[], signal: AbortSignal) {
+    const address = at(`${kind}s/update-check/1.1/`);
+    const answer = await askJson(address, { form: questionOf(kind, files), source, seconds, signal });
+    const all = [...entriesOf(fieldOf(answer, `${kind}s`)), ...entriesOf(fieldOf(answer, "no_update"))];
+    return all.flatMap(([file, value]) => {
+      const found = files.includes(file) ? offerOf(kind, value) : null;
+      return found === null ? [] : [[file, found] as const];
+    });
+  }
+
+  return {
+    url: source,
+    newest: async (kind, files, signal) => {
+      const found = new Map<string, Offer>();
+      for (let done = 0; done < files.length; done += together) {
+        for (const [file, one] of await ask(kind, files.slice(done, done + together), signal)) found.set(file, one);
+      }
+      return found;
+    },
+    find: async (kind, slug, signal) => {
+      const address = at(`${kind}s/info/1.2/`);
+      address.search = new URLSearchParams({
+        action: `${kind}_information`,
+        "request[slug]": slug,
+        "request[fields][versions]": "1",
+      }).toString();
+      const answer = await askJson(address, { source, seconds, signal });
+      const own = fieldOf(answer, "slug");
+      if (own !== slug) return null;
+      const newest = [fieldOf(answer, "version"), fieldOf(answer, "download_link")] as const;
+      const named = [...entriesOf(fieldOf(answer, "versions")).slice(0, mostVersions), newest];
+      return { slug, versions: named.flatMap(([version, link]) => versionOf(version, link, address)) };
+    },
+  };
+}
+
+function versionOf(version: unknown, link: unknown, base: URL): readonly OfferedVersion[] {
+  if (!v.is(versionText, version) || version === "trunk" || typeof link !== "string" || link === "") return [];
+  if (!URL.canParse(link, base.href)) return [];
+  const url = new URL(link, base);
+  return ["http:", "https:"].includes(url.protocol) ? [{ version, url }] : [];
+}

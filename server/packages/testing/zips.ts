@@ -1,0 +1,57 @@
+/** Zips of plugins and themes, right ones and others. */
+import { buffer } from "node:stream/consumers";
+import { ZipFile } from "yazl";
+
+export interface ZippedFile {
+  readonly content: string | Buffer;
+  /** With its kind. Absent: a file's. */
+  readonly mode?: number;
+}
+
+/** By path in the zip; a path with a slash at its end is a folder. */
+export async function zipOf(files: Readonly<Record<string, string | ZippedFile>>): Promise<Buffer> {
+  const zip = new ZipFile();
+  for (const [name, file] of Object.entries(files)) {
+    const { content, mode = 0o100644 } = typeof file === "string" ? { content: file } : file;
+    if (name.endsWith("/")) zip.addEmptyDirectory(name);
+    else zip.addBuffer(Buffer.from(content), name, { mode });
+  }
+  zip.end();
+  return buffer(zip.outputStream);
+}
+
+/** The same bytes with another text of the same length wherever the first one stands. */
+export function withText(zip: Buffer, text: string, other: string): Buffer {
+  if (text.length !== other.length) throw new Error("The texts differ in length");
+  return Buffer.from(zip.toString("latin1").replaceAll(text, other), "latin1");
+}
+
+function header(fields: Readonly<Record<string, string>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => ` * ${name}: ${value}\n`)
+    .join("");
+}
+
+export type MoreFiles = Readonly<Record<string, string | ZippedFile>>;
+
+/** A plugin whose one file is `code`; `more` are paths below its folder. */
+export function pluginZip(
+  slug: string,
+  version: string,
+  code = "",
+  more: MoreFiles = {},
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Buffer> {
+  const main = `<?php\n/*\n${header({ "Plugin Name": `The ${slug}`, Version: version, ...fields })} */\n${code}\n`;
+  return zipOf({ [`${slug}/${slug}.php`]: main, ...below(slug, more) });
+}
+
+/** A theme whose `index.php` is `code`. */
+export function themeZip(slug: string, version: string, code = "", more: MoreFiles = {}): Promise<Buffer> {
+  const style = `/*\n${header({ "Theme Name": `The ${slug}`, Version: version })}*/\n`;
+  return zipOf({ [`${slug}/style.css`]: style, [`${slug}/index.php`]: `<?php\n${code}\n`, ...below(slug, more) });
+}
+
+function below(slug: string, files: MoreFiles): MoreFiles {
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [`${slug}/${name}`, file]));
+}

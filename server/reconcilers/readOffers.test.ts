@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Offer, PackageKind } from "../packages/source.ts";
+import { packagesOf } from "../store/packages.ts";
+import { addCompany, addSite } from "../store/testing/rows.ts";
+import { useTestDatabase } from "../testing/database.ts";
+import { type PackageWish, putPackages } from "../testing/packages.ts";
+import { applyOffers, readOffers } from "./readOffers.ts";
+
+const world = useTestDatabase();
+const { signal } = new AbortController();
+let companyId: string;
+let asked: string[][];
+let offers: Map<string, Offer>;
+
+beforeEach(async () => {
+  await world.database.deleteFrom("sites").execute();
+  await world.database.deleteFrom("package_offers").execute();
+  ({ companyId } = await addCompany(world.database));
+  asked = [];
+  offers = new Map();
+});
+
+const source = {
+  newest: async (kind: PackageKind, files: readonly string[]) => {
+    asked.push([kind, ...files]);
+    return offers;
+  },
+};
+const run = () => readOffers({ database: world.database, source }, signal);
+
+async function environment(wishes: readonly PackageWish[]): Promise<string> {
+  const { environmentId } = await addSite(world.database, companyId);
+  const versions = { wordpress_version: "7.1.1", php_version: "8.3" };
+  await world.database.updateTable("environments").set(versions).where("id", "=", environmentId).execute();
+  await putPackages(world.database, environmentId, wishes);
+  return environmentId;
+}
+
+async function updateOf(environmentId: string, name = "shop", kind: PackageKind = "plugin") {
+  const found = await packagesOf(world.database, environmentId, kind);
+  return found?.packages.find((one) => one.name === name)?.update_version;
+}
+
+const offer = (version: string, more: Partial<Offer> = {}): Offer => ({
+  slug: "shop",
+  version,
+  php: null,
+  wordpress: null,
+  ...more,
+});
+
+test("the source is asked once about what many have, in questions of a hundred, and not again before hours have passed", async () => {
+  const many = Array.from({ length: 150 }, (_, at) => ({ name: `p${at}` }));
+  await environment([...many, { name: "leaf", kind: "theme" }]);
+  await environment([...many, { name: "own", is_elsewhere: true }]);
+  await run();
+  await run();
+  expect(asked.map(([kind, ...files]) => [kind, files.length])).toEqual([
+    ["plugin", 100],
+    ["plugin", 50],
+    ["theme", 1],
+  ]);
+  expect(asked.flat()).not.toContain("own/own.php");
+  await world.database
+    .updateTable("package_offers")
+    .set({ checked_at: new Date(Date.now() - 4 * 3_600_000) })
+    .execute();
+  await run();
+  expect(asked).toHaveLength(6);
+});
+
+describe("what can be updated to", () => {
+  test.each([
+    ["1.9", offer("1.10"), "1.10"],
+    ["1.10", offer("1.10"), null],
+    ["1.10", offer("1.9"), null],
+    ["1.10", undefined, null],
+    ["", offer("0.1"), "0.1"],
+    ["1.0-beta", offer("1.0"), "1.0"],
+    ["1.0", offer("2.0", { php: "8.3" }), "2.0"],
+    ["1.0", offer("2.0", { php: "8.3.10" }), "2.0"],
+    ["1.0", offer("2.0", { php: "8.4" }), null],
+    ["1.0", offer("2.0", { wordpress: "7.1" }), "2.0"],
+    ["1.0", offer("2.0", { wordpress: "7.2" }), null],
+  ])("from %j by %o is %s", async (version, found, expected) => {
+    if (found !== undefined) offers.set("shop/shop.php", found);
+    const id = await environment([{ name: "shop", version }]);
+    await run();
+    expect(await updateOf(id)).toBe(expected);
+  });
+
+  test("is nothing where its updates are elsewhere, whatever has the same name", async () => {
+    offers.set("shop/shop.php", offer("9.0"));
+    const own = await environment([{ name: "shop", is_elsewhere: true }]);
+    const usual = await environment([{ name: "shop" }]);
+    await run();
+    expect([await updateOf(own), await updateOf(usual)]).toEqual([null, "9.0"]);
+  });
+
+  test("is told plugins from themes", async () => {
+    offers.set("leaf", offer("9.0", { slug: "leaf" }));
+    const id = await environment([
+      { name: "leaf", kind: "theme" },
+      { name: "leaf", file: "leaf.php" },
+    ]);
+    await run();
+    expect(await updateOf(id, "leaf", "theme")).toBe("9.0");
+    expect(await updateOf(id, "leaf", "plugin")).toBeNull();
+  });
+
+  test("changes with what is installed, without asking again", async () => {
+    offers.set("shop/shop.php", offer("2.0"));
+    const id = await environment([{ name: "shop", version: "1.0" }]);
+    await run();
+    await putPackages(world.database, id, [{ name: "shop", version: "2.0" }]);
+    await applyOffers(world.database, [id]);
+    expect(await updateOf(id)).toBeNull();
+    await putPackages(world.database, id, [{ name: "shop", version: "1.5" }]);
+    await applyOffers(world.database, [id]);
+    expect(await updateOf(id)).toBe("2.0");
+    expect(asked).toHaveLength(1);
+  });
+});
+
+test("what was known stays so where the source fails", async () => {
+  offers.set("shop/shop.php", offer("2.0"));
+  const id = await environment([{ name: "shop", version: "1.0" }]);
+  await run();
+  await world.database
+    .updateTable("package_offers")
+    .set({ checked_at: new Date(0) })
+    .execute();
+  const broken = { newest: () => Promise.reject(new Error("away")) };
+  await expect(readOffers({ database: world.database, source: broken }, signal)).rejects.toThrow("away");
+  expect(await updateOf(id)).toBe("2.0");
+});
