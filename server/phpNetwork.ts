@@ -7,9 +7,9 @@ export function phpFolder(config: Pick<Config, "run">): string {
   return `${config.run}-php`;
 }
 
-export function phpNetwork(config: Pick<Config, "run" | "siteSuffix" | "databaseUrl" | "smtpUrl">) {
+export function phpNetwork(config: Pick<Config, "run" | "siteSuffix" | "databaseUrl" | "smtpUrl" | "wporgUrl">) {
   const forbidden = [...databaseOf(config), ...mailServerOf(config)];
-  return { run: phpFolder(config), siteSuffix: config.siteSuffix, forbidden };
+  return { run: phpFolder(config), siteSuffix: config.siteSuffix, forbidden, packageSource: config.wporgUrl };
 }
 
 /** A database on another machine is none of PHP's business; one on this machine it can't reach anyway. */

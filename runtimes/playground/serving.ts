@@ -50,6 +50,8 @@ export interface PlaygroundServingOptions {
   readonly workerMemoryBytes?: number;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
+  /** Where WordPress's plugins, themes and updates are; null: nowhere. Absent: at WordPress.org. */
+  readonly packageSource?: string | null;
   /** Versions of PHP for which is compiled ahead when it is calm, the first of them first; absent: none. */
   readonly aheadPhpVersions?: readonly string[];
   /** It is calm when for so long every spare wanted was warm and no worker was busy. */

@@ -5,6 +5,7 @@ const rules: GuardRules = {
   edgePort: 8081,
   siteSuffix: "sites.example",
   forbidden: ["db.example:5432", "[2001:db8::5]:6000"],
+  packageSource: null,
   isOffline: false,
   maySendMail: true,
 };
@@ -119,5 +120,22 @@ test.each([25, 465, 587, 2525])(
       expect(await decide(host, port, { ...rules, maySendMail: false }, world)).toEqual({ to: "nowhere" });
     }
     expect(await decide("outside.example", 443, { ...rules, maySendMail: false }, world)).toEqual(outside);
+  },
+);
+
+test.each([
+  ["http://127.0.0.1:8090", "127.0.0.1", 8090, "addresses"],
+  ["http://127.0.0.1:8090/wporg", "127.0.0.1", 8090, "addresses"],
+  ["http://127.0.0.1:8090", "127.0.0.1", 8091, "nowhere"],
+  ["http://127.0.0.1:8090", "127.0.0.2", 8090, "nowhere"],
+  ["https://127.0.0.1", "127.0.0.1", 443, "addresses"],
+  ["https://127.0.0.1", "127.0.0.1", 80, "nowhere"],
+  ["http://[::1]:8090", "::1", 8090, "addresses"],
+  ["nonsense", "127.0.0.1", 8090, "nowhere"],
+])(
+  "the package source at %s may be reached wherever it is: %s:%i leads to %s",
+  async (packageSource, host, port, to) => {
+    expect((await decide(host, port, { ...rules, packageSource }, world)).to).toBe(to);
+    expect((await decide(host, port, { ...rules, packageSource, isOffline: true }, world)).to).toBe("nowhere");
   },
 );

@@ -15,6 +15,8 @@ export interface GuardRules {
   readonly siteSuffix: string;
   /** Further places that nobody's PHP may reach, `host:port`: a database on another machine. */
   readonly forbidden: readonly string[];
+  /** Where WordPress's plugins, themes and updates are: it may be reached wherever it is. Null: nowhere. */
+  readonly packageSource: string | null;
   /** Nothing may be reached at all. */
   readonly isOffline: boolean;
   /** Mail servers may be reached. Plugins speak to them themselves, and what they send passes nobody else. */
@@ -125,9 +127,19 @@ function isSiteName(host: string, suffix: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || name === suffix || name.endsWith(`.${suffix}`);
 }
 
+const usualPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+function isPackageSource(host: string, port: number, { packageSource }: GuardRules): boolean {
+  if (packageSource === null || !URL.canParse(packageSource)) return false;
+  const url = new URL(packageSource);
+  const sourcePort = url.port === "" ? usualPorts[url.protocol] : url.port;
+  return url.hostname.replace(/^\[|\]$/g, "") === host.toLowerCase() && sourcePort === String(port);
+}
+
 /** `host` is a name or an address. Never rejects: what can't be resolved goes nowhere. */
 export async function decide(host: string, port: number, rules: GuardRules, world = realWorld): Promise<Decision> {
   if (rules.isOffline) return { to: "nowhere" };
+  if (isPackageSource(host, port, rules)) return { to: "addresses", addresses: await addressesOf(host, world) };
   const edge = port === rules.edgePort ? ({ to: "edge" } as const) : ({ to: "nowhere" } as const);
   if (isSiteName(host, rules.siteSuffix)) return edge;
   const addresses = await addressesOf(host, world);

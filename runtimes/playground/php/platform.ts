@@ -21,6 +21,11 @@ export function installPlatform(php: PHP): void {
   php.writeFile(`${preloadFolder}/platform.php`, `<?php require '${platformFolder}/plugin.php';`);
 }
 
+/** Says to the platform's PHP where WordPress's plugins, themes and updates are; null: nowhere. */
+export function tellPackageSource(php: PHP, source: string | null): void {
+  php.writeFile(`${platformFolder}/packageSource.json`, JSON.stringify(source));
+}
+
 /** There need not be a file of that name. */
 export function taskScript({ name }: PlatformTask): string {
   return `${platformFolder}/tasks/${name.replaceAll(/[^a-z]/gi, "_")}.php`;

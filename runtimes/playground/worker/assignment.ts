@@ -14,9 +14,13 @@ export interface AssignmentOptions {
   readonly siteSuffix: string;
   /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
+  /** Where WordPress's plugins, themes and updates are; null: nowhere. Absent: at WordPress.org. */
+  readonly packageSource?: string | null;
   /** Absent: it may not. */
   readonly maySendMail?: boolean;
 }
+
+const wordPressOrg = "https://api.wordpress.org";
 
 export type AssignedEnvironment = Pick<
   ServedEnvironment,
@@ -43,6 +47,7 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       edgePort: options.edgePort,
       siteSuffix: options.siteSuffix,
       forbidden: options.forbidden ?? [],
+      packageSource: options.packageSource === undefined ? wordPressOrg : options.packageSource,
       isOffline: environment.isOffline ?? false,
       // For visitors each request says anew.
       maySendMail: options.maySendMail ?? false,

@@ -12,6 +12,7 @@ import path from "node:path";
 import type { OutgoingMail } from "../../runtime.ts";
 import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
+import { tellPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import type { Compiled } from "../templates/compiled.ts";
@@ -73,6 +74,7 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   const own = enterEnvironment(order);
   network = own.network;
   php.limitMemory(own.memoryMb);
+  tellPackageSource(php, own.network.packageSource);
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
 }
 

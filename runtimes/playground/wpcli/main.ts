@@ -10,6 +10,7 @@ import type { PHP } from "@php-wasm/universal";
 import type { OutgoingMail } from "../../runtime.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
+import { tellPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { enterEnvironment } from "../worker/enter.ts";
@@ -91,6 +92,7 @@ async function prepare({
   network = own.network;
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
   php.disk.begin(diskLeftBytes);
+  tellPackageSource(php, own.network.packageSource);
   php.writeFile(program, archive);
   await php.setSapiName("cli");
   php.chdir(siteFolder);
