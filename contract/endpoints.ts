@@ -36,6 +36,10 @@ import {
   listPluginsOfContainer,
   listThemes,
   listThemesOfContainer,
+  updatePlugin,
+  updatePlugins,
+  updateTheme,
+  updateThemes,
 } from "./packages.ts";
 import { listPhpVersions } from "./phpVersions.ts";
 import { pushEnvironment } from "./push.ts";
@@ -110,6 +114,10 @@ export const endpoints = {
   listThemes,
   listPluginsOfContainer,
   listThemesOfContainer,
+  updatePlugin,
+  updatePlugins,
+  updateTheme,
+  updateThemes,
   listDnsRecords,
   createDnsRecord,
   updateDnsRecord,

@@ -104,6 +104,16 @@ export const refusalReasons = {
   wordpress_user_no_administrator: "The user with the e-mail address is no administrator of that WordPress.",
   wordpress_failed: "WordPress, or a plugin in it, refused or broke down; `log` has the beginning of what PHP logged.",
   wordpress_unfinished: "WordPress was not done in time, and nobody knows how far it came.",
+  no_package_source: "The installation has no package source: SITEWRIGHT_WPORG_URL is none.",
+  package_not_installed: "The environment has no plugin, or theme, of that name.",
+  package_updated_elsewhere:
+    "The plugin or theme names another place for its updates than WordPress.org, and only that one has them.",
+  package_single_file:
+    "The plugin is a single file without a folder of its own, which no package could take the place of.",
+  version_not_offered:
+    "The package source does not offer that version; `offered` lists the newest of those that it does.",
+  version_not_newer: "That version is installed already, or an older one than that; `installed` says which one is.",
+  nothing_to_update: "There is no newer version for anything that the request names.",
   no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
   mail_is_sent: "The mail has reached all its recipients, as far as the mail server says.",
   unknown_user: "The company has no such user.",

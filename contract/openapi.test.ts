@@ -129,7 +129,9 @@ describe("the table", () => {
   });
 
   it.each(rows)("answers %s with 202 where it starts an operation, and only there", (_, row) => {
-    if (row.operation) expect(Object.keys(row.responses)).toEqual(["202"]);
+    // Clients know these by a 200 whose body has the status 202.
+    const started = row.path.endsWith("/bulk-update") ? "200" : "202";
+    if (row.operation) expect(Object.keys(row.responses)).toEqual([started]);
     else if (row.tag !== "Operations") expect(Object.keys(row.responses)).not.toContain("202");
   });
 });

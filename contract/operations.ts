@@ -136,6 +136,26 @@ export const operationKinds = {
     message: "Search and replace in progress",
     category: "siteActions",
   },
+  updatePlugin: {
+    prefix: "wp-plugin:update-",
+    message: "Updating WordPress plugin in progress",
+    category: "siteActions",
+  },
+  updatePlugins: {
+    prefix: "wp-plugins:bulk-update-",
+    message: "Bulk-updating WordPress plugins in progress",
+    category: "siteActions",
+  },
+  updateTheme: {
+    prefix: "wp-theme:update-",
+    message: "Updating WordPress theme in progress",
+    category: "siteActions",
+  },
+  updateThemes: {
+    prefix: "wp-themes:bulk-update-",
+    message: "Bulk-updating WordPress themes in progress",
+    category: "siteActions",
+  },
   addDomain: {
     prefix: "sites:add-domain-",
     message: "Adding site domain in progress",

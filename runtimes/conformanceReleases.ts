@@ -8,6 +8,70 @@ import type { Actions } from "./conformanceActions.ts";
 import { RuntimeFailure } from "./runtime.ts";
 
 export function testReleases({ runtime, provisioned, servedAs, write, read, frontPage, pair }: Actions): void {
+  describe("packages that are put into a staged release", () => {
+    const plugin = "wp-content/plugins/shop";
+
+    async function newVersion(): Promise<string> {
+      const folder = await mkdtemp(path.join(tmpdir(), "package-"));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      await writeFile(path.join(folder, "shop.php"), "<?php\n/* Plugin Name: Shop\n * Version: 2.0 */\n");
+      return folder;
+    }
+
+    test("take the place of what was there, and visitors see it after the switch", async () => {
+      const { environment } = await provisioned();
+      await write(environment, `${plugin}/shop.php`, "<?php\n/* Plugin Name: Shop\n * Version: 1.0 */\n");
+      await write(environment, `${plugin}/old.php`, "<?php");
+      await write(environment, "wp-content/themes/leaf/style.css", "/* Theme Name: Leaf */");
+      const folder = await newVersion();
+      const whole = {
+        environment,
+        source: environment,
+        token: "one",
+        files: "all",
+        database: "all",
+        addresses: [],
+      } as const;
+      await runtime().stage(whole);
+      const packages = [{ kind: "plugin", name: "shop", folder } as const];
+      for (let time = 0; time < 2; time += 1) await runtime().installPackages(environment, "one", packages);
+      expect(await read(environment, `${plugin}/old.php`)).not.toBeNull();
+      await runtime().switchTo(environment, "one");
+      expect(await read(environment, `${plugin}/old.php`)).toBeNull();
+      const found = (await runtime().packages([environment], new AbortController().signal)).get(environment.id);
+      expect(found?.packages.find(({ name }) => name === "shop")?.version).toBe("2.0");
+      expect(found?.packages.find(({ name }) => name === "leaf")).toBeDefined();
+    });
+
+    test("are refused where nothing is staged, where the files are served, and where they would lie elsewhere", async () => {
+      const { environment } = await provisioned();
+      await write(environment, `${plugin}/shop.php`, "<?php");
+      const packages = [{ kind: "plugin", name: "shop", folder: await newVersion() } as const];
+      await expect(runtime().installPackages(environment, "one", packages)).rejects.toThrow(RuntimeFailure);
+      const nothing = { files: "none", database: "none", addresses: [] } as const;
+      await runtime().stage({ environment, source: environment, token: "one", ...nothing });
+      await expect(runtime().installPackages(environment, "one", packages)).rejects.toThrow(RuntimeFailure);
+      await runtime().stage({
+        environment,
+        source: environment,
+        token: "two",
+        ...nothing,
+        files: "all",
+        database: "all",
+      });
+      for (const name of ["..", ".", "a/b", ""]) {
+        const odd = packages.map((one) => ({ ...one, name }));
+        await expect(runtime().installPackages(environment, "two", odd)).rejects.toThrow(RuntimeFailure);
+      }
+      const staged = await runtime().staged(environment, "two");
+      const themes = path.join(staged?.documentRoot ?? "", "wp-content/themes");
+      await rm(themes, { recursive: true, force: true });
+      await symlink(tmpdir(), themes);
+      const theme = packages.map((one) => ({ ...one, kind: "theme" as const }));
+      await expect(runtime().installPackages(environment, "two", theme)).rejects.toThrow("The site has no folder");
+    });
+  });
+
   describe("a staged release", () => {
     test("is seen beside the one that is served, and nothing of it by visitors", async () => {
       const { source, target, spec } = await pair();

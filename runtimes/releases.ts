@@ -131,6 +131,15 @@ export async function stagedRelease(live: string, token: string): Promise<Releas
   return found?.number === current?.number ? null : found;
 }
 
+/** Web root of what is staged under the token. `RuntimeFailure` where there is none, or another release has it too. */
+export async function stagedWebRoot(live: string, token: string): Promise<string> {
+  const staged = await stagedRelease(live, token);
+  if (staged === null) throw new RuntimeFailure("What was built is not there any more.");
+  const [webRoot, folder] = await Promise.all([partOf(staged, "public"), realpath(staged.folder)]);
+  if (path.dirname(webRoot) !== folder) throw new RuntimeFailure("What was built has no files of its own.");
+  return webRoot;
+}
+
 /** Where a part of a release really is. */
 export function partOf(release: Pick<Release, "folder">, part: Part): Promise<string> {
   return realpath(path.join(release.folder, part));

@@ -210,6 +210,15 @@ export interface InstalledPackage {
   readonly isAutoUpdated: boolean;
 }
 
+/** A plugin or a theme that is to be put into a release. */
+export interface NewPackage {
+  readonly kind: PackageKind;
+  /** Of the folder that it gets: no path. */
+  readonly name: string;
+  /** Where what comes into that folder is; it stays there. */
+  readonly folder: string;
+}
+
 /** By kind and name. `problem` says what can't be read; what is in use is not known then, or not all of it. */
 export interface InstalledPackages {
   readonly packages: readonly InstalledPackage[];
@@ -375,6 +384,11 @@ export interface Runtime {
    * it out changes nothing of either. Anew at each call. Gone after `unstage` and `prune`.
    */
   rehearse(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout>;
+  /**
+   * Puts packages into the release that is staged under this token, which has files of its own, each in the place of what has
+   * its name there. Again it comes to the same. `RuntimeFailure` where nothing is staged, or it has no folder for them.
+   */
+  installPackages(environment: EnvironmentRef, token: string, packages: readonly NewPackage[]): Promise<void>;
   /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */
   switchTo(environment: EnvironmentRef, token: string): Promise<void>;
   /** Undoes `switchTo`: the release before is the current one again. Tolerates a switch that never happened. */

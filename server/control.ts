@@ -128,6 +128,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   });
   const downloads = openDownloads(config.downloads);
   const logs = openLogs(config.environmentLogs);
+  const packageSource = config.wporgUrl === null ? null : openPackageSource(config.wporgUrl);
   const definitions = operationDefinitions({
     database,
     runtime,
@@ -145,6 +146,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     archiveReadDays: config.archiveReadDays,
     diskQuotaBytes: config.diskQuotaBytes,
     downloads,
+    packageSource,
     downloadHours: config.downloadHours,
     sealer,
     wpCliSeconds: config.wpCliSeconds,
@@ -162,7 +164,6 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   started.defer(() => engine.stop());
   const capabilities = await runtime.capabilities();
   const lookUp = makeLookUp(config.resolver);
-  const packageSource = config.wporgUrl === null ? null : openPackageSource(config.wporgUrl);
   const acceptOperation = makeAcceptOperation({ sealer, definitions });
   const cron = makeCron({
     database,
@@ -221,6 +222,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
       findUser: (environment, email) => runtime.findUser(environment, email),
       siteTasks: makeSiteTasks(edge),
+      packageSource,
       lookUp,
       pool: opened.pool,
       backupLists: makeBackupLists(opened.pool),

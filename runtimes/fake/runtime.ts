@@ -13,6 +13,7 @@ import {
   reinstateFolder,
   retireFolder,
 } from "../folders.ts";
+import { installPackage } from "../packageInstall.ts";
 import { prune, rehearseRelease, stageRelease, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import {
   currentRelease,
@@ -23,6 +24,7 @@ import {
   releaseFolder,
   releaseIn,
   stagedRelease,
+  stagedWebRoot,
   stillCurrent,
   writeRecord,
 } from "../releases.ts";
@@ -197,6 +199,14 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
           ),
         ),
       ),
+    installPackages: (environment, token, packages) =>
+      scripted("installPackages", environment, async () => {
+        const webRoot = await stagedWebRoot(liveOf(environment), token);
+        for (const one of packages) {
+          await middle("installPackages", environment);
+          await installPackage(webRoot, one, async () => undefined);
+        }
+      }),
     switchTo: (environment, token) => scripted("switchTo", environment, () => switchTo(liveOf(environment), token)),
     switchBack: (environment, token) =>
       scripted("switchBack", environment, () => switchBack(liveOf(environment), token)),

@@ -1,8 +1,9 @@
 /** The playground runtime, its making side: WordPress on SQLite, from templates. `serving.ts` is the other side. */
 import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
+import { installPackage } from "../packageInstall.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
-import { currentRelease, partOf, type Release, stagedRelease } from "../releases.ts";
+import { currentRelease, partOf, type Release, stagedRelease, stagedWebRoot } from "../releases.ts";
 import type { EnvironmentRef, Runtime, TakeMail } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
@@ -19,7 +20,7 @@ import { readPackages } from "./site/packages.ts";
 import { provision } from "./site/provision.ts";
 import { keepReadyCopies, noReadyCopies } from "./site/readyCopies.ts";
 import { rehearse } from "./site/rehearsal.ts";
-import { layoutOf, recordOf, sharedFoldersOf } from "./site/release.ts";
+import { giveToEnvironment, layoutOf, recordOf, sharedFoldersOf, tellFullDisk } from "./site/release.ts";
 import { countReplacements, stageReplacement } from "./site/replacement.ts";
 import { snapshot } from "./site/snapshot.ts";
 import { stage } from "./site/stage.ts";
@@ -99,6 +100,13 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
       return release === null ? null : layoutOf(release, options.assets);
     },
     rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, environments), options.assets),
+    installPackages: async (environment, token, packages) => {
+      const webRoot = await stagedWebRoot(liveOf(environment), token);
+      const give = (folder: string) => giveToEnvironment(environment, folder);
+      await tellFullDisk(async () => {
+        for (const one of packages) await installPackage(webRoot, one, give);
+      });
+    },
     switchTo: (environment, token) => switchTo(liveOf(environment), token),
     switchBack: (environment, token) => switchBack(liveOf(environment), token),
     unstage: (environment, token) => unstage(liveOf(environment), token),

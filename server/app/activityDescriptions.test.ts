@@ -21,6 +21,9 @@ const parameters = {
   url: "/news/",
   status: "off",
   zoneSerial: "1795190400",
+  packageName: "akismet",
+  packageVersion: "5.7",
+  packageNames: "akismet 5.7, shop 2.0",
 };
 
 /** What a sentence about it must name. */
@@ -43,6 +46,10 @@ function namesFor(type: string): string[] {
   if (type === "restoreZoneVersion") return [domainName, parameters.zoneSerial];
   if (type === "importZoneFile") return [domainName];
   if (type.endsWith("Domain") || type.endsWith("Certificate")) return [siteName, environmentName, domainName];
+  if (/^update(Plugin|Theme)s$/.test(type)) return [siteName, environmentName, parameters.packageNames];
+  if (/^update(Plugin|Theme)$/.test(type)) {
+    return [siteName, environmentName, parameters.packageName, parameters.packageVersion];
+  }
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }

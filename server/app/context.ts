@@ -6,6 +6,7 @@ import type { Logs } from "@sitewright/server/logs/logs.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
 import type { SiteTasks } from "@sitewright/server/operations/siteTasks.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
+import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { Actor } from "@sitewright/server/store/activity.ts";
 import type { BackupLists } from "@sitewright/server/store/backupList.ts";
@@ -56,6 +57,8 @@ export interface App {
   /** Reads now which plugins and themes these have. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;
+  /** Null: there is none. */
+  readonly packageSource: PackageSource | null;
   /** Asks DNS. */
   readonly lookUp: LookUp;
   readonly pool: Pool;

@@ -62,6 +62,8 @@ export interface Archives {
   removePack(pack: { readonly id: string; readonly companyId: string }): Promise<void>;
   /** Path of a folder for what is about to be kept or restored, where none is yet. The same for the same name. */
   workFolder(name: string): Promise<string>;
+  /** The same path; whatever is there stays. */
+  workPlace(name: string): string;
   removeWorkFolder(name: string): Promise<void>;
   /** What is left, in bytes, of the disk that these folders are on. */
   freeBytes(): Promise<number>;
@@ -200,6 +202,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
       await mkdir(work, { recursive: true, mode: 0o700 });
       return place;
     },
+    workPlace: workOf,
     removeWorkFolder: async (name) => {
       // Beside it lies what was being put together for it when a process was killed.
       for (const place of [workOf(name), `${workOf(name)}.new`]) await removeFolder(place);

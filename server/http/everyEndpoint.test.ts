@@ -7,6 +7,7 @@ import { makeCertificate } from "../certificates/testing/openssl.ts";
 import type { Database } from "../store/database.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { putIntoZone } from "../store/zones.ts";
+import { putPackages } from "../testing/packages.ts";
 import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -30,6 +31,8 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
   const { id, liveId } = await addEnvironment(siteId, key);
   const backupId = String(await addBackup(id));
   const domains = await addDomains(database, id);
+  await putPackages(database, id, [{ name: "shop" }, { name: "leaf", kind: "theme" }]);
+  await database.updateTable("packages").set({ update_version: "9.0" }).where("environment_id", "=", id).execute();
   return {
     site_id: siteId,
     env_id: id,
@@ -158,6 +161,10 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "DELETE /domains/{domain_id}/dns-records": () => ({ type: "TXT", name: "@" }),
     "POST /domains/{domain_id}/zone-versions/{serial}/restore": () => ({ confirm: true }),
     "POST /domains/{domain_id}/zone-file": () => ({ zone_file: `r-${randomUUID()} 300 IN TXT "x"` }),
+    "PUT /sites/environments/{env_id}/plugins": () => ({ name: "shop", update_version: "9.0" }),
+    "PUT /sites/environments/{env_id}/plugins/bulk-update": () => ({ plugins: [{ name: "shop" }] }),
+    "PUT /sites/environments/{env_id}/themes": () => ({ name: "leaf", update_version: "9.0" }),
+    "PUT /sites/environments/{env_id}/themes/bulk-update": () => ({ themes: [{ name: "leaf" }] }),
     "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),

@@ -1,5 +1,6 @@
 import * as packages from "@sitewright/server/app/packages.ts";
-import type { HandlersOf } from "./handling.ts";
+import { update, updateSeveral } from "@sitewright/server/app/packageUpdates.ts";
+import { accepted, type HandlersOf } from "./handling.ts";
 
 const successor = (path: string) => ({ deprecation: "true", link: `<${path}>; rel="successor-version"` });
 
@@ -42,7 +43,23 @@ export const packageHandlers: HandlersOf<
   | "listThemes"
   | "listPluginsOfContainer"
   | "listThemesOfContainer"
+  | "updatePlugin"
+  | "updatePlugins"
+  | "updateTheme"
+  | "updateThemes"
 > = {
+  updatePlugin: async (context, { params, body }) =>
+    accepted("updatePlugin", await update(context, params.env_id, "plugin", body)),
+  updateTheme: async (context, { params, body }) =>
+    accepted("updateTheme", await update(context, params.env_id, "theme", body)),
+  updatePlugins: async (context, { params, body }) => ({
+    ...accepted("updatePlugins", await updateSeveral(context, params.env_id, "plugin", body.plugins)),
+    status: 200,
+  }),
+  updateThemes: async (context, { params, body }) => ({
+    ...accepted("updateThemes", await updateSeveral(context, params.env_id, "theme", body.themes)),
+    status: 200,
+  }),
   listCompanyPlugins: async (context, { query }) => {
     const { items, ...envelope } = await packages.listOfCompany(context, "plugin", query);
     const plugins = items.map((one) => ({ ...one, environments: one.environments.map(asPlugin) }));

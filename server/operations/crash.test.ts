@@ -18,6 +18,7 @@ import {
   restartingPhp,
   switchingCacheOff,
 } from "../testing/environments.ts";
+import { updatingPlugin } from "../testing/packageUpdates.ts";
 import { provingBackup } from "../testing/proofs.ts";
 import { rebuildingEnvironment } from "../testing/rebuilds.ts";
 import { previewingReplacement, replacingTexts } from "../testing/replacements.ts";
@@ -59,6 +60,7 @@ const subjects = {
   "replacing a text": replacingTexts,
   "counting what would be replaced": previewingReplacement,
   "running a command of WP-CLI": runningWpCli,
+  "updating a plugin": updatingPlugin,
   "adding a domain": addingDomain,
   "removing a domain": deletingDomain,
   "changing the primary domain": changingPrimaryDomain,

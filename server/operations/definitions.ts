@@ -28,6 +28,7 @@ import { runWpCli } from "./runWpCli.ts";
 import { previewSearchAndReplace, searchAndReplace } from "./searchAndReplace.ts";
 import type { Services } from "./services.ts";
 import { updateEdgeCacheStatus } from "./updateEdgeCacheStatus.ts";
+import { updatePackages } from "./updatePackages.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
 
@@ -64,6 +65,10 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     searchAndReplace: searchAndReplace(services),
     previewSearchAndReplace: previewSearchAndReplace(services),
     runWpCli: runWpCli(services),
+    updatePlugin: updatePackages(services, "updatePlugin"),
+    updatePlugins: updatePackages(services, "updatePlugins"),
+    updateTheme: updatePackages(services, "updateTheme"),
+    updateThemes: updatePackages(services, "updateThemes"),
     addDomain: addDomain(services),
     deleteDomain: deleteDomain(services),
     changePrimaryDomain: changePrimaryDomain(services),

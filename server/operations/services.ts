@@ -2,6 +2,7 @@
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../archives/archives.ts";
 import type { Downloads } from "../archives/downloads.ts";
+import type { PackageSource } from "../packages/source.ts";
 import type { DnsClient } from "../reconcilers/dnsClient.ts";
 import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
@@ -40,6 +41,8 @@ export interface Services {
   readonly downloadHours: number;
   /** Keeps what commands of WP-CLI have printed. */
   readonly sealer: Sealer;
+  /** Where new versions of plugins and themes come from; null: nowhere. */
+  readonly packageSource: PackageSource | null;
   /** After so long a command of WP-CLI is ended. */
   readonly wpCliSeconds: number;
 }

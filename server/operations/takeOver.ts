@@ -5,7 +5,7 @@
  * What could be written to the environment in between is refused by the edge for that time, so that nothing is accepted
  * and then lost. `docs/decisions/pushing.md` says more.
  */
-import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { atOnce } from "./atOnce.ts";
 import { backUp, removeBackUp } from "./backup.ts";
@@ -34,8 +34,8 @@ export interface TakeOverFacts<Input> {
   sharesOwn(input: Input): boolean;
   /** Of the present release, which is backed up. Absent: the same as the next one's. */
   readonly addressBefore?: (input: Input) => string;
-  /** Which answer is right when it is tried out. Absent: the front page, without an error. */
-  readonly page?: TrialPage;
+  /** What is asked for when it is tried out. Absent: the front page, which comes without an error. */
+  readonly pages?: readonly TrialPage[];
 }
 
 const trialSeconds = 90;
@@ -59,7 +59,7 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, sharesOwn, addressBefore, page = frontPage }: TakeOverFacts<Input>,
+  { what, note, sharesOwn, addressBefore, pages = [frontPage] }: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
@@ -69,13 +69,18 @@ export function takeOver<Input extends TakeOver>(
     const { version: phpVersion } = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
     if (staged === null) throw new StepFailure("What was built is not there any more.");
-    const candidate = { environment: target, phpVersion, address, what, page };
+    const candidate = { environment: target, phpVersion, address, what };
+    const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
+      for (const page of pages) {
+        const one = { ...candidate, layout, page, isReadOnly };
+        if (!(await patientlyTryOut(tryOut, one, trialSeconds, stop))) return false;
+      }
+      return true;
+    };
     // What one half of it writes may belong to what the other half does: either both are changed or neither.
-    const isReadOnly = sharesOwn(input);
-    if (await patientlyTryOut(tryOut, { ...candidate, layout: staged, isReadOnly }, trialSeconds, stop)) return;
+    if (await tryPages(staged, sharesOwn(input))) return;
     await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
-    const layout = await runtime.rehearse(target, token);
-    await patientlyTryOut(tryOut, { ...candidate, layout, isReadOnly: false }, trialSeconds, stop);
+    await tryPages(await runtime.rehearse(target, token), false);
   }
 
   async function tryAndBackUp({ input, operationId, signal }: StepContext<Input>): Promise<void> {

@@ -64,6 +64,13 @@ export const frontPageOrClosed: TrialPage = {
   fault: (answer, hasError) => (answer.status === 503 && !hasError ? null : frontPage.fault(answer, hasError)),
 };
 
+/** Whatever a site says there, as long as it is no error: it may have hidden its login page, or closed its dashboard. */
+export const loginAndDashboard: readonly TrialPage[] = [
+  { ...frontPage, url: "/wp-login.php", name: "login page" },
+  // Whatever plugins do first in the dashboard is done for this request too, and nobody has to be logged in.
+  { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
+];
+
 /** WordPress's own, or where it sends people who want to log in. */
 export const loginPage: TrialPage = {
   url: "/wp-login.php",

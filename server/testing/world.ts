@@ -15,6 +15,7 @@ import { namingFailures } from "../archives/namedFailures.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
 import { makeTryOut } from "../operations/trial.ts";
+import { openPackageSource } from "../packages/source.ts";
 import { makeDnsClient } from "../reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
@@ -27,6 +28,7 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestDns } from "./dns.ts";
 import { type MakeServing, startTestEdge } from "./edge.ts";
 import { silentLog } from "./engine.ts";
+import { startTestMirror } from "./mirror.ts";
 
 export interface WorldFacts {
   readonly databaseUrl: string;
@@ -34,6 +36,8 @@ export interface WorldFacts {
   readonly edgeSocket: string;
   readonly edgePort: number;
   readonly dnsSocket: string;
+  /** Of a mirror of the zips that lie in the folder `packages` of the data folder. */
+  readonly packageSource: string;
 }
 
 export interface World extends AsyncDisposable {
@@ -102,6 +106,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     diskQuotaBytes: null,
     downloads: openDownloads(join(facts.dataFolder, "downloads")),
     downloadHours: 72,
+    packageSource: openPackageSource(facts.packageSource),
     sealer,
     wpCliSeconds: 60,
   };
@@ -121,6 +126,7 @@ export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime 
     edgeSocket: join(edge.runFolder, "edge.sock"),
     edgePort: edge.edge.port,
     dnsSocket: stack.use(await startTestDns(dataFolder)).adminSocket,
+    packageSource: stack.use(await startTestMirror(join(dataFolder, "packages"))).url,
   };
   const services = servicesOf(facts, own.database, runtime);
   // As the control process does when it starts: until then the edge calls no name unknown.

@@ -79,6 +79,8 @@ export interface TestServerOptions {
   readonly publishRoutes?: App["publishRoutes"];
   /** Default: nothing is planned. */
   readonly plannedEvents?: App["plannedEvents"];
+  /** Default: one that offers version 9.0 of everything. */
+  readonly packageSource?: App["packageSource"];
   /** Default: nothing is found. */
   readonly readPackages?: (database: Database) => App["readPackages"];
   /** Default: everybody with "admin" in the address is an administrator. */
@@ -104,6 +106,12 @@ const findUser: App["findUser"] = async (_environment, email) => ({
 const siteTasks: App["siteTasks"] = {
   run: async () => ({ status: 200, body: '{"created":2}', errors: "", reason: null }),
   offerLogin: async () => true,
+};
+
+const packageSource: App["packageSource"] = {
+  url: new URL("https://packages.example/"),
+  newest: async () => new Map(),
+  find: async (_kind, slug) => ({ slug, versions: [{ version: "9.0", url: new URL("https://packages.example/zip") }] }),
 };
 
 const undeleteDays = 14;
@@ -175,6 +183,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       siteTasks: options.siteTasks ?? siteTasks,
+      packageSource: options.packageSource === undefined ? packageSource : options.packageSource,
       lookUp: options.lookUp ?? (async () => []),
       pool,
       backupLists: makeBackupLists(pool),

@@ -1,0 +1,175 @@
+/** Updates of plugins and themes with real WordPress under them: what is good takes the site's place, and nothing else ever does. */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { pluginZip, zipOf } from "../packages/testing/zips.ts";
+import { nobody } from "../store/activity.ts";
+import { visit } from "../testing/edge.ts";
+import { putPackages } from "../testing/packages.ts";
+import { putZip } from "../testing/packageUpdates.ts";
+import { playground } from "../testing/playground.ts";
+import { liveSite } from "../testing/sites.ts";
+import { withEngine } from "../testing/withEngine.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import type { OperationRequest } from "./accept.ts";
+import type { Table } from "./crashHarness.ts";
+import type { UpdatePackagesInput } from "./updatePackages.ts";
+
+const patience = 400_000;
+
+let world: World;
+let site: Awaited<ReturnType<typeof liveSite>>;
+let folder: string;
+
+/** What a visitor sees of the plugin, and what it does in the dashboard. */
+const shows = (version: string) => `add_action('wp_footer', fn () => print '<i>shop ${version}</i>');`;
+const migrates = "add_action('admin_init', fn () => update_option('shop_db', '2.0'));";
+
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+  site = await liveSite(world);
+  const layout = await world.services.runtime.layout(site.environment);
+  folder = join(layout?.documentRoot ?? "", "wp-content");
+  await mkdir(join(folder, "plugins/shop"));
+  const header = "/* Plugin Name: Shop\n * Version: 1.0 */";
+  await writeFile(join(folder, "plugins/shop/shop.php"), `<?php\n${header}\n${shows("1.0")}\n`);
+  await wpCli("plugin", "activate", "shop");
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+async function wpCli(...argv: readonly string[]): Promise<string> {
+  const command = { phpVersion: "8.3", argv, seconds: 120 };
+  const stop = new AbortController();
+  const { exitCode, stdout } = await world.services.runtime.runWpCli(
+    site.environment,
+    command,
+    async () => undefined,
+    stop.signal,
+  );
+  expect(exitCode).toBe(0);
+  return stdout.text.trim();
+}
+
+const front = async () => (await visit(world.facts.edgePort, site.address)).body;
+
+function requestOf(
+  updates: UpdatePackagesInput["updates"],
+  kind: UpdatePackagesInput["kind"] = "plugin",
+): OperationRequest {
+  const { companyId, siteId, environment, address, name } = site;
+  const input: UpdatePackagesInput = {
+    token: `t-${updates.map(({ to }) => to.replace(/\W/g, "-")).join("-")}`,
+    target: environment,
+    address,
+    kind,
+    updates,
+  };
+  return {
+    kind: kind === "plugin" ? "updatePlugin" : "updateTheme",
+    companyId,
+    siteId,
+    environmentId: environment.id,
+    locks: [environment.id],
+    input,
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: { siteName: name, environmentName: "Live" },
+  };
+}
+
+const shop = (to: string) => requestOf([{ name: "shop", slug: "shop", file: "shop/shop.php", from: "1.0", to }]);
+
+async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
+  await putZip(world, `shop-${version}.zip`, await zip);
+}
+
+async function refused(table: Table, version: string): Promise<string> {
+  const before = await front();
+  const row = await table.submit(shop(version));
+  expect(row.state).toBe("failed");
+  expect(await front()).toBe(before);
+  expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
+  return row.public_error ?? "";
+}
+
+test("what is broken never becomes the site, and the reason is told", { timeout: patience }, async () => {
+  await putPackages(world.own.database, site.environment.id, [{ name: "shop" }]);
+  await offer("3.0", pluginZip("shop", "3.0", "add_action('init', fn () => nothing_there());"));
+  await offer("3.1", pluginZip("shop", "3.1", "this is no PHP"));
+  await offer("3.2", pluginZip("shop", "3.2", "add_action('login_init', fn () => nothing_there());"));
+  await offer("3.3", pluginZip("shop", "3.3", "add_action('admin_init', fn () => nothing_there());"));
+  await offer(
+    "3.4",
+    pluginZip(
+      "shop",
+      "3.4",
+      "add_action('wp_footer', function () { while (ob_get_level()) ob_end_flush(); nothing_there(); });",
+    ),
+  );
+  await offer("3.5", zipOf({ "shop/shop.php": "<?php\n/* Plugin Name: Shop\n * Version: 3.5 */", "other/x.php": "" }));
+  await offer("3.6", pluginZip("shop", "3.6", "", { link: { content: "/etc/passwd", mode: 0o120777 } }));
+  await withEngine(world, async (table) => {
+    const cannot = /^The site with the update does not answer as it should: its /;
+    expect(await refused(table, "3.0")).toMatch(/front page has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.1")).toMatch(cannot);
+    expect(await refused(table, "3.2")).toMatch(/its login page has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.3")).toMatch(/its dashboard has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.4")).toMatch(/its front page breaks off: .*nothing_there/);
+    // The mirror leaves both out.
+    expect(await refused(table, "3.5")).toBe("shop 3.5: The package source does not offer it.");
+    expect(await refused(table, "3.6")).toBe("shop 3.6: The package source does not offer it.");
+    expect(await refused(table, "7.7")).toBe("shop 7.7: The package source does not offer it.");
+  });
+  const row = world.own.database.selectFrom("packages").select(["version", "update_status"]);
+  expect(await row.executeTakeFirstOrThrow()).toEqual({ version: "1.0", update_status: "failed" });
+});
+
+test("a good update is what visitors see, with what it has changed in the database", {
+  timeout: patience,
+}, async () => {
+  await offer("2.0", pluginZip("shop", "2.0", `${shows("2.0")}\n${migrates}`, { "more/one.php": "<?php" }));
+  expect(await front()).toContain("shop 1.0");
+  await withEngine(world, async (table) => {
+    const row = await table.submit(shop("2.0"));
+    expect(row).toMatchObject({ state: "succeeded", public_error: null });
+    expect(row.result).toEqual({ updated: [{ name: "shop", from: "1.0", to: "2.0" }] });
+  });
+  expect(await front()).toContain("shop 2.0");
+  expect(await wpCli("option", "get", "shop_db")).toBe("2.0");
+  expect(await wpCli("plugin", "get", "shop", "--field=status")).toBe("active");
+  const backups = await world.own.database.selectFrom("backups").select(["name", "type"]).execute();
+  expect(backups).toEqual([{ name: "Before an update of shop to 2.0", type: "system-generated" }]);
+});
+
+test("a theme that WordPress itself brings is updated, the site's own changes stay", {
+  timeout: patience,
+}, async () => {
+  const theme = await wpCli("option", "get", "stylesheet");
+  const layout = await world.services.runtime.layout(site.environment);
+  const own = join(layout?.documentRoot ?? "", "wp-content/themes", theme);
+  const style = await readFile(join(own, "style.css"), "utf8");
+  const from = /^Version: (\S+)/m.exec(style)?.[1] ?? "";
+  const newer = await mkdtemp(join(tmpdir(), "theme-"));
+  onTestFinished(() => rm(newer, { recursive: true }));
+  await cp(own, join(newer, theme), { recursive: true });
+  await writeFile(join(newer, theme, "style.css"), style.replace(`Version: ${from}`, "Version: 99.0"));
+  const files = (await readdir(newer, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const content = files.map(async ({ parentPath, name }) => {
+    const file = join(parentPath, name);
+    return [file.slice(newer.length + 1), { content: await readFile(file) }] as const;
+  });
+  await putZip(world, "theme.zip", await zipOf(Object.fromEntries(await Promise.all(content))));
+  await wpCli("option", "update", "blogname", "Changed since");
+  await withEngine(world, async (table) => {
+    const update = { name: theme, slug: theme, file: theme, from, to: "99.0" };
+    const row = await table.submit(requestOf([update], "theme"));
+    expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  });
+  expect(await wpCli("theme", "get", theme, "--field=version")).toBe("99.0");
+  expect(await front()).toContain("Changed since");
+  expect(await front()).toContain("shop 2.0");
+});

@@ -1,0 +1,133 @@
+/**
+ * Newer versions of plugins or themes, one or several, in an environment. They are fetched and looked through while nothing is
+ * held; then a copy of everything that the environment has becomes its next release, gets them, and is tried out: what
+ * they change in the database when they are first asked for something, they change there. It takes the present one's place
+ * by one rename (`takeOver.ts`).
+ *
+ * Nothing can be written from the moment when the copy is made: what somebody wrote after that would be lost.
+ */
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { Json, PackageKind } from "../store/database.ts";
+import { notePackageUpdates } from "../store/packageUpdates.ts";
+import { backupRoom, workName } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
+import { fetchPackage } from "./fetchPackage.ts";
+import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
+import type { Services } from "./services.ts";
+import { freeze, takeOver, thaw } from "./takeOver.ts";
+import { frontPage, loginAndDashboard } from "./trial.ts";
+
+export type PackageUpdate = {
+  readonly name: string;
+  /** As the source calls it. */
+  readonly slug: string;
+  /** As WordPress names it. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+export type UpdatePackagesInput = {
+  /** Names the release that is built. */
+  readonly token: string;
+  readonly target: { readonly id: string; readonly number: number };
+  /** Of the target. */
+  readonly address: string;
+  readonly kind: PackageKind;
+  readonly updates: readonly PackageUpdate[];
+};
+
+type Context = StepContext<UpdatePackagesInput>;
+
+/** A zip, what is in it, and the copy in the release. */
+const roomForPackages = 300_000_000;
+
+export function updatePackages(services: Services, kind: OperationKind): OperationDefinition<UpdatePackagesInput> {
+  const { database, runtime, archives } = services;
+  const workOf = (operationId: string) => `${workName(operationId)}-packages`;
+
+  async function fetch({ input, operationId, signal }: Context): Promise<void> {
+    const { target, kind: packageKind, updates } = input;
+    const { packageSource } = services;
+    if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
+    await notePackageUpdates(database, { environmentId: target.id, kind: packageKind, updates, status: "updating" });
+    const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
+    await requireRoom(runtime, { copies, moreBytes: roomForPackages }, "The update");
+    const folder = await archives.workFolder(workOf(operationId));
+    for (const { to: version, ...one } of updates) {
+      await fetchPackage(packageSource, { ...one, version, kind: packageKind }, folder, signal);
+    }
+  }
+
+  async function stage({ input, operationId }: Context): Promise<void> {
+    const { target, token, kind: packageKind, updates } = input;
+    const whole = { files: "all", database: "all", addresses: [] } as const;
+    await runtime.stage({ environment: target, source: target, token, ...whole });
+    const folder = archives.workPlace(workOf(operationId));
+    const packages = updates.map(({ name }) => ({ kind: packageKind, name, folder: `${folder}/${name}` }));
+    await runtime.installPackages(target, token, packages);
+  }
+
+  return {
+    kind,
+    steps: [
+      {
+        name: "fetch",
+        deadlineSeconds: 1_800,
+        run: fetch,
+        undo: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+      },
+      {
+        name: "hold",
+        deadlineSeconds: 60,
+        run: ({ input, signal }) => freeze(services, input.target, signal),
+        undo: ({ input }) => thaw(services, input.target),
+      },
+      {
+        name: "stage",
+        deadlineSeconds: 3_600,
+        run: stage,
+        undo: ({ input }) => runtime.unstage(input.target, input.token),
+      },
+      ...takeOver<UpdatePackagesInput>(services, {
+        what: "The site with the update",
+        note: ({ updates }) => `Before an update of ${namesOf(updates)}`,
+        sharesOwn: () => false,
+        pages: [frontPage, ...loginAndDashboard],
+      }),
+      {
+        name: "tidy",
+        deadlineSeconds: 60,
+        run: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+      },
+    ],
+    pointOfNoReturn: "prune",
+    succeeded: async (transaction, { input }) => {
+      const { target, kind: packageKind, updates } = input;
+      await notePackageUpdates(transaction, {
+        environmentId: target.id,
+        kind: packageKind,
+        updates,
+        status: "updated",
+      });
+      return resultOf(updates);
+    },
+    failed: async (transaction, { input }) => {
+      const { target, kind: packageKind, updates } = input;
+      await notePackageUpdates(transaction, { environmentId: target.id, kind: packageKind, updates, status: "failed" });
+    },
+  };
+}
+
+function resultOf(updates: readonly PackageUpdate[]): Json {
+  return { updated: updates.map(({ name, from, to }) => ({ name, from, to })) };
+}
+
+const mostNamed = 3;
+
+/** For the note of a backup. */
+function namesOf(updates: readonly PackageUpdate[]): string {
+  const named = updates.slice(0, mostNamed).map(({ name, to }) => `${name} to ${to}`);
+  const more = updates.length - named.length;
+  return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(", ");
+}

@@ -1,0 +1,53 @@
+/** Updates of plugins and themes: what is to be updated, and what became of it. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, PackageKind, UpdateStatus } from "./database.ts";
+
+/** What an update must know of one that is installed. */
+export interface UpdatablePackage {
+  readonly name: string;
+  readonly file: string;
+  readonly version: string;
+  readonly is_elsewhere: boolean;
+  readonly update_version: string | null;
+  /** As the source calls it; null: it does not know it, or was not asked yet. */
+  readonly slug: string | null;
+}
+
+/** By slug; of these names only. */
+export async function findUpdatable(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+  kind: PackageKind,
+  names: readonly string[],
+): Promise<readonly UpdatablePackage[]> {
+  if (names.length === 0) return [];
+  return database
+    .selectFrom("packages as p")
+    .leftJoin("package_offers as o", (join) => join.onRef("o.kind", "=", "p.kind").onRef("o.file", "=", "p.file"))
+    .select(["p.name", "p.file", "p.version", "p.is_elsewhere", "p.update_version", "o.slug"])
+    .where("p.environment_id", "=", environmentId)
+    .where("p.kind", "=", kind)
+    .where("p.name", "in", [...names])
+    .orderBy("p.name")
+    .execute();
+}
+
+export interface NotedUpdates {
+  readonly environmentId: string;
+  readonly kind: PackageKind;
+  readonly updates: readonly { readonly name: string; readonly to: string }[];
+  readonly status: UpdateStatus;
+}
+
+/** What was updated has the new version at once: it is read again in a moment. */
+export async function notePackageUpdates(
+  database: Database | DatabaseTransaction,
+  { environmentId, kind, updates, status }: NotedUpdates,
+): Promise<void> {
+  await sql`
+    update packages p set update_status = ${status},
+      version = case when ${status} = 'updated' then n."to" else p.version end,
+      update_version = case when ${status} = 'updated' then null else p.update_version end
+    from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text)
+    where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name`.execute(database);
+}

@@ -1,0 +1,123 @@
+/** Updating a plugin as the subject of an operation: a live site that has it, a mirror that has a newer one, and what became of both. */
+import { randomUUID } from "node:crypto";
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { Subject } from "../operations/crashHarness.ts";
+import type { UpdatePackagesInput } from "../operations/updatePackages.ts";
+import { pluginZip } from "../packages/testing/zips.ts";
+import { nobody } from "../store/activity.ts";
+import { visit } from "./edge.ts";
+import { putPackages } from "./packages.ts";
+import { liveSite } from "./sites.ts";
+import type { World } from "./world.ts";
+
+const [name, from, to] = ["shop", "1.0", "2.0"] as const;
+const file = `${name}/${name}.php`;
+
+/** Puts a zip where the world's mirror finds it. */
+export async function putZip(world: World, zipName: string, zip: Buffer): Promise<void> {
+  const folder = path.join(world.facts.dataFolder, "packages");
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, zipName), zip);
+}
+
+const inputs = new WeakMap<OperationRequest, UpdatePackagesInput>();
+
+function inputOf(request: OperationRequest): UpdatePackagesInput {
+  const input = inputs.get(request);
+  if (!input) throw new Error("This request was not prepared here");
+  return input;
+}
+
+export const updatingPlugin: Subject = {
+  kind: "updatePlugin",
+  prepare: async (world) => {
+    const { companyId, siteId, environment, address, name: siteName } = await liveSite(world);
+    const mirrored = path.join(world.facts.dataFolder, "packages", "shop.zip");
+    if (!(await isThere(mirrored))) await putZip(world, "shop.zip", await pluginZip(name, to));
+    const layout = await world.services.runtime.layout(environment);
+    const folder = path.join(layout?.documentRoot ?? "", "wp-content/plugins", name);
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, `${name}.php`), `<?php\n/* Plugin Name: Shop\n * Version: ${from} */\n`);
+    await putPackages(world.own.database, environment.id, [{ name, version: from }]);
+    const update = { name, slug: name, file, from, to };
+    const input: UpdatePackagesInput = {
+      token: randomUUID(),
+      target: environment,
+      address,
+      kind: "plugin",
+      updates: [update],
+    };
+    const request: OperationRequest = {
+      kind: "updatePlugin",
+      companyId,
+      siteId,
+      environmentId: environment.id,
+      locks: [environment.id],
+      input,
+      whenBusy: "fail",
+      actor: nobody,
+      activityParameters: { siteName, environmentName: "Live" },
+    };
+    inputs.set(request, input);
+    return request;
+  },
+  finished: (world, request) => differences(world, request, { version: to, status: "updated", backups: 1 }),
+  cleanSlate: (world, request) => differences(world, request, { version: from, status: "failed", backups: 0 }),
+};
+
+function isThere(place: string): Promise<boolean> {
+  return access(place).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function differences(
+  world: World,
+  request: OperationRequest,
+  wanted: { readonly version: string; readonly status: string; readonly backups: number },
+): Promise<string[]> {
+  const input = inputOf(request);
+  const { own, services, facts } = world;
+  const layout = await services.runtime.layout(input.target);
+  const code = await readFile(path.join(layout?.documentRoot ?? "", "wp-content/plugins", file), "utf8");
+  const row = await own.database
+    .selectFrom("environments")
+    .innerJoin("packages", "packages.environment_id", "environments.id")
+    .select(["is_frozen", "version", "update_status"])
+    .where("environments.id", "=", input.target.id)
+    .executeTakeFirst();
+  const backups = await own.database
+    .selectFrom("backups")
+    .select("manifest")
+    .where("environment_id", "=", input.target.id)
+    .execute();
+  const found = {
+    inFiles: /Version: (\S+)/.exec(code)?.[1],
+    inList: row?.version,
+    status: row?.update_status,
+    isFrozen: row?.is_frozen,
+    backups: backups.filter(({ manifest }) => manifest !== null).length,
+    unfinished: backups.filter(({ manifest }) => manifest === null).length,
+    staged: (await services.runtime.staged(input.target, input.token)) !== null,
+    answers: (await visit(facts.edgePort, input.address)).status,
+  };
+  const right = {
+    inFiles: wanted.version,
+    inList: wanted.version,
+    status: wanted.status,
+    isFrozen: false,
+    backups: wanted.backups,
+    unfinished: 0,
+    staged: false,
+    answers: 200,
+  };
+  // Where it never began there is nothing to be told of it.
+  const neverBegan = { ...right, status: null };
+  const text = JSON.stringify(found);
+  return [right, neverBegan].some((each) => JSON.stringify(each) === text)
+    ? []
+    : [`found ${text} instead of ${JSON.stringify(right)}`];
+}
