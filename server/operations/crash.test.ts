@@ -1,4 +1,5 @@
 /** Every operation through every crash. A new definition is one line in `subjects`. */
+import type { ChildProcess } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../testing/deleted.ts";
@@ -70,31 +71,37 @@ const subjects = {
 /** Some thirty processes are started and killed one after the other, on whatever machine. */
 const patienceMilliseconds = 400_000;
 
+/** Where processes are killed, two side by side. */
 const worlds: World[] = [];
+const children = new Map<World, ChildProcess>();
+/** Where nobody but this process works. */
+let quiet: World | null = null;
 beforeAll(async () => {
-  worlds.push(...(await Promise.all([makeWorld(), makeWorld()])));
+  const [own, ...others] = await Promise.all([makeWorld(), makeWorld(), makeWorld()]);
+  quiet = own;
+  worlds.push(...others);
 });
 afterAll(async () => {
-  await Promise.all(worlds.map((world) => world[Symbol.asyncDispose]()));
+  for (const child of children.values()) child.kill("SIGKILL");
+  await Promise.all([...worlds, ...(quiet === null ? [] : [quiet])].map((world) => world[Symbol.asyncDispose]()));
 });
 
-function firstWorld(): World {
-  const [world] = worlds;
-  if (!world) throw new Error("There is no world");
-  return world;
+function quietWorld(): World {
+  if (quiet === null) throw new Error("There is no world");
+  return quiet;
 }
 
 describe.each(Object.entries(subjects))("%s is finished or never happened", (_, subject) => {
-  const definition = () => operationDefinitions(firstWorld().services)[subject.kind];
+  const definition = () => operationDefinitions(quietWorld().services)[subject.kind];
 
   test("wherever it fails", async () => {
-    expect(await runFailures(subject, firstWorld(), failureCases(definition()))).toEqual([]);
+    expect(await runFailures(subject, quietWorld(), failureCases(definition()))).toEqual([]);
   });
 
   test(
     "wherever its process is killed on the way forward",
     async () => {
-      expect(await runKills(subject, { worlds }, killCases(definition()).forward)).toEqual([]);
+      expect(await runKills(subject, { worlds, children }, killCases(definition()).forward)).toEqual([]);
     },
     patienceMilliseconds,
   );
@@ -102,7 +109,7 @@ describe.each(Object.entries(subjects))("%s is finished or never happened", (_, 
   test(
     "wherever its process is killed while it is undone",
     async () => {
-      expect(await runKills(subject, { worlds }, killCases(definition()).back)).toEqual([]);
+      expect(await runKills(subject, { worlds, children }, killCases(definition()).back)).toEqual([]);
     },
     patienceMilliseconds,
   );

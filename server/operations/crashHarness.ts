@@ -36,6 +36,11 @@ export interface Subject {
 export interface HarnessOptions {
   /** Worlds, used side by side; each run of the operation happens in one. */
   readonly worlds: readonly World[];
+  /**
+   * Processes by their worlds, from the run before and for the next one: to start one takes longer than most operations. Whoever
+   * made it ends them. Absent: each run has its own.
+   */
+  readonly children?: Map<World, ChildProcess>;
   /** How many operations one death is that of. Absent: eight. Where work takes seconds, those that wait would run out of time. */
   readonly mostTogether?: number;
   /** Kills in the middle of work come up to so long after its beginning. */
@@ -134,8 +139,10 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
   const left = deaths(cases, options.mostTogether ?? 8);
   const lane = async (world: World): Promise<string[]> => {
     await using table = await openTable(world);
-    let child = await startChild(world);
+    const { children = new Map<World, ChildProcess>() } = options;
     const wrong: string[] = [];
+    let child = children.get(world) ?? (await startChild(world));
+    children.delete(world);
     try {
       for (let next = left.shift(); next; next = left.shift()) {
         const requests: OperationRequest[] = [];
@@ -161,8 +168,9 @@ export async function runKills(subject: Subject, options: HarnessOptions, cases:
           if (one && request) wrong.push(...(await judge(subject, world, one, request, row)));
         }
       }
+      children.set(world, child);
     } finally {
-      child.kill("SIGKILL");
+      if (options.children === undefined || !children.has(world)) child.kill("SIGKILL");
     }
     return wrong;
   };
