@@ -57,6 +57,7 @@ import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
 import { modifyPhpVersion, restartPhp } from "./tools.ts";
 import { getUsage } from "./usage.ts";
 import { validateKey } from "./validate.ts";
+import { listVulnerabilities } from "./vulnerabilities.ts";
 import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./wordpressUsers.ts";
 import { runWpCli } from "./wpCli.ts";
 import {
@@ -118,6 +119,7 @@ export const endpoints = {
   updatePlugins,
   updateTheme,
   updateThemes,
+  listVulnerabilities,
   listDnsRecords,
   createDnsRecord,
   updateDnsRecord,

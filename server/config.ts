@@ -85,6 +85,8 @@ export interface Config {
   readonly environmentLogs: string;
   /** Where plugins, themes and WordPress's updates are; null: nowhere. */
   readonly wporgUrl: string | null;
+  /** The feed of vulnerabilities, an address or a path; null: there is none. */
+  readonly advisories: string | null;
   /** Where what sites send goes; null: nowhere, it is kept. */
   readonly smtpUrl: string | null;
   /** Where what can't be delivered goes back to; null: to whom it is from. */
@@ -182,6 +184,7 @@ function freeze(values: Settings): Config {
     environmentLogs: join(data, "environment-logs"),
     wpCliSeconds: values.SITEWRIGHT_WP_CLI_SECONDS,
     wporgUrl: values.SITEWRIGHT_WPORG_URL === "none" ? null : values.SITEWRIGHT_WPORG_URL,
+    advisories: advisoriesOf(values),
     smtpUrl: values.SITEWRIGHT_SMTP_URL,
     mailFrom: values.SITEWRIGHT_MAIL_FROM,
     mailPerHour: values.SITEWRIGHT_MAIL_PER_HOUR,
@@ -194,6 +197,10 @@ function freeze(values: Settings): Config {
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
+}
+
+function advisoriesOf({ SITEWRIGHT_ADVISORIES: place }: Settings): string | null {
+  return place === null || /^https?:\/\//.test(place) ? place : resolve(place);
 }
 
 function dnsSecondariesOf(values: Settings): DnsSecondaries | null {

@@ -235,6 +235,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       openDownload: (id) => downloads.open(id),
       acmeUrl: config.acmeUrl,
       hasMailServer: config.smtpUrl !== null,
+      hasAdvisories: config.advisories !== null,
       knowsPlaces: config.geoip !== null,
     },
     limits: config,

@@ -33,6 +33,7 @@ import { orderCertificates } from "./reconcilers/orderCertificates.ts";
 import { proveBackups } from "./reconcilers/proveBackups.ts";
 import type { Publisher } from "./reconcilers/publishRoutes.ts";
 import type { ZonePublisher } from "./reconcilers/publishZones.ts";
+import { readAdvisories } from "./reconcilers/readAdvisories.ts";
 import { readArchives } from "./reconcilers/readArchives.ts";
 import { readOffers } from "./reconcilers/readOffers.ts";
 import { readDuePackages } from "./reconcilers/readPackages.ts";
@@ -134,7 +135,9 @@ function workOnEnvironments({
   ];
 }
 
-function workOnPackages({ database, runtime, packageSource, signal }: PeriodicWorkOptions): Reconciler[] {
+function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, runtime, packageSource, config, signal } = options;
+  const { advisories: place } = config;
   const installed = { database, runtime };
   const reading = { name: "readPackages", everySeconds: 3, retrySeconds: 10 };
   const asking = { name: "readOffers", everySeconds: 10, retrySeconds: 5 * minute };
@@ -143,6 +146,16 @@ function workOnPackages({ database, runtime, packageSource, signal }: PeriodicWo
     ...(packageSource === null
       ? []
       : [{ ...asking, run: () => readOffers({ database, source: packageSource }, signal) }]),
+    ...(place === null
+      ? []
+      : [
+          {
+            name: "readAdvisories",
+            everySeconds: minute,
+            retrySeconds: 5 * minute,
+            run: () => readAdvisories({ database, place }, signal),
+          },
+        ]),
   ];
 }
 

@@ -66,6 +66,7 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
     return [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`];
   }
   const isWrong =
+    (name === "SITEWRIGHT_ADVISORIES" && value.includes("://") && !/^https?:$/.test(schemeOf(value))) ||
     (name === "SITEWRIGHT_WPORG_URL" && value !== "none" && !URL.canParse(value)) ||
     (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
     (name === "SITEWRIGHT_DNS_SECONDARIES" && !arePlaces(value)) ||
@@ -79,6 +80,11 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
     if (!(error instanceof ArchiveUrlError)) throw error;
     return [`${name}: ${error.message}`];
   }
+}
+
+/** Empty where it is no address. */
+function schemeOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).protocol : "";
 }
 
 function accepted(setting: Setting): string {

@@ -122,6 +122,10 @@ export const settings = v.object({
     "^(none|https?://[^\\s/?#@]+(/[^\\s?#]*)?)$",
     "where plugins, themes and WordPress's updates are: https://api.wordpress.org, the address of a mirror, or none",
   ),
+  SITEWRIGHT_ADVISORIES: textOrNone(
+    "^.+$",
+    "the feed of vulnerabilities of plugins and themes, in Wordfence's format: an address, or the path of a file",
+  ),
   SITEWRIGHT_SMTP_URL: textOrNone(
     "^smtps?://.+$",
     "the mail server for what sites send: smtp://USER:PASSWORD@host:587, or smtps:// for TLS from the start",
@@ -226,6 +230,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_DOWNLOAD_HOURS: 72,
     SITEWRIGHT_WP_CLI_SECONDS: 300,
     SITEWRIGHT_WPORG_URL: "https://api.wordpress.org",
+    SITEWRIGHT_ADVISORIES: null,
     SITEWRIGHT_SMTP_URL: null,
     SITEWRIGHT_MAIL_FROM: null,
     SITEWRIGHT_MAIL_PER_HOUR: 200,

@@ -77,6 +77,8 @@ export interface App {
   readonly acmeUrl: string | null;
   /** Whether there is a mail server that what sites send is handed to. */
   readonly hasMailServer: boolean;
+  /** Whether there is a feed of vulnerabilities. */
+  readonly hasAdvisories: boolean;
   /** Whether the edge knows where visitors are. */
   readonly knowsPlaces: boolean;
 }

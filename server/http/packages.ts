@@ -1,5 +1,6 @@
 import * as packages from "@sitewright/server/app/packages.ts";
 import { update, updateSeveral } from "@sitewright/server/app/packageUpdates.ts";
+import * as vulnerabilities from "@sitewright/server/app/vulnerabilities.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 const successor = (path: string) => ({ deprecation: "true", link: `<${path}>; rel="successor-version"` });
@@ -47,7 +48,12 @@ export const packageHandlers: HandlersOf<
   | "updatePlugins"
   | "updateTheme"
   | "updateThemes"
+  | "listVulnerabilities"
 > = {
+  listVulnerabilities: async (context, { query }) => ({
+    status: 200,
+    body: { company: { vulnerabilities: await vulnerabilities.list(context, query) } },
+  }),
   updatePlugin: async (context, { params, body }) =>
     accepted("updatePlugin", await update(context, params.env_id, "plugin", body)),
   updateTheme: async (context, { params, body }) =>

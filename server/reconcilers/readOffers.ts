@@ -1,6 +1,7 @@
 /** Asks the package source what is new, for everything that is installed anywhere: one question for a hundred plugins, whoever has them. */
 import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
+import { markVulnerable } from "../store/advisories.ts";
 import type { Database } from "../store/database.ts";
 import {
   findPlatforms,
@@ -62,4 +63,5 @@ async function platformKeys(database: Database): Promise<PlatformKeys> {
 /** What is known to be offered, applied to what is installed in these environments; null: in all. */
 export async function applyOffers(database: Database, environmentIds: readonly string[] | null): Promise<void> {
   await refreshUpdates(database, environmentIds, await platformKeys(database));
+  await markVulnerable(database, environmentIds);
 }

@@ -138,6 +138,34 @@ export interface PackageOffers {
   checked_at: Defaulted;
 }
 
+export interface AdvisoryRanges {
+  reading: number;
+  advisory_id: string;
+  kind: PackageKind;
+  slug: string;
+  from_key: string | null;
+  is_from_included: boolean;
+  to_key: string | null;
+  is_to_included: boolean;
+  affected: string;
+  patched: string | null;
+  title: string;
+  cve: string | null;
+  score: number | null;
+  reference: string | null;
+}
+
+export interface AdvisoryFeedRow {
+  only_one: Generated<boolean>;
+  reading: Generated<number>;
+  mark: string | null;
+  read_at: Moment;
+  checked_at: Moment;
+  records: Generated<number>;
+  skipped: Generated<number>;
+  problem: string | null;
+}
+
 export interface UsageHours {
   environment_id: string;
   hour: Date;
@@ -514,6 +542,8 @@ export interface Tables {
   restores: Restores;
   packages: Packages;
   package_offers: PackageOffers;
+  advisory_ranges: AdvisoryRanges;
+  advisory_feed: AdvisoryFeedRow;
   usage_hours: UsageHours;
   usage_seen: UsageSeen;
   mails: Mails;

@@ -196,6 +196,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
       hasMailServer: options.hasMailServer ?? true,
+      hasAdvisories: true,
       knowsPlaces: options.knowsPlaces ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
