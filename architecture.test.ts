@@ -82,6 +82,9 @@ const mayImport: Record<string, readonly string[]> = {
   bench: [
     "server",
     "server/certificates",
+    "server/packages",
+    "server/reconcilers",
+    "server/store",
     "runtimes",
     "runtimes/playground",
     "edge",

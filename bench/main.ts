@@ -18,6 +18,8 @@ import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
+import { measurePackages } from "./packages.ts";
+import { measureUpdates, startMirror } from "./packagesUpdate.ts";
 import { measurePage } from "./page.ts";
 import { untilVersionsAreCompiled } from "./ready.ts";
 import { measureRedirects } from "./redirects.ts";
@@ -32,6 +34,7 @@ const parts = [
   "creation",
   "environments",
   "backups",
+  "packages",
   "neighbours",
   "page",
   "cache",
@@ -120,7 +123,8 @@ const isWanted = (part: string) => chosen.length === 0 || chosen.includes(part);
 
 const clone = await cloneRepository();
 const run = await mkdtemp(join(tmpdir(), "sw-run-"));
-const settings = { SITEWRIGHT_RUN: run };
+await using mirror = await startMirror();
+const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_WPORG_URL: mirror.url };
 const [figures, installation]: [Figure[], Installation] = isWanted("starts")
   ? await measureStarts(clone.folder, settings)
   : [[], await start(clone.folder, settings)];
@@ -161,6 +165,12 @@ try {
         .join(", ")}`,
     );
     figures.push(...(await measureBackups(installation, untilQuiet)));
+  }
+  if (isWanted("packages")) {
+    say("plugins and themes of a fleet …");
+    await untilQuiet();
+    figures.push(...(await measureUpdates(installation, mirror, untilQuiet)));
+    figures.push(...(await measurePackages(installation, untilQuiet)));
   }
   if (isWanted("neighbours")) {
     say("a quiet site beside a loud one …");

@@ -1,0 +1,78 @@
+/** A company with very many environments and plugins, for lists: rows and nothing else. */
+import { randomInt, randomUUID } from "node:crypto";
+import { readRun } from "@sitewright/supervisor/records.ts";
+import pg from "pg";
+
+/** In every environment. */
+const common = 10;
+const others = 290;
+
+/** Key of a version as the product makes it, of two small numbers. */
+const keyOf = (major: number, minor: number) =>
+  `${[major, minor].map((part) => `6${String(part).padStart(20, "0")}`).join("")}5`;
+
+function pluginsOf(count: number): readonly string[] {
+  const chosen = new Set(Array.from({ length: common }, (_, at) => `common-${at}`));
+  while (chosen.size < count) chosen.add(`plugin-${randomInt(others)}`);
+  return [...chosen];
+}
+
+function rowsOf(environmentId: string, plugins: number) {
+  return pluginsOf(plugins).map((name) => {
+    const minor = randomInt(10);
+    return {
+      environment_id: environmentId,
+      name,
+      title: `The plugin ${name}`,
+      version: `1.${minor}`,
+      key: keyOf(1, minor),
+      update: minor < 3 ? "2.0" : null,
+      is_active: randomInt(4) > 0,
+      is_vulnerable: randomInt(50) === 0,
+    };
+  });
+}
+
+/**
+ * Adds so many environments to the company while `work` runs. They are in the state of those that are just being made, so that
+ * nothing else concerns itself with them. `data` is the data folder of a running installation.
+ */
+export async function withFleet<T>(
+  data: string,
+  companyId: string,
+  { environments, plugins }: { readonly environments: number; readonly plugins: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const run = readRun(data);
+  if (run === null) throw new Error(`Nothing runs on ${data}`);
+  const client = new pg.Client({ connectionString: run.database_url });
+  await client.connect();
+  const siteId = randomUUID();
+  try {
+    await client.query(
+      "insert into sites (id, company_id, name, display_name, region, state) values ($1, $2, $1, 'Fleet', 'europe-west3', 'adding')",
+      [siteId, companyId],
+    );
+    const ids = Array.from({ length: environments }, () => randomUUID());
+    await client.query(
+      `insert into environments (id, site_id, company_id, name, display_name, php_version, wordpress_version, state, container_id)
+       select id, $2, $3, id::text, 'Environment', '8.3', '7.1.1', 'adding', id from unnest($1::uuid[]) as id`,
+      [ids, siteId, companyId],
+    );
+    await client.query(
+      `insert into packages (environment_id, company_id, site_id, kind, name, file, title, description, version, version_key,
+         is_elsewhere, is_active, is_auto_updated, update_version, is_vulnerable)
+       select n.environment_id, $2, $3, 'plugin', n.name, n.name || '/' || n.name || '.php', n.title, '', n.version, n.key,
+         true, n.is_active, false, n.update, n.is_vulnerable
+       from jsonb_to_recordset($1::jsonb) as n(environment_id uuid, name text, title text, version text, key text,
+         update text, is_active boolean, is_vulnerable boolean)`,
+      [JSON.stringify(ids.flatMap((id) => rowsOf(id, plugins))), companyId, siteId],
+    );
+    await client.query("analyze packages");
+    await client.query("analyze environments");
+    return await work();
+  } finally {
+    await client.query("delete from sites where id = $1", [siteId]);
+    await client.end();
+  }
+}
