@@ -50,19 +50,19 @@ export async function withFleet<T>(
   const siteId = randomUUID();
   try {
     await client.query(
-      "insert into sites (id, company_id, name, display_name, region, state) values ($1, $2, $1, 'Fleet', 'europe-west3', 'adding')",
+      "insert into sites (id, company_id, name, display_name, region, state) values ($1::uuid, $2, $1::uuid::text, 'Fleet', 'europe-west3', 'adding')",
       [siteId, companyId],
     );
     const ids = Array.from({ length: environments }, () => randomUUID());
     await client.query(
       `insert into environments (id, site_id, company_id, name, display_name, php_version, wordpress_version, state, container_id)
-       select id, $2, $3, id::text, 'Environment', '8.3', '7.1.1', 'adding', id from unnest($1::uuid[]) as id`,
+       select id, $2::uuid, $3::uuid, id::text, 'Environment', '8.3', '7.1.1', 'adding', id from unnest($1::uuid[]) as id`,
       [ids, siteId, companyId],
     );
     await client.query(
       `insert into packages (environment_id, company_id, site_id, kind, name, file, title, description, version, version_key,
          is_elsewhere, is_active, is_auto_updated, update_version, is_vulnerable)
-       select n.environment_id, $2, $3, 'plugin', n.name, n.name || '/' || n.name || '.php', n.title, '', n.version, n.key,
+       select n.environment_id, $2::uuid, $3::uuid, 'plugin', n.name, n.name || '/' || n.name || '.php', n.title, '', n.version, n.key,
          true, n.is_active, false, n.update, n.is_vulnerable
        from jsonb_to_recordset($1::jsonb) as n(environment_id uuid, name text, title text, version text, key text,
          update text, is_active boolean, is_vulnerable boolean)`,
