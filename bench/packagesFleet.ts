@@ -56,7 +56,7 @@ export async function withFleet<T>(
     const ids = Array.from({ length: environments }, () => randomUUID());
     await client.query(
       `insert into environments (id, site_id, company_id, name, display_name, php_version, wordpress_version, state, container_id)
-       select id, $2::uuid, $3::uuid, id::text, 'Environment', '8.3', '7.1.1', 'adding', id from unnest($1::uuid[]) as id`,
+       select id, $2::uuid, $3::uuid, id::text, 'Environment ' || id, '8.3', '7.1.1', 'adding', id from unnest($1::uuid[]) as id`,
       [ids, siteId, companyId],
     );
     await client.query(
