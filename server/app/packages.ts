@@ -1,5 +1,5 @@
 /** Plugins and themes: which there are in an environment, and in all of a company's. */
-import { type CompanyPackage, listCompanyPackages } from "@sitewright/server/store/companyPackages.ts";
+import { listCompanyPackages, type PackageEntry } from "@sitewright/server/store/companyPackages.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
 import { findUnread, type PackageRecord, packagesOf } from "@sitewright/server/store/packages.ts";
 import { sitesInScope } from "./access.ts";
@@ -81,23 +81,20 @@ export interface PackageInEnvironment {
   readonly auto_update_type: string;
 }
 
-function environmentsOf({ environments: columns }: CompanyPackage): PackageInEnvironment[] {
-  return columns.id.map((id, at) => {
-    const updateVersion = columns.update_version[at] ?? null;
-    return {
-      id,
-      site_display_name: columns.site_display_name[at] ?? "",
-      display_name: columns.display_name[at] ?? "",
-      status: stateOf(columns.is_active[at] ?? false),
-      update: availabilityOf(updateVersion),
-      version: columns.version[at] ?? "",
-      is_version_vulnerable: columns.is_vulnerable[at] ?? false,
-      update_version: updateVersion,
-      is_update_version_vulnerable: columns.is_update_vulnerable[at] ?? false,
-      update_status: columns.update_status[at] ?? null,
-      auto_update_type: autoUpdateOf(columns.is_auto_updated[at] ?? false),
-    };
-  });
+function entryView(one: PackageEntry): PackageInEnvironment {
+  return {
+    id: one.id,
+    site_display_name: one.site_display_name,
+    display_name: one.display_name,
+    status: stateOf(one.is_active),
+    update: availabilityOf(one.update_version),
+    version: one.version,
+    is_version_vulnerable: one.is_vulnerable,
+    update_version: one.update_version,
+    is_update_version_vulnerable: one.is_update_vulnerable,
+    update_status: one.update_status,
+    auto_update_type: autoUpdateOf(one.is_auto_updated),
+  };
 }
 
 /** Of those of the company's environments that the key may see. */
@@ -121,6 +118,6 @@ export async function listOfCompany(context: Context, kind: PackageKind, filter:
   return {
     total,
     last_updated_at: (read_at ?? new Date()).toISOString(),
-    items: items.map((one) => ({ ...one, environments: environmentsOf(one) })),
+    items: items.map((one) => ({ ...one, environments: one.environments.map(entryView) })),
   };
 }

@@ -25,7 +25,9 @@ create table packages (
   is_update_vulnerable boolean not null default false,
   primary key (environment_id, kind, name)
 );
-create index packages_of_company on packages (company_id, kind, name);
+-- With what lists are filtered and counted by, so that they need not read the rows themselves.
+create index packages_of_company on packages (company_id, kind, name)
+  include (site_id, update_version, is_active, is_vulnerable);
 create index packages_by_file on packages (kind, file);
 
 alter table environments
