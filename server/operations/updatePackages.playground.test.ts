@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { pluginZip, zipOf } from "../packages/testing/zips.ts";
+import { versionKey } from "../packages/versions.ts";
 import { nobody } from "../store/activity.ts";
 import { visit } from "../testing/edge.ts";
 import { putPackages } from "../testing/packages.ts";
@@ -139,6 +140,8 @@ test("a good update is what visitors see, with what it has changed in the databa
     expect(row.result).toEqual({ updated: [{ name: "shop", from: "1.0", to: "2.0" }] });
   });
   expect(await front()).toContain("shop 2.0");
+  const listed = await world.own.database.selectFrom("packages").select(["version", "version_key"]).executeTakeFirst();
+  expect(listed).toEqual({ version: "2.0", version_key: versionKey("2.0") });
   expect(await wpCli("option", "get", "shop_db")).toBe("2.0");
   expect(await wpCli("plugin", "get", "shop", "--field=status")).toBe("active");
   const backups = await world.own.database.selectFrom("backups").select(["name", "type"]).execute();

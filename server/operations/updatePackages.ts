@@ -7,7 +7,9 @@
  * Nothing can be written from the moment when the copy is made: what somebody wrote after that would be lost.
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
-import type { Json, PackageKind } from "../store/database.ts";
+import { versionKey } from "../packages/versions.ts";
+import { applyOffers } from "../reconcilers/readOffers.ts";
+import type { Database, DatabaseTransaction, Json, PackageKind, UpdateStatus } from "../store/database.ts";
 import { notePackageUpdates } from "../store/packageUpdates.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
@@ -50,7 +52,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
     const { target, kind: packageKind, updates } = input;
     const { packageSource } = services;
     if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
-    await notePackageUpdates(database, { environmentId: target.id, kind: packageKind, updates, status: "updating" });
+    await note(database, input, "updating");
     const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
     await requireRoom(runtime, { copies, moreBytes: roomForPackages }, "The update");
     const folder = await archives.workFolder(workOf(operationId));
@@ -103,20 +105,22 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
     ],
     pointOfNoReturn: "prune",
     succeeded: async (transaction, { input }) => {
-      const { target, kind: packageKind, updates } = input;
-      await notePackageUpdates(transaction, {
-        environmentId: target.id,
-        kind: packageKind,
-        updates,
-        status: "updated",
-      });
-      return resultOf(updates);
+      await note(transaction, input, "updated");
+      // It is read again in a moment; until then nobody is told that it still is what it was.
+      await applyOffers(transaction, [input.target.id]);
+      return resultOf(input.updates);
     },
-    failed: async (transaction, { input }) => {
-      const { target, kind: packageKind, updates } = input;
-      await notePackageUpdates(transaction, { environmentId: target.id, kind: packageKind, updates, status: "failed" });
-    },
+    failed: (transaction, { input }) => note(transaction, input, "failed"),
   };
+}
+
+function note(
+  database: Database | DatabaseTransaction,
+  { target, kind, updates }: UpdatePackagesInput,
+  status: UpdateStatus,
+): Promise<void> {
+  const noted = updates.map(({ name, to }) => ({ name, to, key: versionKey(to) }));
+  return notePackageUpdates(database, { environmentId: target.id, kind, updates: noted, status });
 }
 
 function resultOf(updates: readonly PackageUpdate[]): Json {

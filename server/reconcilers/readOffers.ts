@@ -2,7 +2,7 @@
 import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
 import { markVulnerable } from "../store/advisories.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, DatabaseTransaction } from "../store/database.ts";
 import {
   findPlatforms,
   findToCheck,
@@ -52,7 +52,7 @@ export async function readOffers({ database, source }: ReadOffersOptions, signal
 /** Environments name the first two numbers of their PHP only; it is the newest of these. */
 const lastPatch = ".999";
 
-async function platformKeys(database: Database): Promise<PlatformKeys> {
+async function platformKeys(database: Database | DatabaseTransaction): Promise<PlatformKeys> {
   const { php, wordpress } = await findPlatforms(database);
   return {
     php: Object.fromEntries(php.map((version) => [version, versionKey(version + lastPatch)])),
@@ -61,7 +61,10 @@ async function platformKeys(database: Database): Promise<PlatformKeys> {
 }
 
 /** What is known to be offered, applied to what is installed in these environments; null: in all. */
-export async function applyOffers(database: Database, environmentIds: readonly string[] | null): Promise<void> {
+export async function applyOffers(
+  database: Database | DatabaseTransaction,
+  environmentIds: readonly string[] | null,
+): Promise<void> {
   await refreshUpdates(database, environmentIds, await platformKeys(database));
   await markVulnerable(database, environmentIds);
 }

@@ -1,7 +1,7 @@
 /** Known vulnerabilities, and what is installed that has one. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
-import type { Database, PackageKind } from "./database.ts";
+import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
 
 export interface NewAdvisoryRange {
   readonly advisory_id: string;
@@ -84,7 +84,10 @@ const isIn = (slug: string, kind: string, key: string) => `exists (
 /**
  * What is installed, and what it could be updated to, is vulnerable or not by what is in force. `environmentIds` null: everywhere.
  */
-export async function markVulnerable(database: Database, environmentIds: readonly string[] | null): Promise<void> {
+export async function markVulnerable(
+  database: Database | DatabaseTransaction,
+  environmentIds: readonly string[] | null,
+): Promise<void> {
   const ids = environmentIds === null ? null : [...environmentIds];
   const offered = isIn("coalesce(o.slug, v.name)", "v.kind", "o.version_key");
   await sql`

@@ -1,6 +1,6 @@
 /** What the package source has of each plugin and theme, and what that is for those that are installed. */
 import { sql } from "kysely";
-import type { Database, PackageKind } from "./database.ts";
+import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
 
 /** As the source has it now; null: it does not know it. */
 export interface NewOffer {
@@ -39,7 +39,7 @@ export async function noteOffers(database: Database, kind: PackageKind, offers: 
 
 /** Versions of PHP and of WordPress that environments have. */
 export async function findPlatforms(
-  database: Database,
+  database: Database | DatabaseTransaction,
 ): Promise<{ readonly php: string[]; readonly wordpress: string[] }> {
   const { rows } = await sql<{ php: string[]; wordpress: string[] }>`
     select coalesce(array_agg(distinct php_version), '{}') as php,
@@ -59,7 +59,7 @@ export interface PlatformKeys {
  * and WordPress. `environmentIds` null: everywhere.
  */
 export async function refreshUpdates(
-  database: Database,
+  database: Database | DatabaseTransaction,
   environmentIds: readonly string[] | null,
   keys: PlatformKeys,
 ): Promise<void> {

@@ -35,7 +35,8 @@ export async function findUpdatable(
 export interface NotedUpdates {
   readonly environmentId: string;
   readonly kind: PackageKind;
-  readonly updates: readonly { readonly name: string; readonly to: string }[];
+  /** `key`: of the version (`server/packages/versions.ts`). */
+  readonly updates: readonly { readonly name: string; readonly to: string; readonly key: string }[];
   readonly status: UpdateStatus;
 }
 
@@ -47,7 +48,7 @@ export async function notePackageUpdates(
   await sql`
     update packages p set update_status = ${status},
       version = case when ${status} = 'updated' then n."to" else p.version end,
-      update_version = case when ${status} = 'updated' then null else p.update_version end
-    from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text)
+      version_key = case when ${status} = 'updated' then n.key else p.version_key end
+    from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)
     where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name`.execute(database);
 }
