@@ -31,8 +31,34 @@ export interface AdvisoryFeed {
 
 const feedColumns = ["reading", "mark", "read_at", "checked_at", "records", "skipped", "problem"] as const;
 
+const unseen: AdvisoryFeed = {
+  reading: 0,
+  mark: null,
+  read_at: null,
+  checked_at: null,
+  records: 0,
+  skipped: 0,
+  problem: null,
+};
+
 export async function advisoryFeed(database: Database): Promise<AdvisoryFeed> {
-  return database.selectFrom("advisory_feed").select(feedColumns).executeTakeFirstOrThrow();
+  return (await database.selectFrom("advisory_feed").select(feedColumns).executeTakeFirst()) ?? unseen;
+}
+
+async function noteFeed(
+  database: Database | DatabaseTransaction,
+  facts: Partial<Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped" | "problem">> & {
+    readonly isRead: boolean;
+  },
+): Promise<void> {
+  const { isRead, ...values } = facts;
+  const now = sql<Date>`now()`;
+  const row = { ...values, checked_at: now, ...(isRead && { read_at: now }) };
+  await database
+    .insertInto("advisory_feed")
+    .values({ mark: null, problem: null, ...row })
+    .onConflict((conflict) => conflict.column("only_one").doUpdateSet(row))
+    .execute();
 }
 
 /** Beside what is in force. */
@@ -53,7 +79,8 @@ export async function addAdvisoryRanges(
 
 /** Whatever a reading that never came to its end has left. */
 export async function forgetOtherReadings(database: Database): Promise<void> {
-  await sql`delete from advisory_ranges where reading <> (select reading from advisory_feed)`.execute(database);
+  await sql`delete from advisory_ranges where not exists (
+    select from advisory_feed f where f.reading = advisory_ranges.reading)`.execute(database);
 }
 
 /** A reading is whole: it is in force from now on. */
@@ -62,17 +89,14 @@ export async function putInForce(
   feed: Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped">,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await transaction
-      .updateTable("advisory_feed")
-      .set({ ...feed, problem: null, read_at: sql<Date>`now()`, checked_at: sql<Date>`now()` })
-      .execute();
+    await noteFeed(transaction, { ...feed, problem: null, isRead: true });
     await sql`delete from advisory_ranges where reading <> ${feed.reading}`.execute(transaction);
   });
 }
 
 /** It was looked at, and is the same as before, or could not be read. */
 export async function noteChecked(database: Database, problem: string | null): Promise<void> {
-  await database.updateTable("advisory_feed").set({ problem, checked_at: sql<Date>`now()` }).execute();
+  await noteFeed(database, { problem, isRead: false });
 }
 
 /** Of a package whose key of version is `key`; null: of none. */

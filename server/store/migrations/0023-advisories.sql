@@ -20,7 +20,7 @@ create table advisory_ranges (
 );
 create index advisory_ranges_by_slug on advisory_ranges (kind, slug);
 
--- One row: what is known of the feed.
+-- One row, or none before the first look: what is known of the feed.
 create table advisory_feed (
   only_one boolean primary key default true check (only_one),
   reading bigint not null default 0,
@@ -34,4 +34,3 @@ create table advisory_feed (
   -- Why it could not be read the last time; null: it could.
   problem text
 );
-insert into advisory_feed default values;
