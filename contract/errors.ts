@@ -26,8 +26,6 @@ export const refusalReasons = {
   unknown_region: "The region is not one of those that the company's available regions list.",
   unknown_language: "WordPress can't be installed in that language here; `offered` lists the ones that it can.",
   install_mode_clone: "A site is cloned by `POST /sites/clone`, not by `install_mode`.",
-  plugins_at_creation_unsupported:
-    "Plugins can't be installed while a site is created; `fields` names those to leave out.",
   multisite_contradiction: "A subdomain multisite was asked for together with `is_multisite: false`.",
   multisite_unsupported: "This installation can't run that kind of multisite.",
   environment_name_taken:

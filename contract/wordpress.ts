@@ -35,7 +35,8 @@ export function emailAddress(description: string) {
 }
 
 const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
-const notYet = "Plugins can't be installed while a site is created yet: send false or leave it out.";
+const installs = (name: string) =>
+  `Installs ${name} from the package source, and activates it. If it can't be had, the creation fails and nothing remains.`;
 
 export const wordpressFields = {
   admin_email: emailAddress("E-mail address of the WordPress administrator."),
@@ -65,7 +66,7 @@ export const wordpressFields = {
   }),
   is_multisite: optionalFlag("Installs WordPress as a network of sites in subdirectories."),
   is_subdomain_multisite: optionalFlag("Makes the network one of subdomains."),
-  woocommerce: optionalFlag(notYet),
-  wordpressseo: optionalFlag(notYet),
-  wordpress_plugin_edd: optionalFlag(notYet),
+  woocommerce: optionalFlag(installs("WooCommerce")),
+  wordpressseo: optionalFlag(installs("Yoast SEO")),
+  wordpress_plugin_edd: optionalFlag(installs("Easy Digital Downloads")),
 };

@@ -43,6 +43,15 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(found?.packages.find(({ name }) => name === "leaf")).toBeDefined();
     });
 
+    test("or into the release that is served, of an environment that is just being made", async () => {
+      const { environment } = await provisioned();
+      await write(environment, `${plugin}/old.php`, "<?php");
+      const packages = [{ kind: "plugin", name: "shop", folder: await newVersion() } as const];
+      for (let time = 0; time < 2; time += 1) await runtime().installPackages(environment, null, packages);
+      expect(await read(environment, `${plugin}/shop.php`)).toContain("Version: 2.0");
+      expect(await read(environment, `${plugin}/old.php`)).toBeNull();
+    });
+
     test("are refused where nothing is staged, where the files are served, and where they would lie elsewhere", async () => {
       const { environment } = await provisioned();
       await write(environment, `${plugin}/shop.php`, "<?php");

@@ -131,11 +131,14 @@ export async function stagedRelease(live: string, token: string): Promise<Releas
   return found?.number === current?.number ? null : found;
 }
 
-/** Web root of what is staged under the token. `RuntimeFailure` where there is none, or another release has it too. */
-export async function stagedWebRoot(live: string, token: string): Promise<string> {
-  const staged = await stagedRelease(live, token);
-  if (staged === null) throw new RuntimeFailure("What was built is not there any more.");
-  const [webRoot, folder] = await Promise.all([partOf(staged, "public"), realpath(staged.folder)]);
+/**
+ * Web root of what is staged under the token, or, for null, of the current release. `RuntimeFailure` where there is none, or
+ * another release has it too.
+ */
+export async function ownWebRoot(live: string, token: string | null): Promise<string> {
+  const release = await (token === null ? currentRelease(live) : stagedRelease(live, token));
+  if (release === null) throw new RuntimeFailure("What was built is not there any more.");
+  const [webRoot, folder] = await Promise.all([partOf(release, "public"), realpath(release.folder)]);
   if (path.dirname(webRoot) !== folder) throw new RuntimeFailure("What was built has no files of its own.");
   return webRoot;
 }

@@ -386,9 +386,10 @@ export interface Runtime {
   rehearse(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout>;
   /**
    * Puts packages into the release that is staged under this token, which has files of its own, each in the place of what has
-   * its name there. Again it comes to the same. `RuntimeFailure` where nothing is staged, or it has no folder for them.
+   * its name there; null: into the current one, of an environment that nobody is served from yet. Again it comes to the same.
+   * `RuntimeFailure` where there is no such release, or it has no folder for them.
    */
-  installPackages(environment: EnvironmentRef, token: string, packages: readonly NewPackage[]): Promise<void>;
+  installPackages(environment: EnvironmentRef, token: string | null, packages: readonly NewPackage[]): Promise<void>;
   /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */
   switchTo(environment: EnvironmentRef, token: string): Promise<void>;
   /** Undoes `switchTo`: the release before is the current one again. Tolerates a switch that never happened. */

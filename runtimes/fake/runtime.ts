@@ -19,12 +19,12 @@ import {
   currentRelease,
   findRelease,
   firstRelease,
+  ownWebRoot,
   partOf,
   type Release,
   releaseFolder,
   releaseIn,
   stagedRelease,
-  stagedWebRoot,
   stillCurrent,
   writeRecord,
 } from "../releases.ts";
@@ -201,7 +201,7 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
       ),
     installPackages: (environment, token, packages) =>
       scripted("installPackages", environment, async () => {
-        const webRoot = await stagedWebRoot(liveOf(environment), token);
+        const webRoot = await ownWebRoot(liveOf(environment), token);
         for (const one of packages) {
           await middle("installPackages", environment);
           await installPackage(webRoot, one, async () => undefined);

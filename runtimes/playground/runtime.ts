@@ -3,7 +3,7 @@ import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { installPackage } from "../packageInstall.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
-import { currentRelease, partOf, type Release, stagedRelease, stagedWebRoot } from "../releases.ts";
+import { currentRelease, ownWebRoot, partOf, type Release, stagedRelease } from "../releases.ts";
 import type { EnvironmentRef, Runtime, TakeMail } from "../runtime.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
@@ -101,7 +101,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     },
     rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, environments), options.assets),
     installPackages: async (environment, token, packages) => {
-      const webRoot = await stagedWebRoot(liveOf(environment), token);
+      const webRoot = await ownWebRoot(liveOf(environment), token);
       const give = (folder: string) => giveToEnvironment(environment, folder);
       await tellFullDisk(async () => {
         for (const one of packages) await installPackage(webRoot, one, give);

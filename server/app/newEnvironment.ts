@@ -40,14 +40,14 @@ interface Inserted extends Facts {
 
 /** Takes the name and starts the operation that makes the environment, with a WordPress. Gives the operation's id. */
 export function create(context: Context, siteId: string, wish: Static<typeof EnvironmentCreate>): Promise<string> {
-  const { install, passwordDigest } = planWordPress(context, wish);
+  const { install, plugins, passwordDigest } = planWordPress(context, wish);
   return context.inTransaction(async (transaction) => {
     const facts = await factsOf(context, transaction, siteId, wish);
     const environment = await insert(context, transaction, {
       ...facts,
       isWildcard: install.multisite === "subdomain",
     });
-    const input = inputOf(environment, { kind: "wordpress", ...install });
+    const input = inputOf(environment, { kind: "wordpress", ...install, plugins });
     return start(context, transaction, environment, { kind: "addEnvironment", input, secret: passwordDigest });
   });
 }

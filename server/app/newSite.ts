@@ -49,7 +49,7 @@ export function create(context: Context, wish: Static<typeof SiteCreate>): Promi
     throw new Refused("install_mode_clone", 'install_mode "clone" is not for this endpoint: use POST /sites/clone.');
   }
   requireRegion(wish.region);
-  const { install, passwordDigest } = planWordPress(context, wish);
+  const { install, plugins, passwordDigest } = planWordPress(context, wish);
   return context.inTransaction(async (transaction) => {
     const site = await insert(context, transaction, {
       displayName: wish.display_name,
@@ -62,6 +62,7 @@ export function create(context: Context, wish: Static<typeof SiteCreate>): Promi
       environment: { id: site.environmentId, number: site.number },
       phpVersion: site.phpVersion,
       wordpress: { ...install, address: site.address },
+      plugins,
     };
     return start(context, transaction, site, { kind: "addSite", input, secret: passwordDigest });
   });

@@ -1,6 +1,7 @@
 /** What a new WordPress may be: checked before anything begins. */
 import { passwordDigest } from "@sitewright/runtimes/password.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import type { NewPlugin } from "@sitewright/server/operations/addPlugins.ts";
 import type { Context } from "./context.ts";
 import { Refused } from "./failures.ts";
 
@@ -27,12 +28,13 @@ export interface WordPressPlan {
     readonly locale: string;
     readonly multisite: MultisiteKind | null;
   };
+  readonly plugins: readonly NewPlugin[];
   readonly passwordDigest: string;
 }
 
 /** Throws `Refused` where this installation can't install such a WordPress. */
 export function planWordPress(context: Context, wish: WordPressWish): WordPressPlan {
-  refusePlugins(wish);
+  const plugins = choosePlugins(context, wish);
   requireLanguage(context, wish.wp_language);
   const multisite = chooseMultisite(context, wish);
   return {
@@ -43,17 +45,25 @@ export function planWordPress(context: Context, wish: WordPressWish): WordPressP
       locale: wish.wp_language,
       multisite,
     },
+    plugins,
     passwordDigest: passwordDigest(wish.admin_password),
   };
 }
 
-function refusePlugins(wish: WordPressWish): void {
-  const flags = ["woocommerce", "wordpressseo", "wordpress_plugin_edd"] as const;
+/** What each of the flags stands for at WordPress.org. */
+const flaggedPlugins = {
+  woocommerce: { slug: "woocommerce", file: "woocommerce/woocommerce.php" },
+  wordpressseo: { slug: "wordpress-seo", file: "wordpress-seo/wp-seo.php" },
+  wordpress_plugin_edd: { slug: "easy-digital-downloads", file: "easy-digital-downloads/easy-digital-downloads.php" },
+} as const;
+const flags = ["woocommerce", "wordpressseo", "wordpress_plugin_edd"] as const;
+
+function choosePlugins({ packageSource }: Context, wish: WordPressWish): readonly NewPlugin[] {
   const fields = flags.filter((flag) => wish[flag]);
-  if (fields.length === 0) return;
+  if (fields.length === 0 || packageSource !== null) return fields.map((flag) => flaggedPlugins[flag]);
   throw new Refused(
-    "plugins_at_creation_unsupported",
-    `Plugins can't be installed while a site is created yet: send ${fields.join(", ")} as false or leave it out.`,
+    "no_package_source",
+    `This installation has no package source to install plugins from: send ${fields.join(", ")} as false or leave it out.`,
     { fields },
   );
 }

@@ -1,7 +1,7 @@
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { describe, expect, it } from "vitest";
-import { useTestServer } from "./testing/server.ts";
+import { siteWish, useTestServer } from "./testing/server.ts";
 
 const zip = new URL("https://packages.example/zip");
 const offered = ["1.5", "2.0", "2.0-beta1"];
@@ -12,7 +12,9 @@ const test = useTestServer({
     newest: async () => new Map(),
     find: async (_, slug) => {
       if (slug === "away") throw new SourceFailure("It is away.");
-      return slug === "shop" ? { slug, versions: offered.map((version) => ({ version, url: zip })) } : null;
+      return slug === "shop"
+        ? { slug, newest: "2.0", versions: offered.map((version) => ({ version, url: zip })) }
+        : null;
     },
   },
 });
@@ -102,6 +104,13 @@ describe("an update", () => {
     const id = await environment([shop], without.current);
     const { body } = await update(id, { name: "shop", update_version: "2.0" }, "plugins", without.current);
     expect(body.data.code).toBe("no_package_source");
+  });
+
+  it("and plugins of a new site are refused where there is no package source", async () => {
+    const { call, company } = without.current;
+    const wish = siteWish(company.company_id, { woocommerce: true, wordpressseo: true });
+    const { status, body } = await call("POST", "/v2/sites", { body: wish });
+    expect([status, body.data]).toEqual([400, { code: "no_package_source", fields: ["woocommerce", "wordpressseo"] }]);
   });
 
   it("of a live environment is not for a key that is kept from those", async () => {

@@ -152,9 +152,6 @@ describe("requests that can't be", () => {
     ["region", { region: "moon-base1" }, "unknown_region", /moon-base1/],
     ["language", { wp_language: "tlh_KX" }, "unknown_language", /tlh_KX.*de_DE, en_US/],
     ["cloning", { install_mode: "clone" }, "install_mode_clone", /POST \/sites\/clone/],
-    ["plugins", { woocommerce: true }, "plugins_at_creation_unsupported", /woocommerce/],
-    ["an SEO plugin", { wordpressseo: true }, "plugins_at_creation_unsupported", /wordpressseo/],
-    ["a shop plugin", { wordpress_plugin_edd: true }, "plugins_at_creation_unsupported", /wordpress_plugin_edd/],
     [
       "two kinds of site",
       { is_multisite: false, is_subdomain_multisite: true },
@@ -167,6 +164,22 @@ describe("requests that can't be", () => {
     expect(answer.status).toBe(400);
     expect(answer.body.data.code).toBe(code);
     expect(answer.body.message).toMatch(message);
+  });
+
+  it("say in the operation which plugins were asked for", async () => {
+    const { call, company, database } = test.current;
+    const flags = { woocommerce: true, wordpressseo: true, wordpress_plugin_edd: true };
+    const { status, body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id, flags) });
+    expect(status).toBe(202);
+    const query = database.selectFrom("operations").select("input").where("id", "=", body.operation_id);
+    const { input } = await query.executeTakeFirstOrThrow();
+    expect(input).toMatchObject({
+      plugins: [
+        { slug: "woocommerce", file: "woocommerce/woocommerce.php" },
+        { slug: "wordpress-seo", file: "wordpress-seo/wp-seo.php" },
+        { slug: "easy-digital-downloads", file: "easy-digital-downloads/easy-digital-downloads.php" },
+      ],
+    });
   });
 
   it("take the plugin flags as false", async () => {

@@ -8,6 +8,7 @@ import { serveLike } from "../store/environmentStates.ts";
 import { isEnvironmentThere, removeEnvironmentRows } from "../store/environments.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
+import { addPlugins, type NewPlugin, removePluginWork } from "./addPlugins.ts";
 import { requireQuota, requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
@@ -24,6 +25,8 @@ export type NewContent =
       readonly adminEmail: string;
       readonly locale: string;
       readonly multisite: MultisiteKind | null;
+      /** Absent: none. */
+      readonly plugins?: readonly NewPlugin[];
     };
 
 /** The ids are those of the rows that the request inserted. A WordPress's password digest is the secret. */
@@ -54,7 +57,10 @@ export function createEnvironment(
             await noteWordPressVersion(database, context.input.environment.id, wordpressVersion);
           }
         },
-        undo: ({ input }) => runtime.destroy(input.environment),
+        undo: async ({ input, operationId }) => {
+          await runtime.destroy(input.environment);
+          await removePluginWork(services, operationId);
+        },
       },
       {
         name: "publish",
@@ -100,7 +106,7 @@ export function createEnvironment(
 
 async function provision(
   services: Services,
-  { input }: StepContext<CreateEnvironmentInput>,
+  { input, operationId, signal }: StepContext<CreateEnvironmentInput>,
 ): Promise<{ readonly wordpressVersion: string | null }> {
   const { database, runtime } = services;
   const { environment, phpVersion, address, content } = input;
@@ -113,10 +119,13 @@ async function provision(
     await requireQuota(services, { target: environment, files: source, database: source }, "The copy");
     return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });
   }
-  const { kind: _, ...wordpress } = content;
-  return runtime.provision({
+  const { kind: _, plugins = [], ...wordpress } = content;
+  const made = await runtime.provision({
     environment,
     phpVersion,
     wordpress: { ...wordpress, address, adminPasswordDigest: null },
   });
+  const { multisite } = wordpress;
+  await addPlugins(services, { environment, phpVersion, multisite, plugins, operationId }, signal);
+  return made;
 }

@@ -2,6 +2,7 @@
 import type { EnvironmentRef, MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import { setEnvironmentState } from "../store/routes.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../store/siteStates.ts";
+import { addPlugins, type NewPlugin, removePluginWork } from "./addPlugins.ts";
 import type { OperationDefinition } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -18,25 +19,34 @@ export type CreateSiteInput = {
     readonly locale: string;
     readonly multisite: MultisiteKind | null;
   };
+  /** Absent: none. */
+  readonly plugins?: readonly NewPlugin[];
 };
 
-export function createSite({ database, runtime, publisher, probe }: Services): OperationDefinition<CreateSiteInput> {
+export function createSite(services: Services): OperationDefinition<CreateSiteInput> {
+  const { database, runtime, publisher, probe } = services;
   const environmentOf = ({ environment }: CreateSiteInput): EnvironmentRef => environment;
   return {
     kind: "addSite",
     steps: [
       {
         name: "provision",
-        deadlineSeconds: 120,
-        run: async ({ input }) => {
+        deadlineSeconds: 1_200,
+        run: async ({ input, operationId, signal }) => {
           const { wordpressVersion } = await runtime.provision({
             environment: environmentOf(input),
             phpVersion: input.phpVersion,
             wordpress: { ...input.wordpress, adminPasswordDigest: null },
           });
           if (wordpressVersion !== null) await noteWordPressVersion(database, input.environment.id, wordpressVersion);
+          const { environment, phpVersion, wordpress, plugins = [] } = input;
+          const { multisite } = wordpress;
+          await addPlugins(services, { environment, phpVersion, multisite, plugins, operationId }, signal);
         },
-        undo: ({ input }) => runtime.destroy(environmentOf(input)),
+        undo: async ({ input, operationId }) => {
+          await runtime.destroy(environmentOf(input));
+          await removePluginWork(services, operationId);
+        },
       },
       {
         name: "publish",

@@ -23,6 +23,8 @@ export interface OfferedVersion {
 
 export interface OfferedPackage {
   readonly slug: string;
+  /** The version that the source recommends; null: none. */
+  readonly newest: string | null;
   /** In no order. */
   readonly versions: readonly OfferedVersion[];
 }
@@ -132,7 +134,11 @@ export function openPackageSource(url: string): PackageSource {
       if (own !== slug) return null;
       const newest = [fieldOf(answer, "version"), fieldOf(answer, "download_link")] as const;
       const named = [...entriesOf(fieldOf(answer, "versions")).slice(0, mostVersions), newest];
-      return { slug, versions: named.flatMap(([version, link]) => versionOf(version, link, address)) };
+      return {
+        slug,
+        newest: v.is(versionText, newest[0]) ? newest[0] : null,
+        versions: named.flatMap(([version, link]) => versionOf(version, link, address)),
+      };
     },
   };
 }

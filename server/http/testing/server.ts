@@ -111,7 +111,11 @@ const siteTasks: App["siteTasks"] = {
 const packageSource: App["packageSource"] = {
   url: new URL("https://packages.example/"),
   newest: async () => new Map(),
-  find: async (_kind, slug) => ({ slug, versions: [{ version: "9.0", url: new URL("https://packages.example/zip") }] }),
+  find: async (_kind, slug) => ({
+    slug,
+    newest: "9.0",
+    versions: [{ version: "9.0", url: new URL("https://packages.example/zip") }],
+  }),
 };
 
 const undeleteDays = 14;
