@@ -30,8 +30,8 @@ export interface ToRead {
 
 /** After so long everything is read again, whatever is known of changes. */
 const longestMinutes = 60;
-/** Somebody who works on a site writes without a pause. */
-const writtenSeconds = 20;
+/** Sites write all the time, and seldom about plugins. */
+const writtenSeconds = 300;
 
 /**
  * Environments that were never read, were changed by an operation or by PHP since, or were last read long ago; those that wait
