@@ -55,6 +55,7 @@ import { resetSite } from "./reset.ts";
 import { searchAndReplace } from "./searchAndReplace.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
 import { modifyPhpVersion, restartPhp } from "./tools.ts";
+import { getUpdateChecks, replaceUpdateChecks } from "./updateChecks.ts";
 import { getUsage } from "./usage.ts";
 import { validateKey } from "./validate.ts";
 import { listVulnerabilities } from "./vulnerabilities.ts";
@@ -119,6 +120,8 @@ export const endpoints = {
   updatePlugins,
   updateTheme,
   updateThemes,
+  getUpdateChecks,
+  replaceUpdateChecks,
   listVulnerabilities,
   listDnsRecords,
   createDnsRecord,

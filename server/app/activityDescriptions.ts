@@ -195,6 +195,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Definir o cache de borda de “{environmentName}” de “{siteName}” como {status}",
     sv: "Ställ in edge-cachen för ”{environmentName}” på ”{siteName}” till {status}",
   },
+  replaceUpdateChecks: {
+    da: "Erstat de sider, som opdateringer af “{environmentName}” på “{siteName}” afprøves med",
+    de: "Seiten ersetzen, mit denen Aktualisierungen von „{environmentName}“ von „{siteName}“ ausprobiert werden",
+    en: "Replace the pages that updates of “{environmentName}” of “{siteName}” are tried out with",
+    es: "Reemplazar las páginas con las que se prueban las actualizaciones de «{environmentName}» de «{siteName}»",
+    fr: "Remplacer les pages avec lesquelles les mises à jour de « {environmentName} » de « {siteName} » sont essayées",
+    it: "Sostituire le pagine con cui si provano gli aggiornamenti di «{environmentName}» di «{siteName}»",
+    ja: "「{siteName}」の「{environmentName}」の更新を試すページの置き換え",
+    nl: "Pagina’s vervangen waarmee updates van ‘{environmentName}’ van ‘{siteName}’ worden uitgeprobeerd",
+    pt: "Substituir as páginas com que as atualizações de “{environmentName}” de “{siteName}” são testadas",
+    sv: "Ersätt sidorna som uppdateringar av ”{environmentName}” på ”{siteName}” provas med",
+  },
   replaceDeniedIps: {
     da: "Rediger de afviste IP-adresser for “{environmentName}” på “{siteName}”",
     de: "Abgewiesene IP-Adressen für „{environmentName}“ von „{siteName}“ ändern",

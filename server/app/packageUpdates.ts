@@ -9,6 +9,7 @@ import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
 import { findUnread } from "@sitewright/server/store/packages.ts";
 import { findUpdatable, type UpdatablePackage } from "@sitewright/server/store/packageUpdates.ts";
+import { findUpdateChecks } from "@sitewright/server/store/updateChecks.ts";
 import type { Static } from "typebox";
 import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
@@ -151,6 +152,7 @@ function start(
       address: addressOf(context.settings, environment),
       kind,
       updates,
+      checks: (await findUpdateChecks(transaction, environment.id))?.update_checks ?? [],
     };
     const [first] = updates;
     const names = {

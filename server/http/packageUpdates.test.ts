@@ -173,3 +173,35 @@ describe("a bulk update", () => {
     expect((await update(await withUpdates(), body, "plugins/bulk-update")).status).toBe(400);
   });
 });
+
+describe("the pages that an update is tried out with", () => {
+  const path = (id: string) => `/v2/sites/environments/${id}/update-checks`;
+
+  it("are none, then those that were sent, each once, and go with the next update", async () => {
+    const { call } = test.current;
+    const id = await environment([shop]);
+    expect((await call("GET", path(id))).body).toEqual({ environment: { id, update_checks: [] } });
+    const body = { update_checks: ["/checkout/", "/?s=%C3%BC", "/checkout/"] };
+    const kept = { environment: { id, update_checks: ["/checkout/", "/?s=%C3%BC"] } };
+    expect(await call("PUT", path(id), { body })).toMatchObject({ status: 200, body: kept });
+    expect((await call("GET", path(id))).body).toEqual(kept);
+    const started = await update(id, { name: "shop", update_version: "2.0" });
+    const { input } = await inputOf(started.body.operation_id);
+    expect(input).toMatchObject({ checks: ["/checkout/", "/?s=%C3%BC"] });
+  });
+
+  it.each([
+    {},
+    { update_checks: "/" },
+    { update_checks: ["checkout"] },
+    { update_checks: ["https://x.example/"] },
+    { update_checks: ["/a b"] },
+    { update_checks: Array(21).fill("/") },
+  ])("are not %j", async (body) => {
+    const { call } = test.current;
+    const id = await environment([shop]);
+    const answer = await call("PUT", path(id), { body });
+    expect(answer.status).toBe(400);
+    expect((await call("GET", path(id))).body.environment.update_checks).toEqual([]);
+  });
+});

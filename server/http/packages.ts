@@ -1,5 +1,6 @@
 import * as packages from "@sitewright/server/app/packages.ts";
 import { update, updateSeveral } from "@sitewright/server/app/packageUpdates.ts";
+import * as updateChecks from "@sitewright/server/app/updateChecks.ts";
 import * as vulnerabilities from "@sitewright/server/app/vulnerabilities.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
@@ -49,7 +50,17 @@ export const packageHandlers: HandlersOf<
   | "updateTheme"
   | "updateThemes"
   | "listVulnerabilities"
+  | "getUpdateChecks"
+  | "replaceUpdateChecks"
 > = {
+  getUpdateChecks: async (context, { params }) => ({
+    status: 200,
+    body: { environment: await updateChecks.get(context, params.env_id) },
+  }),
+  replaceUpdateChecks: async (context, { params, body }) => ({
+    status: 200,
+    body: { environment: await updateChecks.replace(context, params.env_id, body.update_checks) },
+  }),
   listVulnerabilities: async (context, { query }) => ({
     status: 200,
     body: { company: { vulnerabilities: await vulnerabilities.list(context, query) } },

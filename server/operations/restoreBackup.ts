@@ -95,7 +95,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
       ...takeOver<RestoreBackupInput>(services, {
         what: "What would be restored",
         note: ({ backupName }) => noteOf(backupName),
-        pages: [frontPageOrClosed],
+        pages: () => [frontPageOrClosed],
         sharesOwn: (input) => sharesOwn(partsOf(input)),
       }),
     ],

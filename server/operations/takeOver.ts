@@ -35,7 +35,7 @@ export interface TakeOverFacts<Input> {
   /** Of the present release, which is backed up. Absent: the same as the next one's. */
   readonly addressBefore?: (input: Input) => string;
   /** What is asked for when it is tried out. Absent: the front page, which comes without an error. */
-  readonly pages?: readonly TrialPage[];
+  readonly pages?: (input: Input) => readonly TrialPage[];
 }
 
 const trialSeconds = 90;
@@ -59,7 +59,7 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, sharesOwn, addressBefore, pages = [frontPage] }: TakeOverFacts<Input>,
+  { what, note, sharesOwn, addressBefore, pages = () => [frontPage] }: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
@@ -71,7 +71,7 @@ export function takeOver<Input extends TakeOver>(
     if (staged === null) throw new StepFailure("What was built is not there any more.");
     const candidate = { environment: target, phpVersion, address, what };
     const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
-      for (const page of pages) {
+      for (const page of pages(input)) {
         const one = { ...candidate, layout, page, isReadOnly };
         if (!(await patientlyTryOut(tryOut, one, trialSeconds, stop))) return false;
       }

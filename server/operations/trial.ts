@@ -71,6 +71,16 @@ export const loginAndDashboard: readonly TrialPage[] = [
   { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
 ];
 
+/** A page that somebody wants to be seen before anybody else gets it: it is there, and no error. */
+export function namedPage(path: string): TrialPage {
+  return {
+    url: path,
+    name: `page ${path}`,
+    fault: (answer, hasError) =>
+      answer.status >= 400 ? `has the status ${answer.status}` : frontPage.fault(answer, hasError),
+  };
+}
+
 /** WordPress's own, or where it sends people who want to log in. */
 export const loginPage: TrialPage = {
   url: "/wp-login.php",

@@ -88,9 +88,10 @@ async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
   await putZip(world, `shop-${version}.zip`, await zip);
 }
 
-async function refused(table: Table, version: string): Promise<string> {
+async function refused(table: Table, version: string, checks: readonly string[] = []): Promise<string> {
   const before = await front();
-  const row = await table.submit(shop(version));
+  const request = shop(version);
+  const row = await table.submit({ ...request, input: { ...Object(request.input), checks } });
   expect(row.state).toBe("failed");
   expect(await front()).toBe(before);
   expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
@@ -113,6 +114,8 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
   );
   await offer("3.5", zipOf({ "shop/shop.php": "<?php\n/* Plugin Name: Shop\n * Version: 3.5 */", "other/x.php": "" }));
   await offer("3.6", pluginZip("shop", "3.6", "", { link: { content: "/etc/passwd", mode: 0o120777 } }));
+  const loses = "add_action('template_redirect', fn () => ($_GET['page'] ?? '') !== 'cart' || wp_die('Gone', 404));";
+  await offer("3.7", pluginZip("shop", "3.7", loses));
   await withEngine(world, async (table) => {
     const cannot = /^The site with the update does not answer as it should: its /;
     expect(await refused(table, "3.0")).toMatch(/front page has the status 500: .*nothing_there/);
@@ -123,6 +126,7 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
     // The mirror leaves both out.
     expect(await refused(table, "3.5")).toBe("shop 3.5: The package source does not offer it.");
     expect(await refused(table, "3.6")).toBe("shop 3.6: The package source does not offer it.");
+    expect(await refused(table, "3.7", ["/", "/?page=cart"])).toMatch(/its page \/\?page=cart has the status 404\.$/);
     expect(await refused(table, "7.7")).toBe("shop 7.7: The package source does not offer it.");
   });
   const row = world.own.database.selectFrom("packages").select(["version", "update_status"]);

@@ -17,7 +17,7 @@ import { fetchPackage } from "./fetchPackage.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 import { freeze, takeOver, thaw } from "./takeOver.ts";
-import { frontPage, loginAndDashboard } from "./trial.ts";
+import { frontPage, loginAndDashboard, namedPage } from "./trial.ts";
 
 export type PackageUpdate = {
   readonly name: string;
@@ -37,6 +37,8 @@ export type UpdatePackagesInput = {
   readonly address: string;
   readonly kind: PackageKind;
   readonly updates: readonly PackageUpdate[];
+  /** Paths that are asked for besides. Absent: none. */
+  readonly checks?: readonly string[];
 };
 
 type Context = StepContext<UpdatePackagesInput>;
@@ -95,7 +97,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
         what: "The site with the update",
         note: ({ updates }) => `Before an update of ${namesOf(updates)}`,
         sharesOwn: () => false,
-        pages: [frontPage, ...loginAndDashboard],
+        pages: ({ checks = [] }) => [frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
       }),
       {
         name: "tidy",

@@ -62,7 +62,11 @@ describe("an environment", () => {
 
   test.each([
     { what: "PHP has written since", values: { packages_read_at: ago(400), written_at: ago(30) }, times: 1 },
-    { what: "PHP has written, and it was read lately", values: { packages_read_at: ago(200), written_at: ago(1) }, times: 0 },
+    {
+      what: "PHP has written, and it was read lately",
+      values: { packages_read_at: ago(200), written_at: ago(1) },
+      times: 0,
+    },
     { what: "it was read long ago", values: { packages_read_at: ago(4_000) }, times: 1 },
     { what: "it was read in the future", values: { packages_read_at: ago(-500) }, times: 1 },
     { what: "there is no WordPress", values: { wordpress_version: null }, times: 0 },

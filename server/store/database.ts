@@ -90,6 +90,8 @@ export interface Environments {
   disk_bytes: number | null;
   disk_measured_at: Moment;
   written_at: Moment;
+  /** Paths that are asked for before an update takes its place. */
+  update_checks: Generated<string[]>;
   packages_read_at: Moment;
   /** What could not be read of them then. */
   packages_problem: ColumnType<string | null, string | null | undefined, string | null>;

@@ -122,6 +122,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     disk_measured_at: true,
     written_at: true,
     packages_read_at: true,
+    update_checks: true,
     packages_problem: true,
     mail_delivery: true,
     force_https: true,

@@ -1,0 +1,50 @@
+/** Pages that are asked for before an update takes a site's place. */
+import { Type } from "typebox";
+import { endpoint } from "./endpoint.ts";
+import { pattern, uuid } from "./schema.ts";
+
+const byId = Type.Object({ env_id: uuid("Id of the environment.") });
+
+const paths = Type.Array(
+  Type.String({
+    maxLength: 500,
+    pattern: pattern(
+      "^/[!-~]*$",
+      "must be a path such as /checkout/, with what is no visible ASCII character in it encoded",
+    ),
+    examples: ["/checkout/"],
+  }),
+  {
+    maxItems: 20,
+    description: "Paths, with a query where there is one. Each must come without an error and with a status below 400.",
+  },
+);
+
+const UpdateChecks = Type.Object({ id: uuid("Id of the environment."), update_checks: paths });
+
+export const getUpdateChecks = endpoint({
+  method: "GET",
+  path: "/sites/environments/{env_id}/update-checks",
+  tag: "Plugins and themes",
+  summary: "The pages that an update is tried out with",
+  description: "Besides the front page, the login page and the dashboard, which always are.",
+  params: byId,
+  responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
+  verb: "read",
+  resource: { kind: "environment", from: "params.env_id" },
+});
+
+export const replaceUpdateChecks = endpoint({
+  method: "PUT",
+  path: "/sites/environments/{env_id}/update-checks",
+  tag: "Plugins and themes",
+  summary: "Replace the pages that an update is tried out with",
+  description:
+    "The whole list: a shop's checkout, say. Updates that are asked for from then on are tried out with them. The list belongs to the environment; a copy begins without one.",
+  params: byId,
+  body: Type.Object({ update_checks: paths }, { title: "UpdateChecks" }),
+  responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
+  verb: "write",
+  resource: { kind: "environment", from: "params.env_id" },
+  changesLive: true,
+});
