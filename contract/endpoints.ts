@@ -36,11 +36,8 @@ import {
   listPluginsOfContainer,
   listThemes,
   listThemesOfContainer,
-  updatePlugin,
-  updatePlugins,
-  updateTheme,
-  updateThemes,
 } from "./packages.ts";
+import { updatePlugin, updatePlugins, updateTheme, updateThemes } from "./packageUpdates.ts";
 import { listPhpVersions } from "./phpVersions.ts";
 import { pushEnvironment } from "./push.ts";
 import {

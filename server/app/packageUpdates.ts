@@ -1,7 +1,7 @@
 /** Newer versions of plugins and themes: what may be asked for, and what starts the update. */
 import { randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operations.ts";
-import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packages.ts";
+import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packageUpdates.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "@sitewright/server/operations/updatePackages.ts";
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
