@@ -62,10 +62,6 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
 /** Those that are due. What could not be read, because it is just being written, is so still. */
 export async function readDuePackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
-  for (let done = 0; done < most; done += together) {
-    const due = await findToRead(options.database, together);
-    if (due.length === 0) return;
-    await read(due, signal);
-    if (due.length < together) return;
-  }
+  const due = await findToRead(options.database, most);
+  for (let done = 0; done < due.length; done += together) await read(due.slice(done, done + together), signal);
 }
