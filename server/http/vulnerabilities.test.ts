@@ -1,4 +1,10 @@
-import { addAdvisoryRanges, advisoryFeed, markVulnerable, putInForce } from "@sitewright/server/store/advisories.ts";
+import {
+  addAdvisoryRanges,
+  advisoryFeed,
+  markOffersVulnerable,
+  markVulnerable,
+  putInForce,
+} from "@sitewright/server/store/advisories.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "./testing/server.ts";
@@ -29,6 +35,7 @@ beforeAll(async () => {
     { advisory_id: "c", kind: "plugin", slug: "foreign", score: 10, ...range, ...known },
   ]);
   await putInForce(database, { reading, mark: null, records: 3, skipped: 7 });
+  await markOffersVulnerable(database);
   await markVulnerable(database, null);
 });
 

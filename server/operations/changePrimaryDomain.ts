@@ -7,7 +7,7 @@ import { backupRoom } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type Step, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
-import { freeze, takeOver, thaw } from "./takeOver.ts";
+import { holdAndStage, takeOver } from "./takeOver.ts";
 
 type Named = { readonly id: string; readonly name: string; readonly isHttps: boolean };
 
@@ -60,24 +60,11 @@ export function changePrimaryDomain(services: Services): OperationDefinition<Cha
           await requireRoom(runtime, { copies }, "The change");
         },
       },
-      {
-        name: "hold",
-        deadlineSeconds: 60,
-        run: ({ input, signal }) => freeze(services, input.target, signal),
-        undo: ({ input }) => thaw(services, input.target),
-      },
-      {
-        name: "stage",
-        deadlineSeconds: 3_600,
-        run: async ({ input: { target: environment, token, address, addressBefore, isEverywhere } }) =>
-          runtime.stageAddress({
-            environment,
-            token,
-            change: { from: addressBefore, to: address },
-            isEverywhere,
-          }),
-        undo: ({ input }) => runtime.unstage(input.target, input.token),
-      },
+      ...holdAndStage<ChangePrimaryDomainInput>(services, async ({ input }) => {
+        const { target: environment, token, address, addressBefore, isEverywhere } = input;
+        const change = { from: addressBefore, to: address };
+        await runtime.stageAddress({ environment, token, change, isEverywhere });
+      }),
       frozen,
       tried,
       switched,

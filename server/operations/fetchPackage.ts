@@ -4,8 +4,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { headerBytes, headerField } from "@sitewright/runtimes/packageFiles.ts";
+import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import { ask, SourceFailure } from "../packages/request.ts";
-import type { PackageKind, PackageSource } from "../packages/source.ts";
+import type { PackageSource } from "../packages/source.ts";
 import { BadZip, unpackZip } from "../packages/zip.ts";
 import { StepFailure } from "./operation.ts";
 

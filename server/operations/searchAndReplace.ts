@@ -1,8 +1,6 @@
 /**
  * A text replaced by another everywhere in an environment's database. A copy of the database, in which it is replaced,
  * becomes the next release with the files that are there, and takes the place of the present one (`takeOver.ts`).
- *
- * Nothing can be written from the moment when the database is copied: what somebody wrote after that would be lost.
  */
 import type { Replacements, TextChange } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../store/database.ts";
@@ -11,7 +9,7 @@ import { backupRoom } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
-import { freeze, takeOver, thaw } from "./takeOver.ts";
+import { holdAndStage, takeOver } from "./takeOver.ts";
 
 /** What is replaced by what is the secret, as JSON. */
 export type SearchAndReplaceInput = {
@@ -48,18 +46,7 @@ export function searchAndReplace(services: Services): OperationDefinition<Search
           await requireRoom(runtime, { copies }, "The replacement");
         },
       },
-      {
-        name: "hold",
-        deadlineSeconds: 60,
-        run: ({ input, signal }) => freeze(services, input.target, signal),
-        undo: ({ input }) => thaw(services, input.target),
-      },
-      {
-        name: "stage",
-        deadlineSeconds: 3_600,
-        run: stage,
-        undo: ({ input }) => runtime.unstage(input.target, input.token),
-      },
+      ...holdAndStage<SearchAndReplaceInput>(services, stage),
       ...takeOver<SearchAndReplaceInput>(services, {
         what: "The site with the replaced texts",
         note: () => "Before a search and replace",

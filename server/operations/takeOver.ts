@@ -56,6 +56,30 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
   await publisher.publish();
 }
 
+/**
+ * The steps before it where all that the next release is made of is the environment's own: nothing can be written from the moment
+ * when it is copied, because what somebody wrote after that would be lost.
+ */
+export function holdAndStage<Input extends TakeOver>(
+  services: Services,
+  stage: Step<Input>["run"],
+): readonly [Step<Input>, Step<Input>] {
+  return [
+    {
+      name: "hold",
+      deadlineSeconds: 60,
+      run: ({ input, signal }) => freeze(services, input.target, signal),
+      undo: ({ input }) => thaw(services, input.target),
+    },
+    {
+      name: "stage",
+      deadlineSeconds: 3_600,
+      run: stage,
+      undo: ({ input }) => services.runtime.unstage(input.target, input.token),
+    },
+  ];
+}
+
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,

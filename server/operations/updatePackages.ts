@@ -3,8 +3,6 @@
  * held; then a copy of everything that the environment has becomes its next release, gets them, and is tried out: what
  * they change in the database when they are first asked for something, they change there. It takes the present one's place
  * by one rename (`takeOver.ts`).
- *
- * Nothing can be written from the moment when the copy is made: what somebody wrote after that would be lost.
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import { versionKey } from "../packages/versions.ts";
@@ -16,7 +14,7 @@ import { requireRoom } from "./diskRoom.ts";
 import { fetchPackage } from "./fetchPackage.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
-import { freeze, takeOver, thaw } from "./takeOver.ts";
+import { holdAndStage, takeOver } from "./takeOver.ts";
 import { frontPage, loginAndDashboard, namedPage } from "./trial.ts";
 
 export type PackageUpdate = {
@@ -81,18 +79,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
         run: fetch,
         undo: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
       },
-      {
-        name: "hold",
-        deadlineSeconds: 60,
-        run: ({ input, signal }) => freeze(services, input.target, signal),
-        undo: ({ input }) => thaw(services, input.target),
-      },
-      {
-        name: "stage",
-        deadlineSeconds: 3_600,
-        run: stage,
-        undo: ({ input }) => runtime.unstage(input.target, input.token),
-      },
+      ...holdAndStage<UpdatePackagesInput>(services, stage),
       ...takeOver<UpdatePackagesInput>(services, {
         what: "The site with the update",
         note: ({ updates }) => `Before an update of ${namesOf(updates)}`,

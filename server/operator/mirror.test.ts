@@ -33,7 +33,7 @@ test("the operator's mirror says what it has and where it is, and ends when it i
     if (line.startsWith("Served at")) break;
   }
   expect(lines.slice(0, 2)).toEqual([
-    "1 plugins, 0 themes and 0 versions of WordPress in 1 zips",
+    "Plugins: 1, themes: 0, versions of WordPress: 0, zips: 1",
     "Left out: broken.zip: The package is refused: it is damaged, cut short, or no zip.",
   ]);
   const url = /SITEWRIGHT_WPORG_URL=(\S+)$/.exec(lines.at(-1) ?? "")?.[1] ?? "";

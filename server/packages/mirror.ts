@@ -7,18 +7,13 @@ import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { type CataloguedPackage, type CatalogueKind, newestOf, openCatalogue } from "./catalogue.ts";
+import { fieldOf } from "./fields.ts";
 import { compareVersions } from "./versions.ts";
 
 const mostQuestionBytes = 10_000_000;
 
 const zipPath = ({ kind, slug, version }: CataloguedPackage) =>
   kind === "core" ? `/release/wordpress-${version}.zip` : `/${kind}/${slug}.${version}.zip`;
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
-}
 
 function parsed(json: string | null): unknown {
   try {
@@ -154,6 +149,6 @@ export async function describeMirror(folder: string): Promise<string> {
   const slugs = (kind: CatalogueKind) =>
     new Set(packages.filter((one) => one.kind === kind).map(({ slug }) => slug)).size;
   const cores = packages.filter(({ kind }) => kind === "core").length;
-  const counted = `${slugs("plugin")} plugins, ${slugs("theme")} themes and ${cores} versions of WordPress in ${packages.length} zips`;
+  const counted = `Plugins: ${slugs("plugin")}, themes: ${slugs("theme")}, versions of WordPress: ${cores}, zips: ${packages.length}`;
   return [counted, ...problems.map((problem) => `Left out: ${problem}`)].join("\n");
 }

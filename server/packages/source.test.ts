@@ -72,7 +72,7 @@ describe("a mirror", () => {
     expect(await source.find("plugin", "shop", signal)).not.toBeNull();
     expect(await describeMirror(folder)).toBe(
       [
-        "1 plugins, 0 themes and 1 versions of WordPress in 2 zips",
+        "Plugins: 1, themes: 0, versions of WordPress: 1, zips: 2",
         "Left out: broken.zip: The package is refused: it is damaged, cut short, or no zip.",
         "Left out: odd.zip: neither a plugin nor a theme, or it says no version.",
       ].join("\n"),

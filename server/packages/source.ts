@@ -1,8 +1,8 @@
 /** What WordPress.org offers of plugins and themes, asked in the form that WordPress itself asks in, many at a time. */
+import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import * as v from "valibot";
+import { fieldOf } from "./fields.ts";
 import { askJson } from "./request.ts";
-
-export type PackageKind = "plugin" | "theme";
 
 /** The newest version of one. */
 export interface Offer {
@@ -64,12 +64,6 @@ const newestOf = {
 /** An empty one is a list in PHP. One entry that is not understood hides no other. */
 function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
 }
 
 function offerOf(kind: PackageKind, value: unknown): Offer | null {

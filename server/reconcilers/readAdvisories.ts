@@ -8,6 +8,7 @@ import {
   addAdvisoryRanges,
   advisoryFeed,
   forgetOtherReadings,
+  markOffersVulnerable,
   markVulnerable,
   type NewAdvisoryRange,
   noteChecked,
@@ -109,6 +110,7 @@ export async function readAdvisories({ database, place }: ReadAdvisoriesOptions,
     const reading = before.reading + 1;
     const counts = await write(database, reading, feed, signal);
     await putInForce(database, { reading, mark: feed.mark, ...counts });
+    await markOffersVulnerable(database);
     await markVulnerable(database, null);
   } catch (error) {
     signal.throwIfAborted();

@@ -1,5 +1,6 @@
+import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Offer, PackageKind } from "../packages/source.ts";
+import type { Offer } from "../packages/source.ts";
 import { packagesOf } from "../store/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";

@@ -1,7 +1,7 @@
 /** Asks the package source what is new, for everything that is installed anywhere: one question for a hundred plugins, whoever has them. */
 import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
-import { markVulnerable } from "../store/advisories.ts";
+import { markOffersVulnerable, markVulnerable } from "../store/advisories.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import {
   findPlatforms,
@@ -35,15 +35,23 @@ function rowOf(file: string, offer: Offer | undefined): NewOffer {
   };
 }
 
-/** What is due. What was answered before a failure is kept. */
+/** What is due. What was answered before a failure counts. */
 export async function readOffers({ database, source }: ReadOffersOptions, signal: AbortSignal): Promise<void> {
-  for (const kind of ["plugin", "theme"] as const) {
-    for (;;) {
-      const files = await findToCheck(database, kind, together);
-      if (files.length === 0) break;
-      const offers = await source.newest(kind, files, signal);
-      const rows = files.map((file) => rowOf(file, offers.get(file)));
-      await noteOffers(database, kind, rows);
+  let isAnswered = false;
+  try {
+    for (const kind of ["plugin", "theme"] as const) {
+      for (;;) {
+        const files = await findToCheck(database, kind, together);
+        if (files.length === 0) break;
+        const offers = await source.newest(kind, files, signal);
+        const rows = files.map((file) => rowOf(file, offers.get(file)));
+        await noteOffers(database, kind, rows);
+        isAnswered = true;
+      }
+    }
+  } finally {
+    if (isAnswered) {
+      await markOffersVulnerable(database);
       await applyOffers(database, null);
     }
   }

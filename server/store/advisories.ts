@@ -131,6 +131,10 @@ export async function markVulnerable(
       and (${ids}::uuid[] is null or p.environment_id = any(${ids}::uuid[]))
       and (p.is_vulnerable, p.is_update_vulnerable)
         is distinct from (j.is_vulnerable, p.update_version is not null and j.is_offer_vulnerable)`.execute(database);
+}
+
+/** The same of what the package source offers. */
+export async function markOffersVulnerable(database: Database): Promise<void> {
   await sql`
     update package_offers o set is_vulnerable = n.is_vulnerable from (
       select kind, file, version is not null and ${sql.raw(isIn("slug", "kind", "version_key"))} as is_vulnerable
