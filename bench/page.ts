@@ -11,7 +11,7 @@ import type { Installation } from "@sitewright/e2e/installation.ts";
 import type { CreatedSite } from "@sitewright/e2e/sites.ts";
 import type { EdgeTable } from "@sitewright/edge/table.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
-import type { Serving } from "@sitewright/runtimes/runtime.ts";
+import type { Serving } from "@sitewright/runtimes/serving.ts";
 import { median, timed } from "./statistics.ts";
 
 /** With a cookie that a site may know a visitor by, no page is one that was kept. */

@@ -15,14 +15,12 @@ import { passwordDigest } from "./password.ts";
 import {
   type EnvironmentLayout,
   type EnvironmentRef,
-  NoAnswer,
-  type PhpRequest,
   type ProvisionSpec,
   type Runtime,
   RuntimeFailure,
-  type Serving,
   type WordPressInstall,
 } from "./runtime.ts";
+import { NoAnswer, type PhpRequest, type Serving } from "./serving.ts";
 
 export interface World {
   readonly runtime: Runtime;

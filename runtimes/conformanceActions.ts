@@ -4,7 +4,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { exampleRequest, exampleSpec, type WordPressSpec, type World } from "./conformance.ts";
-import type { EnvironmentRef, Runtime, ServedEnvironment, StageSpec, WordPressInstall } from "./runtime.ts";
+import type { EnvironmentRef, Runtime, StageSpec, WordPressInstall } from "./runtime.ts";
+import type { ServedEnvironment } from "./serving.ts";
 
 export type Choices = Partial<Pick<StageSpec, "files" | "database">>;
 

@@ -13,7 +13,7 @@ import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import type { Upstream } from "@sitewright/edge/upstream.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
-import type { Serving, TakeTouched } from "@sitewright/runtimes/runtime.ts";
+import type { Serving, TakeTouched } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { type Config, loadConfig } from "./config.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";

@@ -5,7 +5,8 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { exampleRequest, exampleSpec } from "../conformance.ts";
-import type { ProvisionSpec, ServedEnvironment } from "../runtime.ts";
+import type { ProvisionSpec } from "../runtime.ts";
+import type { ServedEnvironment } from "../serving.ts";
 import { createFakeServing } from "./serving.ts";
 
 const request = exampleRequest("http://example.localhost:8081");

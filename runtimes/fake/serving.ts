@@ -9,7 +9,7 @@ import {
   type PlatformTask,
   type ServedEnvironment,
   type Serving,
-} from "../runtime.ts";
+} from "../serving.ts";
 import { readTables, writeTables } from "./database.ts";
 import { readSpec } from "./runtime.ts";
 import { createUser } from "./users.ts";

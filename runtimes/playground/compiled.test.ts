@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exampleRequest } from "../conformance.ts";
-import type { ServedEnvironment } from "../runtime.ts";
+import type { ServedEnvironment } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { type CompiledStore, createCompiledStore } from "./templates/compiled.ts";
 import { createTemplateStore } from "./templates/template.ts";

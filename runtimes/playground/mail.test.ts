@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
-import type { OutgoingMail } from "../runtime.ts";
+import type { OutgoingMail } from "../serving.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";

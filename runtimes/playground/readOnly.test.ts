@@ -3,7 +3,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
-import type { PhpRequest } from "../runtime.ts";
+import type { PhpRequest } from "../serving.ts";
 import { leaveScript, outcomeOf, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 

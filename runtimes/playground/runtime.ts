@@ -4,7 +4,8 @@ import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from
 import { installPackage } from "../packageInstall.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, ownWebRoot, partOf, type Release, stagedRelease } from "../releases.ts";
-import type { EnvironmentRef, Runtime, TakeMail } from "../runtime.ts";
+import type { EnvironmentRef, Runtime } from "../runtime.ts";
+import type { TakeMail } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
 import { stageAddress } from "./site/addressStage.ts";

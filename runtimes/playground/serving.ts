@@ -10,7 +10,7 @@ import {
   type Serving,
   type TakeMail,
   type TakeTouched,
-} from "../runtime.ts";
+} from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { allowanceOf, createAccounts } from "./pool/accounts.ts";
 import { createLanes } from "./pool/lanes.ts";

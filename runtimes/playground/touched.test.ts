@@ -1,6 +1,6 @@
 /** Which pages a change in WordPress makes old, as whoever keeps pages is told of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Touched } from "../runtime.ts";
+import type { Touched } from "../serving.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 import { together, untouched } from "./worker/touched.ts";

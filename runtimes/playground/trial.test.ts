@@ -4,7 +4,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exampleRequest, exampleSpec } from "../conformance.ts";
-import type { ServedEnvironment } from "../runtime.ts";
+import type { ServedEnvironment } from "../serving.ts";
 import { addPlain, addRelease, servedAs } from "./testing/handMade.ts";
 import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";

@@ -1,5 +1,5 @@
 /** Who a message is from and whom it goes to, apart from what it shows them. */
-import type { OutgoingMail } from "@sitewright/runtimes/runtime.ts";
+import type { OutgoingMail } from "@sitewright/runtimes/serving.ts";
 import { readAddress, readAddresses } from "./addresses.ts";
 import { addressFields, type Field, readMessage, textOf } from "./header.ts";
 import { MailRefused } from "./refusal.ts";

@@ -1,5 +1,5 @@
 /** What becomes of a message that PHP hands over: it is checked, and kept until the control process has it. */
-import type { TakeMail } from "@sitewright/runtimes/runtime.ts";
+import type { TakeMail } from "@sitewright/runtimes/serving.ts";
 import { readEnvelope } from "./envelope.ts";
 import { MailRefused } from "./refusal.ts";
 import type { Spool } from "./spool.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { runPhp, type Site } from "@sitewright/runtimes/playground/testing/visitor.ts";
 import { openPlayground, type Playground } from "@sitewright/runtimes/playground/testing/world.ts";
-import type { TakeMail } from "@sitewright/runtimes/runtime.ts";
+import type { TakeMail } from "@sitewright/runtimes/serving.ts";
 import PostalMime from "postal-mime";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deliverMails } from "../reconcilers/deliverMails.ts";

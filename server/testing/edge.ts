@@ -7,7 +7,7 @@ import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
-import type { Serving } from "@sitewright/runtimes/runtime.ts";
+import type { Serving } from "@sitewright/runtimes/serving.ts";
 import { tableFile } from "../reconcilers/publishRoutes.ts";
 import { redirectFolder } from "../reconcilers/redirectFiles.ts";
 import { silentLog } from "./engine.ts";

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
 import { type InstantiateWasm, loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
-import type { OutgoingMail } from "../../runtime.ts";
+import type { OutgoingMail } from "../../serving.ts";
 import { mainModuleOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";

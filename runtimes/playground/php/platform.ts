@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { PHP } from "@php-wasm/universal";
-import type { PlatformTask } from "../../runtime.ts";
+import type { PlatformTask } from "../../serving.ts";
 
 const source = new URL("../platform/", import.meta.url);
 const platformFolder = "/internal/platform";

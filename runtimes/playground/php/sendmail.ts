@@ -7,7 +7,7 @@
  * it that a site writes.
  */
 import { createSpawnHandler, type ProgramApi } from "@php-wasm/util";
-import type { OutgoingMail } from "../../runtime.ts";
+import type { OutgoingMail } from "../../serving.ts";
 
 export const sendmailProgram = "/usr/sbin/sendmail";
 

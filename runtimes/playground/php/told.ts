@@ -2,7 +2,7 @@
  * What the platform's own PHP (`platform/touching.php`) tells of the request under way. A site's code can tell the same: it
  * only ever speaks of its own pages.
  */
-import type { Touched } from "../../runtime.ts";
+import type { Touched } from "../../serving.ts";
 
 export interface Told {
   /** From now on it is told of this request. */

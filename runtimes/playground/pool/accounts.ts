@@ -1,6 +1,6 @@
 /** What each environment has taken since this process began, and what follows from it for its workers. */
 import { readFileSync } from "node:fs";
-import type { DiskAllowance, EnvironmentUsage } from "../../runtime.ts";
+import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import { type Load, observe, stepsFor, usualSteps } from "./fairness.ts";
 import { isNew, limitsOf } from "./limits.ts";

@@ -1,5 +1,5 @@
 /** When a worker is started, kept, or ended: the numbers, and the rules that need nothing else. */
-import type { ServedEnvironment, ServedLimits } from "../../runtime.ts";
+import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 
 const megabyte = 1_048_576;

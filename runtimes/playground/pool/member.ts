@@ -1,5 +1,5 @@
 /** A worker in the pool, with the environment that it has until it is killed. */
-import type { ServedEnvironment } from "../../runtime.ts";
+import type { ServedEnvironment } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import { limitsOf } from "./limits.ts";
 

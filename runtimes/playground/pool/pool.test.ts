@@ -1,7 +1,7 @@
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
+import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import { sharedAssets } from "../testing/world.ts";
 import { WorkerProcess } from "../worker/process.ts";
 import { createPool, type PoolOptions } from "./pool.ts";

@@ -12,7 +12,7 @@
  * What is tried out before it is served goes the same way, to workers that no visitor gets. They are kept for a
  * while as candidates: when just that is served next, they are the workers for visitors, and nobody waits for a boot.
  */
-import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
+import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import {
   backgroundIdleSeconds,

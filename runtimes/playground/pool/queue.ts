@@ -1,5 +1,5 @@
 /** Requests that wait for a worker, in the order in which they came. */
-import { NoAnswer, type ServedEnvironment } from "../../runtime.ts";
+import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { Member } from "./member.ts";
 
 /** What a request waits for: a worker of what is served under this id at the time, or of what is tried out. */

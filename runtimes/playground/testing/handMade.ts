@@ -1,7 +1,8 @@
 /** Releases and environments as the serving side finds them on disk, put there by hand. */
 import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { EnvironmentRef, ServedEnvironment } from "../../runtime.ts";
+import type { EnvironmentRef } from "../../runtime.ts";
+import type { ServedEnvironment } from "../../serving.ts";
 import { copyFolders, giveTo } from "../site/copy.ts";
 import { ownerOf, releaseFolder } from "../site/release.ts";
 import type { Site } from "./visitor.ts";

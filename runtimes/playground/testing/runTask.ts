@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { exampleRequest } from "../../conformance.ts";
-import type { PhpRequest, Serving } from "../../runtime.ts";
+import type { PhpRequest, Serving } from "../../serving.ts";
 import type { Site } from "./visitor.ts";
 
 export interface TaskAnswer {

@@ -1,7 +1,7 @@
 /** Where an environment is on the host, and what its PHP may reach: what a process must be told that runs PHP for it. */
 import { realpathSync } from "node:fs";
 import path from "node:path";
-import type { ServedEnvironment, ServedLimits } from "../../runtime.ts";
+import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
 import { usualMemoryMb } from "../pool/limits.ts";
 import { ownerOf, releaseFolder } from "../site/release.ts";
 import type { AssignOrder } from "./messages.ts";

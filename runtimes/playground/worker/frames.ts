@@ -4,7 +4,7 @@
  * header exactly as it came, and bodies pass as bytes.
  */
 import type { Duplex } from "node:stream";
-import type { OutgoingMail, PlatformTask, Touched } from "../../runtime.ts";
+import type { OutgoingMail, PlatformTask, Touched } from "../../serving.ts";
 
 /**
  * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a

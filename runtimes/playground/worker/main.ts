@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import path from "node:path";
-import type { OutgoingMail } from "../../runtime.ts";
+import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { tellPackageSource } from "../php/platform.ts";

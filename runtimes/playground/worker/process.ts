@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type Touched } from "../../runtime.ts";
+import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type Touched } from "../../serving.ts";
 import { machineCodeFlags } from "../php/machineCode.ts";
 import { usualSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";

@@ -1,5 +1,5 @@
 /** Several changes as one. */
-import type { Touched } from "../../runtime.ts";
+import type { Touched } from "../../serving.ts";
 
 export const untouched: Touched = { urls: [], subtrees: [], everything: false };
 

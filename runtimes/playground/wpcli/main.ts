@@ -7,7 +7,7 @@ import { readFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { PHP } from "@php-wasm/universal";
-import type { OutgoingMail } from "../../runtime.ts";
+import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
 import { tellPackageSource } from "../php/platform.ts";

@@ -2,7 +2,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { OutgoingMail, WpCliEnd, WpCliOutcome } from "../../runtime.ts";
+import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
+import type { OutgoingMail } from "../../serving.ts";
 import { usualSteps } from "../pool/fairness.ts";
 import { residentBytes } from "../pool/memory.ts";
 import { setStepsBack } from "../worker/priority.ts";

@@ -2,7 +2,8 @@
 import { totalmem } from "node:os";
 import path from "node:path";
 import { environmentFolders } from "../../folders.ts";
-import type { EnvironmentRef, OutgoingMail, TakeMail, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
+import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
+import type { OutgoingMail, TakeMail } from "../../serving.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { mostBytes, usualMemoryMb } from "../pool/limits.ts";
 import { layoutOf, requireRelease } from "../site/release.ts";
