@@ -16,7 +16,8 @@ const paths = Type.Array(
   }),
   {
     maxItems: 20,
-    description: "Paths, with a query where there is one. Each must come without an error and with a status below 400.",
+    description:
+      "Paths, with a query where there is one. Each, and what it leads to on the same site, must come without an error and with a status below 400.",
   },
 );
 

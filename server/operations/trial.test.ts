@@ -2,7 +2,7 @@ import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import { describe, expect, test } from "vitest";
 import type { Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
-import { faultOf, frontPage, frontPageOrClosed, loginPage, makeTryOut, TrialFailed } from "./trial.ts";
+import { faultOf, frontPage, frontPageOrClosed, loginPage, makeTryOut, namedPage, TrialFailed } from "./trial.ts";
 
 const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
 const parseError =
@@ -98,6 +98,33 @@ describe("trying out", () => {
   ] as const)("of what comes back, %s is what it should be or not", (_, page, status, errors, fault) => {
     const wanted = fault === null ? null : `its front page ${fault}`;
     expect(faultOf({ ...fine, status, errors }, page)).toBe(wanted);
+  });
+
+  test.each<[page: string, leadsTo: Readonly<Record<string, string>>, asked: readonly string[]]>([
+    ["/?p=1", { "/?p=1": "http://demo.localhost:8081/hello/?a=b" }, ["/?p=1", "/hello/?a=b"]],
+    ["/cart", { "/cart": "cart/", "/cart/": "/shop/" }, ["/cart", "/cart/", "/shop/"]],
+    ["/pay", { "/pay": "https://bank.example/pay" }, ["/pay"]],
+    ["/ring", { "/ring": "/ring" }, Array(6).fill("/ring")],
+  ])("follows a page that was named, %s, on the same site", async (path, leadsTo, asked) => {
+    const urls: string[] = [];
+    const tryOut = async ({ url }: { readonly url: string }) => {
+      urls.push(url);
+      const location = leadsTo[url];
+      return location === undefined ? fine : { ...fine, status: 301, location };
+    };
+    expect(await makeTryOut({ tryOut })({ ...candidate, page: namedPage(path) }, signal)).toBe(true);
+    expect(urls).toEqual(asked);
+    await makeTryOut({ tryOut })({ ...candidate, page: { ...frontPage, url: path } }, signal);
+    expect(urls).toHaveLength(asked.length + 1);
+  });
+
+  test("fails where what a named page leads to is no page", async () => {
+    const tryOut = async ({ url }: { readonly url: string }) =>
+      url === "/?p=1" ? { ...fine, status: 301, location: "/hello/" } : { ...fine, status: 404 };
+    const page = namedPage("/?p=1");
+    await expect(makeTryOut({ tryOut })({ ...candidate, page }, signal)).rejects.toThrow(
+      "its page /?p=1 has the status 404.",
+    );
   });
 
   test("tells that nothing is known where PHP wanted to change what it may not", async () => {

@@ -28,6 +28,8 @@ export interface TrialPage {
   readonly url: string;
   /** How a sentence names it: `front page`. */
   readonly name: string;
+  /** Whether what it leads to on the same site is meant. Absent: false. */
+  readonly isFollowed?: boolean;
   /** What is wrong with an answer, as a part of a sentence; null where nothing is. `hasError`: PHP's log has one. */
   fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
@@ -76,6 +78,7 @@ export function namedPage(path: string): TrialPage {
   return {
     url: path,
     name: `page ${path}`,
+    isFollowed: true,
     fault: (answer, hasError) =>
       answer.status >= 400 ? `has the status ${answer.status}` : frontPage.fault(answer, hasError),
   };
@@ -122,6 +125,21 @@ export function faultOf(trial: Trial, page = frontPage): string | null {
   return fault === null ? null : `its ${page.name} ${fault}${because}`;
 }
 
+const mostHops = 5;
+
+/** Path and query of where it leads on the same site; null: it is no redirect, or one that leads elsewhere. */
+function nextOf(
+  { status, location }: Pick<Trial, "status" | "location">,
+  from: string,
+  address: string,
+): string | null {
+  const isRedirect = status >= 300 && status < 400 && location !== null;
+  const base = new URL(from, address).href;
+  if (!isRedirect || !URL.canParse(location, base)) return null;
+  const { host, pathname, search } = new URL(location, base);
+  return host === new URL(address).host ? pathname + search : null;
+}
+
 export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
   return async (candidate, signal) => {
     const {
@@ -142,8 +160,15 @@ export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
       isOffline,
       ...layout,
     };
-    const order = { environment: served, host: new URL(address).host, url: page.url, isReadOnly };
-    const trial = await edge.tryOut(order, signal);
+    const { host } = new URL(address);
+    const ask = (url: string) => edge.tryOut({ environment: served, host, url, isReadOnly }, signal);
+    let trial = await ask(page.url);
+    for (let [hops, at] = [0, page.url]; page.isFollowed && hops < mostHops; hops += 1) {
+      const next = nextOf(trial, at, address);
+      if (next === null) break;
+      at = next;
+      trial = await ask(at);
+    }
     if (trial.reason === "wouldWrite") return false;
     const fault = faultOf(trial, page);
     if (fault === null) return true;
