@@ -73,6 +73,7 @@ async function flip(file: string): Promise<void> {
 
 const reading = { days: 7, milliseconds: Infinity, moreMilliseconds: 1_000 };
 const longAgo = new Date(0);
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
 test("a backup is not made of what has rotted since an earlier one was made of it", async () => {
   const { archives, filled, root, packs, index } = await makeWorld();
@@ -80,6 +81,7 @@ test("a backup is not made of what has rotted since an earlier one was made of i
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
   const [pack = ""] = await readdir(packs);
   await flip(join(packs, pack));
+  index.readAt.set(pack, hoursAgo(2));
   const second = { ...backup, ...(await archives.keep(backup, folder, first, signal)) };
   expect(second.addedBytes).toBeGreaterThan(100_000);
   expect([...(await index.neededPacks()).keys()]).not.toContain(pack);
@@ -88,8 +90,9 @@ test("a backup is not made of what has rotted since an earlier one was made of i
 });
 
 test.each([
-  ["lately, without time for it", () => new Date(Date.now() - 1_000), 0, false],
-  ["lately, with time for it", () => new Date(Date.now() - 1_000), 1_000, true],
+  ["within the hour", () => hoursAgo(0.9), 1_000, false],
+  ["lately, without time for it", () => hoursAgo(2), 0, false],
+  ["lately, with time for it", () => hoursAgo(2), 1_000, true],
   ["long ago, without more time", () => longAgo, 0, true],
   ["at a moment that is still to come", () => new Date(Date.now() + 60_000), 0, true],
 ])("what was read %s", async (_, readAt, moreMilliseconds, isFound) => {

@@ -1,7 +1,7 @@
 /** The side of a thread that makes pieces on which somebody waits for them. */
 import { Worker } from "node:worker_threads";
 import { mostAdded, nameBytes, type PieceBox } from "./pieceBox.ts";
-import type { NamedPiece, PieceThread, TakeSealed } from "./pieceMaker.ts";
+import type { NamedPiece, PieceThread } from "./pieceMaker.ts";
 import { type PieceSource, readSource } from "./pieceSource.ts";
 
 /** What the thread is told. `batch` is a number of ours. It has sealed a batch once, and forgets it then. */
@@ -61,11 +61,12 @@ export function openPieceThread(box: PieceBox): PieceThread {
       const names = namesIn(bytes);
       return {
         pieces: lengths.map((length) => pieceOf(length, names)),
-        seal: async (places, take) => {
+        seal: async (places) => {
           const most = places.reduce((sum, place) => sum + Math.max(lengths[place] ?? 0, 0) + mostAdded, 0);
           const into = memoryOf(most);
-          takeParts(into, (await ask({ batch, places, into })).lengths, take);
-          unused.push(into);
+          const { lengths: sealed } = await ask({ batch, places, into });
+          const bytes = sealed.reduce((sum, length) => sum + length, 0);
+          return { content: Buffer.from(into, 0, bytes), lengths: sealed, done: () => void unused.push(into) };
         },
       };
     },
@@ -93,12 +94,4 @@ function pieceOf(bytes: number, names: Iterator<Buffer, undefined>): NamedPiece 
   const { value } = names.next();
   if (value === undefined) throw new Error("The thread that makes pieces of backups named too few");
   return { name: value, bytes };
-}
-
-function takeParts(bytes: SharedArrayBuffer, lengths: readonly number[], take: TakeSealed): void {
-  let start = 0;
-  for (const [at, length] of lengths.entries()) {
-    take(Buffer.from(bytes, start, length), at);
-    start += length;
-  }
 }

@@ -5,9 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
-import { pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
-import type { NamedPiece, NamedPieces, PieceMaker } from "./pieceMaker.ts";
+import type { NamedPiece, NamedPieces, PieceMaker, SealedPieces } from "./pieceMaker.ts";
 import type { PieceSource } from "./pieceSource.ts";
 
 export interface Packer {
@@ -29,9 +28,10 @@ export interface PackerOptions {
   readonly signal: AbortSignal;
 }
 
-const packBytes = 16 << 20;
-/** The last piece may go beyond that; none is much longer than what is in it. */
-const memoryBytes = packBytes + 2 * pieceBytes;
+/** Of every pack but the last, at least. What comes in such a lot is written where it is: to copy it takes as long as to hash it. */
+const packBytes = 4 << 20;
+/** Each lot that is put together with others is smaller than a pack. */
+const memoryBytes = 2 * packBytes;
 const leastMemoryBytes = 64 << 10;
 /** Packs on their way: until one is safely on a disk takes much longer than to fill the next. */
 const atOnce = 4;
@@ -42,7 +42,7 @@ export function blobOf(folder: string, pack: string): string {
 
 /** With the same in it. A small backup does with little. */
 function larger(memory: Buffer, atLeast: number): Buffer {
-  const bytes = Math.max(leastMemoryBytes, atLeast, memory.length * 2);
+  const bytes = Math.max(leastMemoryBytes, atLeast, memory.length * 8);
   const next = Buffer.allocUnsafe(Math.min(bytes, memoryBytes));
   memory.copy(next);
   return next;
@@ -50,13 +50,13 @@ function larger(memory: Buffer, atLeast: number): Buffer {
 
 export function createPacker({ blobs, index, folder, signal }: PackerOptions, maker: PieceMaker): Packer {
   const known = new Set<string>();
-  /** The pack that is being filled. */
-  let memory: Buffer | null = null;
+  /** The pack that is being put together. */
+  let memory: Buffer = Buffer.alloc(0);
   let pieces: PackedPiece[] = [];
   let bytes = 0;
   let addedBytes = 0;
   const writing = new Set<Promise<void>>();
-  /** Of packs that were written or read back: new memory for each would have this thread look for what is not used any more. */
+  /** Of packs that were put together or read back: new memory for each would have this thread look for what is not used any more. */
   const unused: Buffer[] = [];
   let failure: { readonly error: unknown } | null = null;
   /** Of what is under way each looks after the one before it at what is kept. */
@@ -67,7 +67,19 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
     const name = blobOf(folder, pack);
     await index.beginPack(pack);
     await blobs.put(name, content, signal);
-    const memory = unused.pop() ?? Buffer.allocUnsafe(content.length);
+    await requireSame(name, content);
+    await index.addPack(pack, content.length, inside);
+    addedBytes += content.length;
+  }
+
+  /** Some that is at least so long; null: there is none. */
+  function takeUnused(length: number): Buffer | null {
+    const found = unused.findIndex((memory) => memory.length >= length);
+    return found < 0 ? null : (unused.splice(found, 1)[0] ?? null);
+  }
+
+  async function requireSame(name: string, content: Buffer): Promise<void> {
+    const memory = takeUnused(content.length) ?? Buffer.allocUnsafe(content.length);
     const back = await blobs.read(name, 0, content.length, signal, memory).catch((error: unknown) => {
       if (error instanceof BlobMissing) return null;
       throw error;
@@ -76,28 +88,27 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
       const summary = "The archive store does not give back what was put into it.";
       throw new ObjectStoreFailure(`${summary} It was put under ${name}.`, { isTransient: false, summary });
     }
-    again(memory);
-    await index.addPack(pack, content.length, inside);
-    addedBytes += content.length;
+    unused.push(memory);
   }
 
-  function again(memory: Buffer): void {
-    if (memory.length === memoryBytes) unused.push(memory);
-  }
-
-  /** Begins to write what there is. */
-  function flush(): void {
-    if (memory === null) return;
-    const [full, content, inside] = [memory, memory.subarray(0, bytes), pieces];
-    [memory, pieces, bytes] = [null, [], 0];
+  /** Begins to write it. Nobody else changes the content until it is `done`. */
+  function begin(content: Buffer, inside: readonly PackedPiece[], done: () => void): void {
     // Whoever keeps something next, or finishes, hears of a failure.
     const one = write(content, inside)
-      .then(() => again(full))
+      .then(done)
       .catch((error: unknown) => {
         failure ??= { error };
       })
       .finally(() => writing.delete(one));
     writing.add(one);
+  }
+
+  /** Begins to write what was put together. */
+  function flush(): void {
+    if (bytes === 0) return;
+    const full = memory;
+    begin(full.subarray(0, bytes), pieces, () => void unused.push(full));
+    [memory, pieces, bytes] = [takeUnused(memoryBytes) ?? Buffer.alloc(0), [], 0];
   }
 
   async function untilFewAreWritten(): Promise<void> {
@@ -113,12 +124,23 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
     await Promise.all(writing);
   }
 
-  function add(name: Buffer, piece: Buffer): void {
-    memory ??= unused.pop() ?? Buffer.alloc(0);
-    if (bytes + piece.length > memory.length) memory = larger(memory, bytes + piece.length);
-    pieces.push({ name, start: bytes, length: piece.length });
-    piece.copy(memory, bytes);
-    bytes += piece.length;
+  /** The names are in the order of the pieces. */
+  function add({ content, lengths, done }: SealedPieces, names: readonly Buffer[]): void {
+    const isOne = content.length >= packBytes;
+    let start = isOne ? 0 : bytes;
+    const inside = lengths.map((length, at) => {
+      start += length;
+      return { name: names[at] ?? Buffer.alloc(0), start: start - length, length };
+    });
+    if (isOne) {
+      begin(content, inside, done);
+      return;
+    }
+    if (start > memory.length) memory = larger(memory, start);
+    content.copy(memory, bytes);
+    done();
+    for (const piece of inside) pieces.push(piece);
+    bytes = start;
     if (bytes >= packBytes) flush();
   }
 
@@ -137,11 +159,9 @@ export function createPacker({ blobs, index, folder, signal }: PackerOptions, ma
     return missing.map(({ place }) => place);
   }
 
-  async function keepMissing({ pieces, seal }: NamedPieces, missing: readonly number[]): Promise<void> {
-    await seal(missing, (sealed, at) => {
-      const name = pieces[missing[at] ?? -1]?.name;
-      if (name !== undefined) add(name, sealed);
-    });
+  async function keepMissing({ pieces: named, seal }: NamedPieces, missing: readonly number[]): Promise<void> {
+    const names = missing.flatMap((place) => named[place]?.name ?? []);
+    add(await seal(missing), names);
     await untilFewAreWritten();
   }
 

@@ -15,17 +15,20 @@ export interface NamedPiece {
   readonly bytes: number;
 }
 
-/** `at`: of the places that were asked for. */
-export type TakeSealed = (sealed: Buffer, at: number) => void;
+/** Sealed pieces, one after the other. */
+export interface SealedPieces {
+  readonly content: Buffer;
+  /** Of each. */
+  readonly lengths: readonly number[];
+  /** Once: nobody needs the content any more, and its memory may be used again. */
+  done(): void;
+}
 
 export interface NamedPieces {
   /** In the order of the sources; null: the file has vanished. */
   readonly pieces: readonly (NamedPiece | null)[];
-  /**
-   * Once: `take` is given the pieces at these places, sealed, in that order. The bytes are others as soon as it returns. Then the
-   * contents are forgotten.
-   */
-  seal(places: readonly number[], take: TakeSealed): Promise<void>;
+  /** Once: the pieces at these places, in that order. Then what is in them is forgotten. */
+  seal(places: readonly number[]): Promise<SealedPieces>;
 }
 
 export interface PieceThread {
@@ -82,13 +85,14 @@ function makeInPlace(box: PieceBox): Pick<PieceThread, "name"> {
       const pieces = await each(contents, nameOne);
       return {
         pieces,
-        seal: async (places, take) => {
-          let at = 0;
-          await each(places, (place) => {
+        seal: async (places) => {
+          const sealed = await each(places, (place) => {
             const piece = pieces[place];
             if (!piece) throw new RangeError(`Nothing was named at ${place}`);
-            take(box.seal(piece.content, piece.name), at++);
+            return box.seal(piece.content, piece.name);
           });
+          const lengths = sealed.map(({ length }) => length);
+          return { content: Buffer.concat(sealed), lengths, done: () => undefined };
         },
       };
     },

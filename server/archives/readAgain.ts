@@ -8,7 +8,7 @@ export interface Reading {
   readonly days: number;
   /** For so long at most. */
   readonly milliseconds: number;
-  /** What was read since too, the longest unread first, until so much time has passed. */
+  /** What was read since too, the longest unread first, until so much time has passed: but not what was read within the hour. */
   readonly moreMilliseconds: number;
 }
 
@@ -16,12 +16,13 @@ export const usualReading: Reading = { days: 7, milliseconds: Infinity, moreMill
 
 const atOnce = 3;
 const day = 86_400_000;
+const hour = 3_600_000;
 
 /** Also where it was in the future: the clock was put back since. */
-function isStale({ readAt }: NeededPack, days: number, now: number): boolean {
-  if (readAt === null) return true;
+function wasReadWithin({ readAt }: NeededPack, milliseconds: number, now: number): boolean {
+  if (readAt === null) return false;
   const age = now - readAt.getTime();
-  return age < 0 || age >= days * day;
+  return age >= 0 && age < milliseconds;
 }
 
 /** Gives those that are not as they were written. What was read `since` then is not read again. */
@@ -33,8 +34,9 @@ export async function readAgain(
   const began = Date.now();
   const unread = [...needed].filter(([, { readAt }]) => readAt === null || readAt < since || readAt.getTime() > began);
   const oldestFirst = unread.toSorted(([, a], [, b]) => Number(a.readAt) - Number(b.readAt));
-  const stale = oldestFirst.filter(([, pack]) => isStale(pack, days, began));
-  const others = oldestFirst.filter(([, pack]) => !isStale(pack, days, began));
+  const isStale = (pack: NeededPack) => !wasReadWithin(pack, days * day, began);
+  const stale = oldestFirst.filter(([, pack]) => isStale(pack));
+  const others = oldestFirst.filter(([, pack]) => !isStale(pack) && !wasReadWithin(pack, hour, began));
   const damaged: string[] = [];
 
   async function readAll(packs: [pack: string, facts: NeededPack][], end: number): Promise<void> {

@@ -1,15 +1,24 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parseArchiveUrl } from "../archiveUrl.ts";
 import { BlobMissing, type Blobs } from "./blobs.ts";
+import { load, loadManifest } from "./load.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
+import { makePieceBox } from "./pieceBox.ts";
 import { openS3Blobs, type Patience, type S3Place, usualPatience } from "./s3Blobs.ts";
+import { save } from "./save.ts";
 import { testBlobs } from "./testing/blobsConformance.ts";
+import { createMemoryIndex } from "./testing/memoryIndex.ts";
 import { type S3Server, startS3Server } from "./testing/s3Server.ts";
+
+const { signal } = new AbortController();
 
 let server: S3Server;
 beforeAll(async () => {
@@ -22,6 +31,27 @@ const freshPlace = () => server.place(`${randomUUID()}/`);
 
 testBlobs("a bucket", async () => openS3Blobs(freshPlace()));
 
+test("a backup of which threads make the pieces is kept in a bucket, and comes back", async () => {
+  const root = await mkdtemp(join(tmpdir(), "sws3-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const from = join(root, "from");
+  await mkdir(from);
+  const files = { "large.bin": randomBytes(12_000_000), "small.txt": Buffer.from("small") };
+  for (const [file, bytes] of Object.entries(files)) await writeFile(join(from, file), bytes);
+  const blobs = openS3Blobs(freshPlace());
+  const options = {
+    blobs,
+    index: createMemoryIndex(),
+    box: makePieceBox(randomBytes(32), "company"),
+    folder: "packs",
+    signal,
+  };
+  const { manifest } = await save(from, { ...options, before: new Map() });
+  const to = join(root, "to");
+  await load(await loadManifest(manifest, options), to, () => true, options);
+  for (const [file, bytes] of Object.entries(files)) expect((await readFile(join(to, file))).equals(bytes)).toBe(true);
+});
+
 /** Such as `s3://KEY:SECRET@host:port/bucket/folder`: what this test puts there stays there. */
 const other = process.env.SITEWRIGHT_TEST_S3;
 if (other !== undefined) {
@@ -32,7 +62,6 @@ if (other !== undefined) {
   });
 }
 
-const { signal } = new AbortController();
 const content = randomBytes(100_000);
 const name = "packs/one";
 

@@ -70,8 +70,10 @@ export function openS3Blobs(place: S3Place, patience: Patience = usualPatience):
   const ask = makeAsk(place, patience);
 
   return {
-    put: async (name, content, signal) => {
+    put: async (name, given, signal) => {
       checkBlobName(name);
+      // Of memory that several threads have `fetch` sends the name of its type.
+      const content = given.buffer instanceof SharedArrayBuffer ? Buffer.from(given) : given;
       const headers = {
         "content-md5": createHash("md5").update(content).digest("base64"),
         "x-amz-content-sha256": createHash("sha256").update(content).digest("hex"),

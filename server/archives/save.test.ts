@@ -147,6 +147,20 @@ test("a file that was changed a moment before it was read is read again the next
   expect(await readFile(join(await archive.load(second), "counter.txt"), "utf8")).toBe("2");
 });
 
+test("large lots are packs of their own, and small ones are put together, whichever comes first", async () => {
+  const archive = await makeArchive();
+  const small = Array.from({ length: 600 }, (_, at) => [`a/${at}.txt`, randomBytes(3_000)] as const);
+  const more = Array.from({ length: 300 }, (_, at) => [`c/${at}.txt`, randomBytes(3_000)] as const);
+  const files = { ...Object.fromEntries(small), "b.bin": randomBytes(20_000_000), ...Object.fromEntries(more) };
+  const root = await write(await freshFolder(), files);
+  const saved = await archive.save(root);
+  const sizes = [...archive.index.packs.values()].map((bytes) => bytes ?? 0).toSorted((a, b) => a - b);
+  expect(sizes.length).toBeLessThan(7);
+  expect(sizes.filter((bytes) => bytes < 4 << 20)).toHaveLength(1);
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBe(saved.addedBytes);
+  expect(await contentOf(await archive.load(saved))).toEqual(await contentOf(root));
+});
+
 test("nothing that is restored can become somebody else's program", async () => {
   const root = await write(await freshFolder(), { "run.sh": "#!/bin/sh" });
   await chmod(join(root, "run.sh"), 0o4755);

@@ -66,7 +66,7 @@ const unreachable = () =>
 const full = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
 
 /** More than one pack's. */
-const large = 17 << 20;
+const large = 9 << 20;
 
 async function rootOf(request: OperationRequest): Promise<string> {
   const { environmentId: id } = request;

@@ -16,6 +16,15 @@ export function testBlobs(name: string, open: () => Promise<Blobs>): void {
       expect(part.equals(content.subarray(1_000_000, 1_500_000))).toBe(true);
     });
 
+    test("are put from memory that several threads have, from the middle of it", async () => {
+      const blobs = await open();
+      const shared = Buffer.from(new SharedArrayBuffer(200_000), 10, 150_000);
+      shared.set(randomBytes(shared.length));
+      await blobs.put("packs/one", shared, signal);
+      expect((await blobs.read("packs/one", 0, shared.length, signal)).equals(shared)).toBe(true);
+      expect(await blobs.list("packs", signal)).toEqual(new Map([["packs/one", shared.length]]));
+    });
+
     test("are replaced under the same name", async () => {
       const blobs = await open();
       for (const text of ["first", "second one"]) await blobs.put("packs/one", Buffer.from(text), signal);
