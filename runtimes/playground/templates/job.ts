@@ -54,7 +54,12 @@ export function runJob(
       else if (outcome.done) resolve(outcome.result);
       else reject(outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason));
     });
-    child.once("exit", (code, signal) => reject(new Error(`${module} ended with ${code ?? signal}.`)));
+    child.once("exit", (code, signal) => {
+      const fail = () => reject(new Error(`${module} ended with ${code ?? signal}.`));
+      // Where another process ends at the same moment its end may be heard of before what it has said.
+      if (child.connected) child.once("disconnect", fail);
+      else fail();
+    });
     child.send(job);
   });
 }

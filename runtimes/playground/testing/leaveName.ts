@@ -1,0 +1,21 @@
+/** A job for tests: leaves a file with its process's number for a name, and comes to what it was given, when it may. */
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { exists } from "../../folders.ts";
+import { serveJob } from "../templates/job.ts";
+
+export interface LeaveName {
+  readonly folder: string;
+  readonly comesTo: string;
+  /** File that it waits for. */
+  readonly after: string;
+}
+
+if (import.meta.main) {
+  serveJob(async ({ folder, comesTo, after }: LeaveName) => {
+    await writeFile(path.join(folder, String(process.pid)), "");
+    while (!(await exists(after))) await delay(5);
+    return comesTo;
+  });
+}
