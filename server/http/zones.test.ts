@@ -218,7 +218,8 @@ describe("a zone file", () => {
     const text = await exportFile(from.id);
     const moved = text.replaceAll(from.name, to.name);
     expect((await importFile(to.id, moved, { replace: true })).status).toBe(202);
-    const withoutSerial = (file: string) => file.split("\n").slice(1);
+    // Which name comes first depends on how the domain itself is called.
+    const withoutSerial = (file: string) => file.split("\n").slice(1).toSorted();
     expect(withoutSerial(await exportFile(to.id))).toEqual(withoutSerial(moved));
     const [{ serial }] = await versions(to.id);
     expect((await importFile(to.id, moved)).status).toBe(202);
