@@ -2,15 +2,18 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { makeMirror } from "@sitewright/server/packages/mirror.ts";
 import { zipOf } from "@sitewright/server/packages/testing/zips.ts";
 import { all, carryOut, noErrors, type Visits, withVisitors } from "./environments.ts";
-import { atMost, type Figure } from "./report.ts";
-import { median } from "./statistics.ts";
+import { atMost, duration, type Figure } from "./report.ts";
+import { median, timed } from "./statistics.ts";
 
 const rounds = 3;
+const many = 50;
+const atOnce = 4;
 const theme = "twentytwentyfive";
 
 export interface BenchMirror extends AsyncDisposable {
@@ -49,6 +52,53 @@ async function offerTheme(source: string, version: string, mirror: BenchMirror):
   await writeFile(join(mirror.folder, `${theme}.${version}.zip`), zip);
 }
 
+interface Rollout {
+  readonly id: string;
+  readonly ended_at: string | null;
+  readonly counts: { readonly updated: number };
+  readonly environments: readonly { readonly reason: string | null }[];
+}
+
+/** One call that updates the theme everywhere, four at a time; until the last one has it. */
+async function measureRollout(installation: Installation, mirror: BenchMirror, ready: () => Promise<void>) {
+  const ids: string[] = [];
+  for (let count = 1; count <= many; count += 1) {
+    const name = `Fleet ${count}`;
+    ids.push((await createSite(installation, { display_name: name, site_title: name })).environmentId);
+  }
+  const themes = join(installation.data, "environments", ids[0] ?? "", "current/public/wp-content/themes");
+  await offerTheme(join(themes, theme), "99.0", mirror);
+  await ready();
+  const rollouts = `/company/${installation.firstRun.company_id}/rollouts`;
+  const wish = {
+    type: "theme",
+    name: theme,
+    update_version: "99.0",
+    environments: ids,
+    canaries: 0,
+    concurrency: atOnce,
+  };
+  const { milliseconds, value } = await timed(async () => {
+    const asked = await installation.api("POST", rollouts, { ...wish, stop_after_failures: many });
+    if (asked.status !== 201) throw new Error(`POST ${rollouts} answered ${asked.status}: ${asked.text}`);
+    const { id } = asked.json<{ rollout: Rollout }>().rollout;
+    for (;;) {
+      const { rollout } = (await installation.api("GET", `${rollouts}/${id}`)).json<{ rollout: Rollout }>();
+      if (rollout.ended_at !== null) return rollout;
+      await delay(250);
+    }
+  });
+  const { updated } = value.counts;
+  const [problem] = value.environments.flatMap(({ reason }) => reason ?? []);
+  return {
+    name: `update of a theme in ${many} sites by one call, ${atOnce} at a time: those that have it`,
+    measured: `${updated} of ${many} in ${duration(milliseconds)}`,
+    target: `${many}`,
+    isMet: updated === many,
+    reference: problem ?? `${duration(milliseconds / many)} for each`,
+  };
+}
+
 export async function measureUpdates(
   installation: Installation,
   mirror: BenchMirror,
@@ -72,5 +122,6 @@ export async function measureUpdates(
   return [
     atMost(`update of a theme, with visitors, median of ${rounds}`, median(times), 5_000),
     noErrors("update of a theme", all(visits)),
+    await measureRollout(installation, mirror, ready),
   ];
 }

@@ -1,6 +1,7 @@
 /** Every endpoint there is. What is not listed here does not exist. */
 import { listActivity } from "./activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
+import { getAutomaticUpdates, replaceAutomaticUpdates } from "./automaticUpdates.ts";
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
 import { getCertificate, removeCertificate, replaceCertificate } from "./certificates.ts";
 import { listCronEvents } from "./cronEvents.ts";
@@ -28,7 +29,7 @@ import { readLogs } from "./logs.ts";
 import { deleteMail, deleteMails, deliverMail, getMail, listMails, modifyMailDelivery } from "./mails.ts";
 import { cloneEnvironment, createEnvironment, createPlainEnvironment, deleteEnvironment } from "./newEnvironments.ts";
 import { cloneSite, createPlainSite } from "./newSites.ts";
-import { getOperation } from "./operations.ts";
+import { getOperation, listOperationPictures } from "./operations.ts";
 import {
   listCompanyPlugins,
   listCompanyThemes,
@@ -49,6 +50,7 @@ import {
 } from "./redirectRules.ts";
 import { listRegions } from "./regions.ts";
 import { resetSite } from "./reset.ts";
+import { cancelRollout, createRollout, getRollout, listRollouts } from "./rollouts.ts";
 import { searchAndReplace } from "./searchAndReplace.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
 import { modifyPhpVersion, restartPhp } from "./tools.ts";
@@ -56,6 +58,7 @@ import { getUpdateChecks, replaceUpdateChecks } from "./updateChecks.ts";
 import { getUsage } from "./usage.ts";
 import { validateKey } from "./validate.ts";
 import { listVulnerabilities } from "./vulnerabilities.ts";
+import { getWordPress, updateWordPress } from "./wordpressUpdates.ts";
 import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./wordpressUsers.ts";
 import { runWpCli } from "./wpCli.ts";
 import {
@@ -117,8 +120,16 @@ export const endpoints = {
   updatePlugins,
   updateTheme,
   updateThemes,
+  getWordPress,
+  updateWordPress,
   getUpdateChecks,
   replaceUpdateChecks,
+  getAutomaticUpdates,
+  replaceAutomaticUpdates,
+  createRollout,
+  listRollouts,
+  getRollout,
+  cancelRollout,
   listVulnerabilities,
   listDnsRecords,
   createDnsRecord,
@@ -158,6 +169,7 @@ export const endpoints = {
   deleteMails,
   modifyMailDelivery,
   getOperation,
+  listOperationPictures,
   listApiKeys,
   createApiKey,
   revokeApiKey,

@@ -111,6 +111,9 @@ export const refusalReasons = {
   version_not_offered:
     "The package source does not offer that version; `offered` lists the newest of those that it does.",
   version_not_newer: "That version is installed already, or an older one than that; `installed` says which one is.",
+  no_browser: "The machine has no Chromium, which pictures of sites are taken with (SITEWRIGHT_CHROMIUM).",
+  unknown_time_zone: "The server knows nothing of the time zone; it is named as in `Europe/Berlin`.",
+  unknown_environment: "The company has no environment of that id; `ids` lists those that it has not.",
   nothing_to_update: "There is no newer version for anything that the request names.",
   no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
   mail_is_sent: "The mail has reached all its recipients, as far as the mail server says.",

@@ -156,6 +156,7 @@ export const operationKinds = {
     message: "Bulk-updating WordPress themes in progress",
     category: "siteActions",
   },
+  updateWordPress: { prefix: "wp-core:update-", message: "Updating WordPress in progress", category: "siteActions" },
   addDomain: {
     prefix: "sites:add-domain-",
     message: "Adding site domain in progress",
@@ -259,6 +260,48 @@ const OperationStatus = Type.Object(
   { title: "OperationStatus", description: "State of an operation. `status` is the HTTP status." },
 );
 
+const operationId = Type.Object({
+  operation_id: Type.String({
+    maxLength: 100,
+    pattern: pattern("^[\\u0021-\\u007e]+$", "must be an operation's id"),
+    description: "The id from a 202. The colon may be percent-encoded.",
+    examples: [OPERATION_ID],
+  }),
+});
+
+const picture = (when: string) =>
+  Type.String({
+    description: `How it looked ${when}: a PNG, as a data URL.`,
+    examples: ["data:image/png;base64,iVBORw0KGgo="],
+  });
+
+const ComparedPage = Type.Object(
+  {
+    path: Type.String({ examples: ["/"] }),
+    difference: Type.Number({ minimum: 0, maximum: 100, description: "So many percent of the picture are another." }),
+    before: picture("before"),
+    after: picture("afterwards"),
+  },
+  { title: "ComparedPage" },
+);
+
+export const listOperationPictures = endpoint({
+  method: "GET",
+  path: "/operations/{operation_id}/pictures",
+  tag: "Operations",
+  summary: "How pages looked before an update and after it",
+  description: "Where its environment wanted pictures to be taken. They are kept for 30 days.",
+  params: operationId,
+  responses: {
+    200: {
+      description: "The pictures; none where none were taken.",
+      body: Type.Object({ operation: Type.Object({ pictures: Type.Array(ComparedPage) }) }),
+    },
+  },
+  verb: "read",
+  resource: { kind: "operation", from: "params.operation_id" },
+});
+
 export const getOperation = endpoint({
   method: "GET",
   path: "/operations/{operation_id}",
@@ -266,14 +309,7 @@ export const getOperation = endpoint({
   summary: "Follow an operation",
   description:
     "Answers 202 while the operation waits or runs, 200 when it has succeeded and 500 when it has failed. A failed operation has undone what it did, except for a command of WP-CLI, of which `data.result` tells; `data.message` says why it failed. Finished operations stay readable for at least 7 days. With `wait` the request is held open until the operation ends, so that no polling is needed.",
-  params: Type.Object({
-    operation_id: Type.String({
-      maxLength: 100,
-      pattern: pattern("^[\\u0021-\\u007e]+$", "must be an operation's id"),
-      description: "The id from a 202. The colon may be percent-encoded.",
-      examples: [OPERATION_ID],
-    }),
-  }),
+  params: operationId,
   query: Type.Object({
     wait: Type.Optional(
       Type.Number({

@@ -1,7 +1,7 @@
 /** Pages that are asked for before an update takes a site's place. */
 import { Type } from "typebox";
 import { endpoint } from "./endpoint.ts";
-import { pattern, uuid } from "./schema.ts";
+import { nullable, pattern, uuid } from "./schema.ts";
 
 const byId = Type.Object({ env_id: uuid("Id of the environment.") });
 
@@ -21,7 +21,20 @@ const paths = Type.Array(
   },
 );
 
-const UpdateChecks = Type.Object({ id: uuid("Id of the environment."), update_checks: paths });
+const pictureThreshold = nullable(
+  Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description:
+      "Pictures of the front page and of these are taken before an update and after it, without scripts; an update after which more than so many percent of one of them are another is refused. Null: no pictures are taken.",
+  }),
+);
+
+const UpdateChecks = Type.Object({
+  id: uuid("Id of the environment."),
+  update_checks: paths,
+  picture_threshold: pictureThreshold,
+});
 
 export const getUpdateChecks = endpoint({
   method: "GET",
@@ -43,7 +56,10 @@ export const replaceUpdateChecks = endpoint({
   description:
     "The whole list: a shop's checkout, say. Updates that are asked for from then on are tried out with them. The list belongs to the environment; a copy begins without one.",
   params: byId,
-  body: Type.Object({ update_checks: paths }, { title: "UpdateChecks" }),
+  body: Type.Object(
+    { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },
+    { title: "UpdateChecks" },
+  ),
   responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },

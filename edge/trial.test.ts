@@ -19,11 +19,12 @@ async function tryOut(
   files: Readonly<Record<string, string>>,
   url = "/",
   isReadOnly = false,
+  more: object = {},
 ) {
   const root = `${folder}/next`;
   await writeFiles(root, files);
   const environment = makeEnvironment(root, { release: 2, phpVersion: "8.4" });
-  const got = await post(edge, { environment, host: "site.localhost:8081", url, isReadOnly });
+  const got = await post(edge, { environment, host: "site.localhost:8081", url, isReadOnly, ...more });
   expect(got.status).toBe(200);
   return JSON.parse(got.body);
 }
@@ -98,6 +99,26 @@ test("a page is recognised by its end, however it comes", async () => {
   const pieces = ["<html>".padEnd(100_000, "x"), "</ht", "ml", ">", "\n"];
   world.upstream.trial = () => page(Readable.from(pieces.map((piece) => Buffer.from(piece))));
   expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isWhole: true });
+});
+
+test("what a browser would show is told where it is wanted, of PHP and of files", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => page("<html>fïne</html>");
+  const files = { "index.php": "", "a/style.css": "body {}" };
+  const wish = { wantsContent: true };
+  const php = await tryOut(world, files, "/", false, wish);
+  expect(php.content).toEqual({ type: "text/html", base64: Buffer.from("<html>fïne</html>").toString("base64") });
+  const { content } = await tryOut(world, files, "/a/style.css", false, wish);
+  expect(content).toEqual({ type: "text/css", base64: Buffer.from("body {}").toString("base64") });
+  world.upstream.trial = () => page(" ".repeat(10_000_001));
+  expect((await tryOut(world, files, "/", false, wish)).content.base64).toBe("");
+});
+
+test("PHP is told whether it is asked by https", async () => {
+  const world = await startSite();
+  await tryOut(world, { "index.php": "" });
+  await tryOut(world, { "index.php": "" }, "/", false, { isHttps: true });
+  expect(world.upstream.tried.map(({ request }) => request.https)).toEqual([false, true]);
 });
 
 test("an answer without end is not read for ever", async () => {

@@ -1,6 +1,7 @@
 /** One request to an environment as it might be served, on behalf of those who are about to have it served. */
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
+import { mime } from "@fastify/send";
 import { createLook } from "./disk.ts";
 import { readHost } from "./hosts.ts";
 import { readPath, type VisitorPath } from "./path.ts";
@@ -22,6 +23,16 @@ export interface TrialOrder {
   readonly path: VisitorPath;
   /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
   readonly isReadOnly: boolean;
+  /** Whether it is asked as by https. */
+  readonly isHttps: boolean;
+  /** Whether the answer's content is wanted. */
+  readonly wantsContent: boolean;
+}
+
+/** What a browser would show. */
+export interface TrialContent {
+  readonly type: string;
+  readonly base64: string;
 }
 
 export interface Trial {
@@ -32,6 +43,8 @@ export interface Trial {
   readonly errors: string;
   readonly reason: NoAnswerReason | null;
   readonly location: string | null;
+  /** Only where it was wanted, and is no longer than ten megabytes. */
+  readonly content?: TrialContent;
 }
 
 const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
@@ -49,7 +62,9 @@ export function readTrialOrder(value: unknown): TrialOrder {
   if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
   const path = readPath(text(order.url, "url"));
   if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
-  return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly") };
+  const isHttps = order.isHttps === undefined ? false : flag(order.isHttps, "isHttps");
+  const wantsContent = order.wantsContent === undefined ? false : flag(order.wantsContent, "wantsContent");
+  return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly"), isHttps, wantsContent };
 }
 
 /** Asks as a visitor's browser would ask for a page. */
@@ -62,14 +77,14 @@ export async function tryOut(order: TrialOrder, upstream: Upstream, signal: Abor
     case "redirect":
       return { ...silence, status: 301, location: decision.location };
     case "static":
-      return read(async () => fileAnswer(decision.file));
+      return read(async () => fileAnswer(decision.file), order);
     case "php":
-      return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)));
+      return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)), order);
   }
 }
 
 function requestFor(
-  { host, path, isReadOnly }: TrialOrder,
+  { host, path, isReadOnly, isHttps }: TrialOrder,
   { script, pathInfo }: Script,
   signal: AbortSignal,
 ): UpstreamRequest {
@@ -81,7 +96,7 @@ function requestFor(
     headers: { host, accept: "text/html,*/*;q=0.8", "user-agent": "Sitewright" },
     body: null,
     remoteAddress: "127.0.0.1",
-    https: false,
+    https: isHttps,
     fromPhp: false,
     signal,
     isReadOnly,
@@ -89,12 +104,13 @@ function requestFor(
 }
 
 function fileAnswer(file: string): Answer {
-  return { status: 200, headers: [], body: createReadStream(file), errors: Promise.resolve("") };
+  const headers = [["content-type", mime.getType(file) ?? "application/octet-stream"]] as const;
+  return { status: 200, headers, body: createReadStream(file), errors: Promise.resolve("") };
 }
 
 type Answer = Omit<UpstreamResponse, "finished" | "mayBeCached">;
 
-async function read(ask: () => Promise<Answer>): Promise<Trial> {
+async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): Promise<Trial> {
   let answer: Answer;
   try {
     answer = await ask();
@@ -103,22 +119,29 @@ async function read(ask: () => Promise<Answer>): Promise<Trial> {
   }
   const { status, headers, body } = answer;
   try {
-    const isWhole = await endsAsPage(body);
-    const location = headers.find(([name]) => name.toLowerCase() === "location")?.[1] ?? null;
-    return { status, isWhole, errors: await answer.errors, reason: null, location };
+    const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;
+    const kept: Buffer[] = [];
+    const isWhole = await endsAsPage(body, wantsContent ? kept : null);
+    const content = { type: header("content-type") ?? "", base64: Buffer.concat(kept).toString("base64") };
+    const trial = { status, isWhole, errors: await answer.errors, reason: null, location: header("location") };
+    return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
     return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
   }
 }
 
-/** Rejects where the body breaks off. */
-async function endsAsPage(body: Readable): Promise<boolean> {
+/** Rejects where the body breaks off. `kept` gets what was read; nothing of what is too long. */
+async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolean> {
   let bytes = 0;
   let end = Buffer.alloc(0);
   for await (const chunk of body) {
     const piece = Buffer.from(chunk);
     bytes += piece.length;
-    if (bytes > limitBytes) return false;
+    kept?.push(piece);
+    if (bytes > limitBytes) {
+      kept?.splice(0);
+      return false;
+    }
     end = Buffer.concat([end, piece]).subarray(-endBytes);
   }
   return /<\/html>\s*$/i.test(end.toString("latin1"));

@@ -1,5 +1,5 @@
 /** What `runtime.ts` promises about an environment's next releases; part of `conformance.ts`. */
-import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -78,6 +78,71 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       await symlink(tmpdir(), themes);
       const theme = packages.map((one) => ({ ...one, kind: "theme" as const }));
       await expect(runtime().installPackages(environment, "two", theme)).rejects.toThrow("The site has no folder");
+    });
+  });
+
+  describe("another version of WordPress", () => {
+    const whole = { token: "one", files: "all", database: "all", addresses: [] } as const;
+    const version = "77.1-conformance";
+
+    async function newWordPress(): Promise<string> {
+      const folder = await mkdtemp(path.join(tmpdir(), "wordpress-"));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      for (const name of ["wp-admin", "wp-includes"]) {
+        await mkdir(path.join(folder, name));
+        await writeFile(path.join(folder, name, "version.php"), `<?php $wp_version = '${version}';\n`);
+      }
+      await writeFile(path.join(folder, "index.php"), "<?php // Newer.\n");
+      return folder;
+    }
+
+    test("is that of the staged release alone, and of the environment after the switch", async () => {
+      const { environment } = await provisioned();
+      await write(environment, "wp-content/mine.txt", "mine");
+      const before = await runtime().layout(environment);
+      await runtime().stage({ ...whole, environment, source: environment });
+      const wordpress = { version, folder: await newWordPress() };
+      for (let time = 0; time < 2; time += 1) await runtime().installWordPress(environment, "one", wordpress);
+      expect(await runtime().layout(environment)).toEqual(before);
+      expect((await runtime().staged(environment, "one"))?.wordpressVersion).toBe(version);
+      await runtime().switchTo(environment, "one");
+      const layout = await runtime().layout(environment);
+      expect(layout?.wordpressVersion).toBe(version);
+      expect(await read(environment, "index.php")).toBe("<?php // Newer.\n");
+      expect(await read(environment, "wp-content/mine.txt")).toBe("mine");
+      for (const [name, folder] of Object.entries(layout?.overlays ?? {})) {
+        expect(await readFile(path.join(folder, "version.php"), "utf8"), name).toContain(version);
+      }
+      await runtime().switchBack(environment, "one");
+      expect(await runtime().layout(environment)).toEqual(before);
+    });
+
+    test("goes along with copies and snapshots", async () => {
+      const { environment } = await provisioned();
+      await runtime().stage({ ...whole, environment, source: environment });
+      await runtime().installWordPress(environment, "one", { version, folder: await newWordPress() });
+      await runtime().switchTo(environment, "one");
+      const parent = await mkdtemp(path.join(tmpdir(), "snapshots-"));
+      onTestFinished(() => rm(parent, { recursive: true, force: true }));
+      const folder = path.join(parent, "one");
+      await runtime().snapshot(environment, folder);
+      for (const source of [environment, { folder }]) {
+        const copy = exampleSpec().environment;
+        expect(await runtime().clone({ environment: copy, source, addresses: [] })).toEqual({
+          wordpressVersion: version,
+        });
+        expect((await runtime().layout(copy))?.wordpressVersion).toBe(version);
+      }
+    });
+
+    test("is refused where nothing is staged, or where there is no WordPress", async () => {
+      const { environment } = await provisioned();
+      const wordpress = { version, folder: await newWordPress() };
+      await expect(runtime().installWordPress(environment, "one", wordpress)).rejects.toThrow(RuntimeFailure);
+      const plain = exampleSpec().environment;
+      await runtime().provision({ ...exampleSpec(), environment: plain, wordpress: null });
+      await runtime().stage({ ...whole, environment: plain, source: plain });
+      await expect(runtime().installWordPress(plain, "one", wordpress)).rejects.toThrow(RuntimeFailure);
     });
   });
 

@@ -207,6 +207,12 @@ export interface InstalledPackage {
   readonly isAutoUpdated: boolean;
 }
 
+/** A version of WordPress, as it was unpacked into a folder: `wp-admin`, `wp-includes` and the files beside them. */
+export interface NewWordPress {
+  readonly version: string;
+  readonly folder: string;
+}
+
 /** A plugin or a theme that is to be put into a release. */
 export interface NewPackage {
   readonly kind: PackageKind;
@@ -387,6 +393,12 @@ export interface Runtime {
    * `RuntimeFailure` where there is no such release, or it has no folder for them.
    */
   installPackages(environment: EnvironmentRef, token: string | null, packages: readonly NewPackage[]): Promise<void>;
+  /**
+   * Gives the release that is staged under this token, which has files of its own, that version of WordPress. What it changes in
+   * the database it does when it is asked for that. Again it comes to the same. `RuntimeFailure` where there is no such
+   * release, or it has no WordPress.
+   */
+  installWordPress(environment: EnvironmentRef, token: string, wordpress: NewWordPress): Promise<void>;
   /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */
   switchTo(environment: EnvironmentRef, token: string): Promise<void>;
   /** Undoes `switchTo`: the release before is the current one again. Tolerates a switch that never happened. */

@@ -85,6 +85,9 @@ export interface Config {
   readonly environmentLogs: string;
   /** Where plugins, themes and WordPress's updates are; null: nowhere. */
   readonly wporgUrl: string | null;
+  /** Path of a Chromium, or `none`; null: where one usually is. */
+  readonly chromium: string | null;
+  readonly pictures: string;
   /** The feed of vulnerabilities, an address or a path; null: there is none. */
   readonly advisories: string | null;
   /** Where what sites send goes; null: nowhere, it is kept. */
@@ -184,6 +187,8 @@ function freeze(values: Settings): Config {
     environmentLogs: join(data, "environment-logs"),
     wpCliSeconds: values.SITEWRIGHT_WP_CLI_SECONDS,
     wporgUrl: values.SITEWRIGHT_WPORG_URL === "none" ? null : values.SITEWRIGHT_WPORG_URL,
+    chromium: values.SITEWRIGHT_CHROMIUM,
+    pictures: join(data, "pictures"),
     advisories: advisoriesOf(values),
     smtpUrl: values.SITEWRIGHT_SMTP_URL,
     mailFrom: values.SITEWRIGHT_MAIL_FROM,

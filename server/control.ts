@@ -29,11 +29,13 @@ import { operationDefinitions } from "./operations/definitions.ts";
 import { type Engine, startEngine } from "./operations/engine.ts";
 import { makeProbe } from "./operations/probe.ts";
 import { makeSiteTasks } from "./operations/siteTasks.ts";
-import { makeTryOut } from "./operations/trial.ts";
+import { makeSeeCandidate, makeTryOut } from "./operations/trial.ts";
 import { makeWaitForOperation } from "./operations/wait.ts";
 import { openPackageSource } from "./packages/source.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { periodicWork } from "./periodicWork.ts";
+import { findChromium } from "./pictures/chromium.ts";
+import { makePictures, openPictureStore } from "./pictures/pictures.ts";
 import { makeDnsClient } from "./reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "./reconcilers/edgeClient.ts";
 import { makePowerDnsClient } from "./reconcilers/powerDnsClient.ts";
@@ -48,6 +50,7 @@ import { openKey, openSealer } from "./sealing.ts";
 import { parseSmtpUrl, SmtpUrlError } from "./smtpUrl.ts";
 import { storeMemory } from "./store/archiveStore.ts";
 import { makeBackupLists } from "./store/backupList.ts";
+import { makeCompanyPackageLists } from "./store/companyPackages.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
@@ -129,6 +132,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const downloads = openDownloads(config.downloads);
   const logs = openLogs(config.environmentLogs);
   const packageSource = config.wporgUrl === null ? null : openPackageSource(config.wporgUrl);
+  const chromium = config.chromium === "none" ? null : await findChromium(config.chromium);
   const definitions = operationDefinitions({
     database,
     runtime,
@@ -137,6 +141,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     dns,
     probe,
     tryOut: makeTryOut(edge),
+    see: makeSeeCandidate(edge),
+    pictures: chromium === null ? null : makePictures({ chromium, folder: config.pictures }),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     purge: (order, signal) => edge.purge(order, signal),
     archives,
@@ -221,11 +227,14 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
       readPackages: makeReadPackages({ database, runtime }),
       plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
       findUser: (environment, email) => runtime.findUser(environment, email),
+      hasBrowser: chromium !== null,
+      findPictures: openPictureStore(config.pictures).find,
       siteTasks: makeSiteTasks(edge),
       packageSource,
       lookUp,
       pool: opened.pool,
       backupLists: makeBackupLists(opened.pool),
+      companyPackages: makeCompanyPackageLists(opened.pool),
       database,
       acceptOperation,
       waitForOperation: makeWaitForOperation({ database, notifications }),

@@ -3,7 +3,9 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import { makePhpUpdate } from "./app/automaticPhp.ts";
 import { makeProof } from "./app/automaticProofs.ts";
+import { makeAutomaticUpdate } from "./app/automaticUpdateStarts.ts";
 import { makeRebuild } from "./app/rebuild.ts";
+import { makeRolloutStart } from "./app/rolloutStarts.ts";
 import { makeScheduledBackup } from "./app/scheduledBackups.ts";
 import type { Archives } from "./archives/archives.ts";
 import type { Downloads } from "./archives/downloads.ts";
@@ -27,6 +29,7 @@ import { expire } from "./reconcilers/expire.ts";
 import { expireBackups } from "./reconcilers/expireBackups.ts";
 import { expireDownloads } from "./reconcilers/expireDownloads.ts";
 import { expireLogs } from "./reconcilers/expireLogs.ts";
+import { expirePictures } from "./reconcilers/expirePictures.ts";
 import { makeHttpSolver } from "./reconcilers/httpSolver.ts";
 import { measureDisk } from "./reconcilers/measureDisk.ts";
 import { orderCertificates } from "./reconcilers/orderCertificates.ts";
@@ -39,9 +42,11 @@ import { readOffers } from "./reconcilers/readOffers.ts";
 import { readDuePackages } from "./reconcilers/readPackages.ts";
 import { rebuildEnvironments } from "./reconcilers/rebuildEnvironments.ts";
 import type { Cron } from "./reconcilers/runCron.ts";
+import { runRollouts } from "./reconcilers/runRollouts.ts";
 import type { Reconciler } from "./reconcilers/schedule.ts";
 import { scheduleBackups } from "./reconcilers/scheduleBackups.ts";
 import { makeTakeMails } from "./reconcilers/takeMails.ts";
+import { updateAutomatically } from "./reconcilers/updateAutomatically.ts";
 import { updatePhp } from "./reconcilers/updatePhp.ts";
 import type { Sealer } from "./sealing.ts";
 import { removeOldCertificates } from "./store/certificates.ts";
@@ -136,16 +141,28 @@ function workOnEnvironments({
 }
 
 function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
-  const { database, runtime, packageSource, config, signal } = options;
+  const { database, runtime, packageSource, acceptOperation, config, signal } = options;
   const { advisories: place } = config;
+  const automatic = { database, begin: makeAutomaticUpdate({ database, settings: config, acceptOperation }) };
+  const rollouts = { database, begin: makeRolloutStart({ settings: config, acceptOperation }) };
   const installed = { database, runtime };
   const reading = { name: "readPackages", everySeconds: 3, retrySeconds: 10 };
   const asking = { name: "readOffers", everySeconds: 10, retrySeconds: 5 * minute };
   return [
     { ...reading, run: () => readDuePackages(installed, signal) },
+    { name: "expirePictures", everySeconds: hour, retrySeconds: minute, run: () => expirePictures(config.pictures) },
+    { name: "runRollouts", everySeconds: 1, retrySeconds: 5, run: () => runRollouts(rollouts) },
     ...(packageSource === null
       ? []
-      : [{ ...asking, run: () => readOffers({ database, source: packageSource }, signal) }]),
+      : [
+          { ...asking, run: () => readOffers({ database, source: packageSource }, signal) },
+          {
+            name: "updateAutomatically",
+            everySeconds: 20,
+            retrySeconds: minute,
+            run: () => updateAutomatically(automatic),
+          },
+        ]),
     ...(place === null
       ? []
       : [

@@ -122,6 +122,10 @@ export const settings = v.object({
     "^(none|https?://[^\\s/?#@]+(/[^\\s?#]*)?)$",
     "where plugins, themes and WordPress's updates are: https://api.wordpress.org, the address of a mirror, or none",
   ),
+  SITEWRIGHT_CHROMIUM: textOrNone(
+    "^(none|/.+)$",
+    "the program that pictures of sites are taken with, before an update and after it: the path of a Chromium, or none",
+  ),
   SITEWRIGHT_ADVISORIES: textOrNone(
     "^.+$",
     "the feed of vulnerabilities of plugins and themes, in Wordfence's format: an address, or the path of a file",
@@ -230,6 +234,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_DOWNLOAD_HOURS: 72,
     SITEWRIGHT_WP_CLI_SECONDS: 300,
     SITEWRIGHT_WPORG_URL: "https://api.wordpress.org",
+    SITEWRIGHT_CHROMIUM: null,
     SITEWRIGHT_ADVISORIES: null,
     SITEWRIGHT_SMTP_URL: null,
     SITEWRIGHT_MAIL_FROM: null,

@@ -5,7 +5,7 @@ import { buildWhole } from "../folders.ts";
 import { partOf, type Release } from "../releases.ts";
 import type { SiteExport } from "../runtime.ts";
 import { readTables, type Tables } from "./database.ts";
-import { copyPart, sharedFoldersOf, specOf, versionIn } from "./release.ts";
+import { copyPart, sharedFoldersOf, specOf, versionOf } from "./release.ts";
 
 function sqlOf(tables: Tables): string {
   return Object.entries(tables)
@@ -37,5 +37,5 @@ export async function exportRelease(
     if (Object.keys(tables).length > 0) await writeFile(path.join(place, "database.sql"), sqlOf(tables));
   });
   const multisite = spec.wordpress?.multisite ?? null;
-  return { wordpressVersion: versionIn(spec), multisite, tables: Object.keys(tables).length, notes: [] };
+  return { wordpressVersion: await versionOf(release), multisite, tables: Object.keys(tables).length, notes: [] };
 }

@@ -1,10 +1,11 @@
 /** What a release of the fake is made of: a few small files, a database of JSON, and what it was made from. */
-import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
 import {
   type AddressChange,
   type CloneSpec,
+  type NewWordPress,
   type ProvisionSpec,
   RuntimeFailure,
   type WordPressFacts,
@@ -13,9 +14,25 @@ import { changeAddresses, incomingTables, newTables, readTables, writeTables } f
 
 const sharedFolders = ["wp-admin", "wp-includes"];
 
+/** In the web root of a release that was given another version than the one that all have at first. */
+const versionFile = "wp-version.txt";
+
 /** Null where there is no WordPress. */
-export function versionIn({ wordpress }: ProvisionSpec): string | null {
-  return wordpress === null ? null : "7.1.1";
+export async function versionOf(release: Release): Promise<string | null> {
+  const { wordpress } = await specOf(release);
+  if (wordpress === null) return null;
+  return readFile(path.join(await partOf(release, "public"), versionFile), "utf8").catch(() => "7.1.1");
+}
+
+/** Gives the release, which has files of its own, that version. */
+export async function fillVersion(release: Release, { version, folder }: NewWordPress): Promise<void> {
+  if ((await versionOf(release)) === null) throw new RuntimeFailure("What was built has no WordPress.");
+  const webRoot = await partOf(release, "public");
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const { name } of entries.filter((entry) => entry.isFile())) {
+    await copyFile(path.join(folder, name), path.join(webRoot, name));
+  }
+  await writeFile(path.join(webRoot, versionFile), version);
 }
 
 export function sharedFoldersOf({ wordpress }: ProvisionSpec): readonly string[] {

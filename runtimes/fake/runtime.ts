@@ -46,10 +46,11 @@ import {
   fillCopy,
   fillNew,
   fillPassword,
+  fillVersion,
   requireRelease,
   sharedFoldersOf,
   specOf,
-  versionIn,
+  versionOf,
   writeSpec,
 } from "./release.ts";
 import { fillReplaced, replaceIn, replacementsOf } from "./replacement.ts";
@@ -74,12 +75,8 @@ async function layoutOf(release: Release): Promise<EnvironmentLayout> {
     documentRoot: await partOf(release, "public"),
     overlays: {},
     multisite: wordpress?.multisite ?? null,
-    ...(await versionOf(release)),
+    wordpressVersion: await versionOf(release),
   };
-}
-
-async function versionOf(release: Release): Promise<{ readonly wordpressVersion: string | null }> {
-  return { wordpressVersion: versionIn(await specOf(release)) };
 }
 
 /** Same folder, same fake: what one process provisioned another one sees. */
@@ -112,7 +109,7 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
       await fill(releaseFolder(place, 1));
       await symlink(path.join("releases", "1"), path.join(place, "current"));
     });
-    return versionOf(await requireRelease(live));
+    return { wordpressVersion: await versionOf(await requireRelease(live)) };
   }
 
   function sourceOf(source: StageSpec["source"]): Promise<Release> {
@@ -206,6 +203,13 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
           await middle("installPackages", environment);
           await installPackage(webRoot, one, async () => undefined);
         }
+      }),
+    installWordPress: (environment, token, wordpress) =>
+      scripted("installWordPress", environment, async () => {
+        await ownWebRoot(liveOf(environment), token);
+        const release = await findRelease(liveOf(environment), token);
+        await middle("installWordPress", environment);
+        if (release !== null) await fillVersion(release, wordpress);
       }),
     switchTo: (environment, token) => scripted("switchTo", environment, () => switchTo(liveOf(environment), token)),
     switchBack: (environment, token) =>

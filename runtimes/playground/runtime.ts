@@ -12,6 +12,7 @@ import { stageAddress } from "./site/addressStage.ts";
 import { setAdminPassword } from "./site/adminPassword.ts";
 import { clone } from "./site/clone.ts";
 import { compareRelease } from "./site/compareRelease.ts";
+import { installWordPress } from "./site/core.ts";
 import { countRows } from "./site/countRows.ts";
 import { exportSite } from "./site/exportSite.ts";
 import { findUser } from "./site/findUser.ts";
@@ -90,12 +91,12 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     }),
     provision: (spec) => provision(spec, { assets, templates, environments, ready }),
     setAdminPassword: (environment, digest) => setAdminPassword(liveOf(environment), digest),
-    clone: (spec) => clone(spec, environments),
+    clone: (spec) => clone(spec, environments, options.assets),
     retire: (environment) => retireFolder(foldersOf(environment)),
     reinstate: (environment) => reinstateFolder(foldersOf(environment)),
     destroy: (environment) => destroyFolder(foldersOf(environment)),
     layout: (environment) => layouts.of(liveOf(environment)),
-    stage: (spec) => stage(spec, environments),
+    stage: (spec) => stage(spec, environments, options.assets),
     staged: async (environment, token) => {
       const release = await stagedRelease(liveOf(environment), token);
       return release === null ? null : layoutOf(release, options.assets);
@@ -108,12 +109,17 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
         for (const one of packages) await installPackage(webRoot, one, give);
       });
     },
+    installWordPress: (environment, token, wordpress) => {
+      const give = (place: string) => giveToEnvironment(environment, place);
+      const places = { assets: options.assets, give };
+      return tellFullDisk(() => installWordPress(liveOf(environment), token, wordpress, places));
+    },
     switchTo: (environment, token) => switchTo(liveOf(environment), token),
     switchBack: (environment, token) => switchBack(liveOf(environment), token),
     unstage: (environment, token) => unstage(liveOf(environment), token),
     prune: (environment) => prune(liveOf(environment)),
     compare: (spec) => compareRelease(spec, environments),
-    snapshot: (environment, folder) => snapshot(liveOf(environment), folder),
+    snapshot: (environment, folder) => snapshot(liveOf(environment), folder, options.assets),
     countRows: (source, signal) => countRows(source, environments, signal),
     exportSite: (source, folder) => exportSite(source, folder, options.assets),
     countReplacements: (environment, change, signal) => countReplacements(environment, change, environments, signal),

@@ -24,6 +24,7 @@ const parameters = {
   packageName: "akismet",
   packageVersion: "5.7",
   packageNames: "akismet 5.7, shop 2.0",
+  environmentCount: "300",
 };
 
 /** What a sentence about it must name. */
@@ -50,6 +51,9 @@ function namesFor(type: string): string[] {
   if (/^update(Plugin|Theme)$/.test(type)) {
     return [siteName, environmentName, parameters.packageName, parameters.packageVersion];
   }
+  if (type === "updateWordPress") return [siteName, environmentName, parameters.packageVersion];
+  if (type === "createRollout") return [parameters.packageName, parameters.environmentCount];
+  if (type === "cancelRollout") return [parameters.packageName];
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }

@@ -7,9 +7,11 @@ import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
 import type { SiteTasks } from "@sitewright/server/operations/siteTasks.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
+import type { PictureStore } from "@sitewright/server/pictures/pictures.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { Actor } from "@sitewright/server/store/activity.ts";
 import type { BackupLists } from "@sitewright/server/store/backupList.ts";
+import type { CompanyPackageLists } from "@sitewright/server/store/companyPackages.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { ToRead } from "@sitewright/server/store/packages.ts";
 import type { Pool } from "pg";
@@ -63,6 +65,7 @@ export interface App {
   readonly lookUp: LookUp;
   readonly pool: Pool;
   readonly backupLists: BackupLists;
+  readonly companyPackages: CompanyPackageLists;
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;
   readonly waitForOperation: WaitForOperation;
@@ -79,6 +82,9 @@ export interface App {
   readonly hasMailServer: boolean;
   /** Whether there is a feed of vulnerabilities. */
   readonly hasAdvisories: boolean;
+  /** Whether pictures of sites can be taken. */
+  readonly hasBrowser: boolean;
+  readonly findPictures: PictureStore["find"];
   /** Whether the edge knows where visitors are. */
   readonly knowsPlaces: boolean;
 }

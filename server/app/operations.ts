@@ -1,5 +1,6 @@
 /** Following an operation. */
 import { operationMessages } from "@sitewright/contract/operations.ts";
+import { workName } from "@sitewright/server/operations/backup.ts";
 import { openWpCliResult } from "@sitewright/server/operations/runWpCli.ts";
 import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
 import { mayWrite } from "./access.ts";
@@ -74,4 +75,17 @@ function progress(operation: OperationRow): OperationData {
     started_at: operation.started_at?.toISOString() ?? null,
     finished_at: operation.finished_at?.toISOString() ?? null,
   };
+}
+
+const asDataUrl = (png: Buffer) => `data:image/png;base64,${png.toString("base64")}`;
+
+/** Pages before an update and after it; none where none were looked at. */
+export async function pictures({ findPictures }: Context, operationId: string) {
+  const found = await findPictures(workName(operationId));
+  return found.map(({ path, share, before, after }) => ({
+    path,
+    difference: Math.round(share * 1_000) / 10,
+    before: asDataUrl(before),
+    after: asDataUrl(after),
+  }));
 }

@@ -1,31 +1,26 @@
 /** Newer versions of plugins and themes: what may be asked for, and what starts the update. */
-import { randomUUID } from "node:crypto";
-import type { OperationKind } from "@sitewright/contract/operations.ts";
 import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packageUpdates.ts";
-import type { PackageUpdate, UpdatePackagesInput } from "@sitewright/server/operations/updatePackages.ts";
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
 import { findUnread } from "@sitewright/server/store/packages.ts";
 import { findUpdatable, type UpdatablePackage } from "@sitewright/server/store/packageUpdates.ts";
-import { findUpdateChecks } from "@sitewright/server/store/updateChecks.ts";
 import type { Static } from "typebox";
-import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
-import { requireEnvironment, startOn } from "./environmentOperations.ts";
+import { requireEnvironment } from "./environmentOperations.ts";
 import { Refused } from "./failures.ts";
+import {
+  type PackageUpdateWish as OperationWish,
+  slugOf,
+  startUpdate,
+  updateKinds,
+  updateOf,
+} from "./packageUpdateOperation.ts";
 
-const kinds = {
-  plugin: { one: "updatePlugin", several: "updatePlugins" },
-  theme: { one: "updateTheme", several: "updateThemes" },
-} as const satisfies Readonly<Record<PackageKind, Readonly<Record<string, OperationKind>>>>;
-
-/** Whoever asks does not wait longer for the source: the operation asks it again. */
-const sourceMilliseconds = 5_000;
 const mostListed = 10;
 
-function requireSource({ packageSource }: Context): PackageSource {
+export function requireSource({ packageSource }: Context): PackageSource {
   if (packageSource !== null) return packageSource;
   throw new Refused(
     "no_package_source",
@@ -33,7 +28,25 @@ function requireSource({ packageSource }: Context): PackageSource {
   );
 }
 
-function refusePackage(kind: PackageKind, { name, file, is_elsewhere }: UpdatablePackage): void {
+/** Whoever asks does not wait longer for the source: the operation asks it again. */
+const sourceMilliseconds = 5_000;
+
+/** Undefined where it does not answer, or not in time. */
+export async function fromSource<T>(
+  ask: (until: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(sourceMilliseconds)]);
+  try {
+    return await ask(until);
+  } catch (error) {
+    if (error instanceof SourceFailure || (until.aborted && !signal.aborted)) return undefined;
+    throw error;
+  }
+}
+
+/** Throws `Refused` where no update could take its place. */
+export function refusePackage(kind: PackageKind, { name, file, is_elsewhere }: UpdatablePackage): void {
   if (is_elsewhere) {
     const sentence = `The ${kind} ${name} has its updates elsewhere: update it in the site's dashboard.`;
     throw new Refused("package_updated_elsewhere", sentence, { name });
@@ -44,24 +57,16 @@ function refusePackage(kind: PackageKind, { name, file, is_elsewhere }: Updatabl
   });
 }
 
-function slugOf({ slug, name }: UpdatablePackage): string {
-  return slug ?? name;
-}
-
 /** Throws `Refused` where the source says that it does not offer the version. One that does not answer is asked again later. */
-async function requireOffered(
+export async function requireOffered(
   source: PackageSource,
   kind: PackageKind,
-  found: UpdatablePackage,
+  found: Pick<UpdatablePackage, "name" | "slug" | "update_version">,
   version: string,
   signal: AbortSignal,
 ): Promise<void> {
   if (found.update_version === version) return;
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(sourceMilliseconds)]);
-  const offered = await source.find(kind, slugOf(found), patience).catch((error: unknown) => {
-    if (error instanceof SourceFailure || (patience.aborted && !signal.aborted)) return undefined;
-    throw error;
-  });
+  const offered = await fromSource((until) => source.find(kind, slugOf(found), until), signal);
   if (offered === undefined) return;
   const versions = (offered?.versions ?? []).map((one) => one.version);
   if (versions.includes(version)) return;
@@ -109,7 +114,7 @@ export async function update(
     });
   }
   await requireOffered(source, kind, found, to, context.signal);
-  return start(context, environmentId, kinds[kind].one, kind, [updateOf(found, to)]);
+  return start(context, environmentId, { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] });
 }
 
 /** Starts the update of those for which there is a newer version. Gives the operation's id. */
@@ -127,39 +132,14 @@ export async function updateSeveral(
     refusePackage(kind, one);
     return [updateOf(one, one.update_version)];
   });
-  if (updates.length > 0) return start(context, environmentId, kinds[kind].several, kind, updates);
+  if (updates.length > 0) return start(context, environmentId, { operation: updateKinds[kind].several, kind, updates });
   throw new Refused("nothing_to_update", `There is no newer version of ${names.join(", ")} known to be offered.`, {
     names,
   });
 }
 
-function updateOf(found: UpdatablePackage, to: string): PackageUpdate {
-  return { name: found.name, slug: slugOf(found), file: found.file, from: found.version, to };
-}
-
-function start(
-  context: Context,
-  environmentId: string,
-  operation: OperationKind,
-  kind: PackageKind,
-  updates: readonly PackageUpdate[],
-): Promise<string> {
-  return context.inTransaction(async (transaction) => {
-    const environment = await requireEnvironment(transaction, environmentId);
-    const input: UpdatePackagesInput = {
-      token: randomUUID(),
-      target: { id: environment.id, number: environment.number },
-      address: addressOf(context.settings, environment),
-      kind,
-      updates,
-      checks: (await findUpdateChecks(transaction, environment.id))?.update_checks ?? [],
-    };
-    const [first] = updates;
-    const names = {
-      packageName: first?.name ?? "",
-      packageVersion: first?.to ?? "",
-      packageNames: updates.map(({ name, to }) => `${name} ${to}`).join(", "),
-    };
-    return startOn(context, transaction, environment, { kind: operation, input, locks: [environment.id], names });
-  });
+function start(context: Context, environmentId: string, wish: OperationWish): Promise<string> {
+  return context.inTransaction(async (transaction) =>
+    startUpdate(context, transaction, await requireEnvironment(transaction, environmentId), wish),
+  );
 }

@@ -1,6 +1,8 @@
 /** Plugins and themes: which there are in an environment, and in all of a company's. */
-import { listCompanyPackages, type PackageEntry } from "@sitewright/server/store/companyPackages.ts";
+
+import type { PackageEntry } from "@sitewright/server/store/companyPackages.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
+import type { CompanyPackage } from "@sitewright/server/store/packageGroups.ts";
 import { findUnread, type PackageRecord, packagesOf } from "@sitewright/server/store/packages.ts";
 import { sitesInScope } from "./access.ts";
 import type { Context } from "./context.ts";
@@ -27,7 +29,11 @@ type State = "active" | "inactive";
 const stateOf = (isActive: boolean): State => (isActive ? "active" : "inactive");
 const availabilityOf = (updateVersion: string | null): "available" | "none" =>
   updateVersion === null ? "none" : "available";
-const autoUpdateOf = (isAutoUpdated: boolean) => (isAutoUpdated ? "WordPress" : "disabled");
+
+function autoUpdateOf({ is_managed, is_auto_updated }: Pick<PackageRecord, "is_managed" | "is_auto_updated">): string {
+  if (is_managed) return "Provider Automatic Update";
+  return is_auto_updated ? "WordPress" : "disabled";
+}
 
 function view(one: PackageRecord) {
   return {
@@ -41,7 +47,7 @@ function view(one: PackageRecord) {
     update_status: one.update_status,
     is_version_vulnerable: one.is_vulnerable,
     is_update_version_vulnerable: one.is_update_vulnerable,
-    auto_update_type: autoUpdateOf(one.is_auto_updated),
+    auto_update_type: autoUpdateOf(one),
   };
 }
 
@@ -66,11 +72,16 @@ export async function list(context: Context, environmentId: string, kind: Packag
   };
 }
 
-/** One environment that has it. */
-export interface PackageInEnvironment {
-  readonly id: string;
-  readonly site_display_name: string;
-  readonly display_name: string;
+export type { CompanyPackage, PackageHolder } from "@sitewright/server/store/packageGroups.ts";
+
+export interface CompanyPage {
+  readonly total: number;
+  readonly last_updated_at: string;
+  readonly items: readonly CompanyPackage[];
+}
+
+/** What is said of one in each environment that has it. */
+export interface PackageFacts {
   readonly status: State;
   readonly update: "available" | "none";
   readonly version: string;
@@ -81,29 +92,30 @@ export interface PackageInEnvironment {
   readonly auto_update_type: string;
 }
 
-function entryView(one: PackageEntry): PackageInEnvironment {
+export function factsOf(entry: PackageEntry): PackageFacts {
   return {
-    id: one.id,
-    site_display_name: one.site_display_name,
-    display_name: one.display_name,
-    status: stateOf(one.is_active),
-    update: availabilityOf(one.update_version),
-    version: one.version,
-    is_version_vulnerable: one.is_vulnerable,
-    update_version: one.update_version,
-    is_update_version_vulnerable: one.is_update_vulnerable,
-    update_status: one.update_status,
-    auto_update_type: autoUpdateOf(one.is_auto_updated),
+    status: stateOf(entry.is_active),
+    update: availabilityOf(entry.update_version),
+    version: entry.version,
+    is_version_vulnerable: entry.is_vulnerable,
+    update_version: entry.update_version,
+    is_update_version_vulnerable: entry.is_update_vulnerable,
+    update_status: entry.update_status,
+    auto_update_type: autoUpdateOf(entry),
   };
 }
 
 /** Of those of the company's environments that the key may see. */
-export async function listOfCompany(context: Context, kind: PackageKind, filter: CompanyPackageFilter) {
-  const { caller, database, pool, readPackages, signal } = context;
+export async function listOfCompany(
+  context: Context,
+  kind: PackageKind,
+  filter: CompanyPackageFilter,
+): Promise<CompanyPage> {
+  const { caller, database, companyPackages, readPackages, signal } = context;
   const siteIds = sitesInScope(caller);
   const unread = await findUnread(database, { companyId: caller.companyId, siteIds }, mostUnread);
   if (unread.length > 0) await readPackages(unread, signal);
-  const { total, read_at, items } = await listCompanyPackages(pool, {
+  const { total, read_at, items } = await companyPackages.list({
     companyId: caller.companyId,
     kind,
     siteIds,
@@ -115,9 +127,5 @@ export async function listOfCompany(context: Context, kind: PackageKind, filter:
     limit: filter.limit === undefined ? null : Math.min(filter.limit, largestNumber),
     offset: filter.offset ?? 0,
   });
-  return {
-    total,
-    last_updated_at: (read_at ?? new Date()).toISOString(),
-    items: items.map((one) => ({ ...one, environments: one.environments.map(entryView) })),
-  };
+  return { total, last_updated_at: (read_at ?? new Date()).toISOString(), items };
 }

@@ -3,19 +3,32 @@ import { findUpdateChecks, setUpdateChecks } from "@sitewright/server/store/upda
 import { recordDone } from "./activityEntries.ts";
 import type { Context } from "./context.ts";
 import { requireEnvironment } from "./environmentOperations.ts";
-import { NotFound } from "./failures.ts";
+import { NotFound, Refused } from "./failures.ts";
 
 export async function get({ database }: Context, environmentId: string) {
   const found = await findUpdateChecks(database, environmentId);
   if (!found) throw new NotFound();
-  return { id: found.id, update_checks: [...found.update_checks] };
+  return { ...found, update_checks: [...found.update_checks] };
 }
 
-/** Replaces the whole list; each path is kept once. */
-export function replace(context: Context, environmentId: string, paths: readonly string[]) {
+export interface UpdateChecksWish {
+  readonly update_checks: readonly string[];
+  readonly picture_threshold?: number | null;
+}
+
+/** Replaces all of it; each path is kept once. */
+export function replace(
+  context: Context,
+  environmentId: string,
+  { update_checks, picture_threshold = null }: UpdateChecksWish,
+) {
+  if (picture_threshold !== null && !context.hasBrowser) {
+    const sentence = "This machine has no Chromium to look at sites with: install one, or leave picture_threshold out.";
+    throw new Refused("no_browser", sentence);
+  }
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
-    const kept = [...new Set(paths)];
+    const kept = { update_checks: [...new Set(update_checks)], picture_threshold };
     await setUpdateChecks(transaction, environment.id, kept);
     await recordDone(context, transaction, {
       type: "replaceUpdateChecks",
@@ -23,6 +36,6 @@ export function replace(context: Context, environmentId: string, paths: readonly
       siteId: environment.site_id,
       parameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
     });
-    return { id: environment.id, update_checks: kept };
+    return { id: environment.id, ...kept };
   });
 }

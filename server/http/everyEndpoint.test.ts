@@ -33,7 +33,12 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
   const domains = await addDomains(database, id);
   await putPackages(database, id, [{ name: "shop" }, { name: "leaf", kind: "theme" }]);
   await database.updateTable("packages").set({ update_version: "9.0" }).where("environment_id", "=", id).execute();
+  await database.updateTable("environments").set({ wordpress_version: "7.1.1" }).where("id", "=", id).execute();
+  const rollout = { type: "plugin", name: "shop", environments: [id] };
+  const company = key === test.current.company.api_key ? test.current.company : test.current.otherCompany;
+  const made = await test.current.call("POST", `/v2/company/${company.company_id}/rollouts`, { body: rollout, key });
   return {
+    rollout_id: made.body.rollout.id,
     site_id: siteId,
     env_id: id,
     target_env_id: id,
@@ -162,10 +167,19 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /domains/{domain_id}/zone-versions/{serial}/restore": () => ({ confirm: true }),
     "POST /domains/{domain_id}/zone-file": () => ({ zone_file: `r-${randomUUID()} 300 IN TXT "x"` }),
     "PUT /sites/environments/{env_id}/update-checks": () => ({ update_checks: ["/checkout/"] }),
+    "PUT /sites/environments/{env_id}/automatic-updates": () => ({
+      plugins: true,
+      themes: false,
+      vulnerable_within_hours: 24,
+      except: [],
+      window: { days: ["monday"], start: "02:00", hours: 2, time_zone: "Europe/Berlin" },
+    }),
+    "PUT /sites/environments/{env_id}/wordpress": () => ({ update_version: "99.0" }),
     "PUT /sites/environments/{env_id}/plugins": () => ({ name: "shop", update_version: "9.0" }),
     "PUT /sites/environments/{env_id}/plugins/bulk-update": () => ({ plugins: [{ name: "shop" }] }),
     "PUT /sites/environments/{env_id}/themes": () => ({ name: "leaf", update_version: "9.0" }),
     "PUT /sites/environments/{env_id}/themes/bulk-update": () => ({ themes: [{ name: "leaf" }] }),
+    "POST /company/{id}/rollouts": (_, { env_id }) => ({ type: "plugin", name: "shop", environments: [env_id] }),
     "PUT /sites/environments/{env_id}/mail": () => ({ delivery: "keep" }),
     "POST /sites/environments/{target_env_id}/backups/restore": (_, { backup_id }) => ({
       backup_id: Number(backup_id),

@@ -18,6 +18,7 @@ import { mailHandlers } from "./mails.ts";
 import { operationHandlers } from "./operations.ts";
 import { packageHandlers } from "./packages.ts";
 import { redirectRuleHandlers } from "./redirectRules.ts";
+import { rolloutHandlers } from "./rollouts.ts";
 import { searchAndReplaceHandlers } from "./searchAndReplace.ts";
 import { siteHandlers } from "./sites.ts";
 import { toolHandlers } from "./tools.ts";
@@ -32,6 +33,7 @@ export const handlers = {
   ...toolHandlers,
   ...limitHandlers,
   ...packageHandlers,
+  ...rolloutHandlers,
   ...domainHandlers,
   ...certificateHandlers,
   ...dnsRecordHandlers,

@@ -1,9 +1,13 @@
-import { follow } from "@sitewright/server/app/operations.ts";
+import { follow, pictures } from "@sitewright/server/app/operations.ts";
 import type { HandlersOf } from "./handling.ts";
 
 const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
 
-export const operationHandlers: HandlersOf<"getOperation"> = {
+export const operationHandlers: HandlersOf<"getOperation" | "listOperationPictures"> = {
+  listOperationPictures: async (context, { params }) => ({
+    status: 200,
+    body: { operation: { pictures: await pictures(context, params.operation_id) } },
+  }),
   getOperation: async (context, { params, query }) => {
     const { state, message, data } = await follow(context, params.operation_id, query.wait ?? 0);
     const status = statuses[state];

@@ -10,6 +10,7 @@ const test = useTestServer({
   packageSource: {
     url: new URL("https://packages.example/"),
     newest: async () => new Map(),
+    cores: async () => [],
     find: async (_, slug) => {
       if (slug === "away") throw new SourceFailure("It is away.");
       return slug === "shop"
@@ -18,7 +19,7 @@ const test = useTestServer({
     },
   },
 });
-const without = useTestServer({ packageSource: null });
+const without = useTestServer({ packageSource: null, hasBrowser: false });
 
 async function environment(wishes: readonly PackageWish[], server = test.current): Promise<string> {
   const { id } = await server.addEnvironment(await server.addSite());
@@ -180,14 +181,29 @@ describe("the pages that an update is tried out with", () => {
   it("are none, then those that were sent, each once, and go with the next update", async () => {
     const { call } = test.current;
     const id = await environment([shop]);
-    expect((await call("GET", path(id))).body).toEqual({ environment: { id, update_checks: [] } });
+    expect((await call("GET", path(id))).body).toEqual({
+      environment: { id, update_checks: [], picture_threshold: null },
+    });
     const body = { update_checks: ["/checkout/", "/?s=%C3%BC", "/checkout/"] };
-    const kept = { environment: { id, update_checks: ["/checkout/", "/?s=%C3%BC"] } };
+    const kept = { environment: { id, update_checks: ["/checkout/", "/?s=%C3%BC"], picture_threshold: null } };
     expect(await call("PUT", path(id), { body })).toMatchObject({ status: 200, body: kept });
     expect((await call("GET", path(id))).body).toEqual(kept);
     const started = await update(id, { name: "shop", update_version: "2.0" });
     const { input } = await inputOf(started.body.operation_id);
     expect(input).toMatchObject({ checks: ["/checkout/", "/?s=%C3%BC"] });
+  });
+
+  it("says how much a picture may change, goes along with updates, and is refused where nobody can take one", async () => {
+    const id = await environment([shop]);
+    const { call } = test.current;
+    const body = { update_checks: ["/checkout/"], picture_threshold: 20 };
+    expect((await call("PUT", path(id), { body })).body).toEqual({ environment: { id, ...body } });
+    expect((await call("GET", path(id))).body).toEqual({ environment: { id, ...body } });
+    const { operation_id } = (await update(id, { name: "shop", update_version: "2.0" })).body;
+    expect((await inputOf(operation_id)).input).toMatchObject({ checks: ["/checkout/"], pictureThreshold: 20 });
+    const other = await environment([shop], without.current);
+    const answer = await without.current.call("PUT", path(other), { body });
+    expect([answer.status, answer.body.data.code]).toEqual([400, "no_browser"]);
   });
 
   it.each([
@@ -197,6 +213,9 @@ describe("the pages that an update is tried out with", () => {
     { update_checks: ["https://x.example/"] },
     { update_checks: ["/a b"] },
     { update_checks: Array(21).fill("/") },
+    { update_checks: [], picture_threshold: 101 },
+    { update_checks: [], picture_threshold: -1 },
+    { update_checks: [], picture_threshold: 1.5 },
   ])("are not %j", async (body) => {
     const { call } = test.current;
     const id = await environment([shop]);

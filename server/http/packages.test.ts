@@ -1,12 +1,31 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { PackageFacts } from "@sitewright/server/app/packages.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import type { ToRead } from "@sitewright/server/store/packages.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
+import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
 import { useTestServer } from "./testing/server.ts";
 
 /** What a reading finds in an environment that nobody has read yet. */
 const unread = new Map<string, readonly PackageWish[]>();
+
+/** Of an environment, as it is kept. */
+const entry = {
+  name: "a",
+  file: "a/a.php",
+  title: "A",
+  description: "",
+  version: "1",
+  version_key: "1",
+  update_version: null,
+  update_status: "failed",
+  is_active: true,
+  is_vulnerable: false,
+  is_update_vulnerable: false,
+  is_auto_updated: true,
+  is_managed: false,
+} as const;
 
 const test = useTestServer({
   readPackages: (database) => async (environments: readonly ToRead[]) => {
@@ -186,6 +205,29 @@ describe("GET /company/{id}/wp-plugins", () => {
       plugin_update_status: null,
       auto_update_type: "disabled",
     });
+  });
+
+  it("is written as its body says", () => {
+    const newest = { ...entry, title: 'Quoted "A"', description: "\u2028 ünï" };
+    const environment = { id: "i", site_id: "s", site_display_name: 'S"', display_name: "D" };
+    const item = { name: "a", newest, update_count: 0, latest_version: "2", is_latest_version_vulnerable: true };
+    const page = (holders: readonly object[]) => ({
+      total: 2,
+      last_updated_at: "2026-11-23T08:00:00.000Z",
+      // What a list is written as is kept, as one of plugins or of themes.
+      items: holders.map(() => ({ ...item, holders: [{ environment, entry }] })),
+    });
+    function check<Fields>(named: (facts: PackageFacts) => Fields, of: ReturnType<typeof page>): void {
+      for (let time = 0; time < 2; time += 1) {
+        expect(write(of, "plugins", named).toString()).toBe(
+          JSON.stringify({ company: { plugins: bodyOf(of, named) } }),
+        );
+      }
+    }
+    for (const holders of [[], [{}], [{}, {}]]) {
+      check(asPlugin, page(holders));
+      check(asTheme, page(holders));
+    }
   });
 
   it("has a twin for themes", async () => {

@@ -1,42 +1,13 @@
+import * as automaticUpdates from "@sitewright/server/app/automaticUpdates.ts";
 import * as packages from "@sitewright/server/app/packages.ts";
 import { update, updateSeveral } from "@sitewright/server/app/packageUpdates.ts";
 import * as updateChecks from "@sitewright/server/app/updateChecks.ts";
 import * as vulnerabilities from "@sitewright/server/app/vulnerabilities.ts";
+import * as wordpressUpdates from "@sitewright/server/app/wordpressUpdates.ts";
+import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
 import { accepted, type HandlersOf } from "./handling.ts";
 
 const successor = (path: string) => ({ deprecation: "true", link: `<${path}>; rel="successor-version"` });
-
-function asPlugin({ id, site_display_name, display_name, auto_update_type, ...one }: packages.PackageInEnvironment) {
-  return {
-    id,
-    site_display_name,
-    display_name,
-    plugin_status: one.status,
-    plugin_update: one.update,
-    plugin_version: one.version,
-    is_plugin_version_vulnerable: one.is_version_vulnerable,
-    plugin_update_version: one.update_version,
-    is_plugin_update_version_vulnerable: one.is_update_version_vulnerable,
-    plugin_update_status: one.update_status,
-    auto_update_type,
-  };
-}
-
-function asTheme({ id, site_display_name, display_name, auto_update_type, ...one }: packages.PackageInEnvironment) {
-  return {
-    id,
-    site_display_name,
-    display_name,
-    theme_status: one.status,
-    theme_update: one.update,
-    theme_version: one.version,
-    is_theme_version_vulnerable: one.is_version_vulnerable,
-    theme_update_version: one.update_version,
-    is_theme_update_version_vulnerable: one.is_update_version_vulnerable,
-    theme_update_status: one.update_status,
-    auto_update_type,
-  };
-}
 
 export const packageHandlers: HandlersOf<
   | "listCompanyPlugins"
@@ -52,6 +23,10 @@ export const packageHandlers: HandlersOf<
   | "listVulnerabilities"
   | "getUpdateChecks"
   | "replaceUpdateChecks"
+  | "getWordPress"
+  | "updateWordPress"
+  | "getAutomaticUpdates"
+  | "replaceAutomaticUpdates"
 > = {
   getUpdateChecks: async (context, { params }) => ({
     status: 200,
@@ -59,7 +34,21 @@ export const packageHandlers: HandlersOf<
   }),
   replaceUpdateChecks: async (context, { params, body }) => ({
     status: 200,
-    body: { environment: await updateChecks.replace(context, params.env_id, body.update_checks) },
+    body: { environment: await updateChecks.replace(context, params.env_id, body) },
+  }),
+  getWordPress: async (context, { params }) => ({
+    status: 200,
+    body: { environment: await wordpressUpdates.get(context, params.env_id) },
+  }),
+  updateWordPress: async (context, { params, body }) =>
+    accepted("updateWordPress", await wordpressUpdates.update(context, params.env_id, body.update_version)),
+  getAutomaticUpdates: async (context, { params }) => ({
+    status: 200,
+    body: { environment: await automaticUpdates.get(context, params.env_id) },
+  }),
+  replaceAutomaticUpdates: async (context, { params, body }) => ({
+    status: 200,
+    body: { environment: await automaticUpdates.replace(context, params.env_id, body) },
   }),
   listVulnerabilities: async (context, { query }) => ({
     status: 200,
@@ -78,14 +67,24 @@ export const packageHandlers: HandlersOf<
     status: 200,
   }),
   listCompanyPlugins: async (context, { query }) => {
-    const { items, ...envelope } = await packages.listOfCompany(context, "plugin", query);
-    const plugins = items.map((one) => ({ ...one, environments: one.environments.map(asPlugin) }));
-    return { status: 200, body: { company: { plugins: { ...envelope, items: plugins } } } };
+    const page = await packages.listOfCompany(context, "plugin", query);
+    return {
+      status: 200,
+      get body() {
+        return { company: { plugins: bodyOf(page, asPlugin) } };
+      },
+      written: write(page, "plugins", asPlugin),
+    };
   },
   listCompanyThemes: async (context, { query }) => {
-    const { items, ...envelope } = await packages.listOfCompany(context, "theme", query);
-    const themes = items.map((one) => ({ ...one, environments: one.environments.map(asTheme) }));
-    return { status: 200, body: { company: { themes: { ...envelope, items: themes } } } };
+    const page = await packages.listOfCompany(context, "theme", query);
+    return {
+      status: 200,
+      get body() {
+        return { company: { themes: bodyOf(page, asTheme) } };
+      },
+      written: write(page, "themes", asTheme),
+    };
   },
   listPlugins: async (context, { params, query }) => {
     const { containerId: _, ...plugins } = await packages.list(context, params.env_id, "plugin", query);

@@ -15,6 +15,7 @@ interface AnyAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly written?: Buffer;
   readonly basis?: object;
 }
 
@@ -81,10 +82,12 @@ function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
   return { status: answer.status, headers: answer.headers ?? {}, body: write(reply, answer) };
 }
 
-function write(reply: FastifyReply, { body, basis }: AnyAnswer): string | Buffer {
-  const known = basis === undefined ? undefined : written.get(basis);
+function write(reply: FastifyReply, answer: AnyAnswer): string | Buffer {
+  const { basis } = answer;
+  const known = answer.written ?? (basis === undefined ? undefined : written.get(basis));
   if (known !== undefined) return known;
-  const text = String(reply.serialize(body));
+  // Not before: of an answer that is written already nobody needs it.
+  const text = String(reply.serialize(answer.body));
   if (basis === undefined) return text;
   const bytes = Buffer.from(text);
   written.set(basis, bytes);

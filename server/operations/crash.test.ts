@@ -25,6 +25,7 @@ import { rebuildingEnvironment } from "../testing/rebuilds.ts";
 import { previewingReplacement, replacingTexts } from "../testing/replacements.ts";
 import { resettingSite } from "../testing/resets.ts";
 import { creatingPlainSite, creatingSite, deletingSite } from "../testing/sites.ts";
+import { updatingWordPress } from "../testing/wordpressUpdates.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { runningWpCli } from "../testing/wpCli.ts";
 import { failureCases, killCases, runFailures, runKills } from "./crashHarness.ts";
@@ -62,6 +63,7 @@ const subjects = {
   "counting what would be replaced": previewingReplacement,
   "running a command of WP-CLI": runningWpCli,
   "updating a plugin": updatingPlugin,
+  "updating WordPress": updatingWordPress,
   "adding a domain": addingDomain,
   "removing a domain": deletingDomain,
   "changing the primary domain": changingPrimaryDomain,

@@ -29,6 +29,7 @@ import { previewSearchAndReplace, searchAndReplace } from "./searchAndReplace.ts
 import type { Services } from "./services.ts";
 import { updateEdgeCacheStatus } from "./updateEdgeCacheStatus.ts";
 import { updatePackages } from "./updatePackages.ts";
+import { updateWordPress } from "./updateWordPress.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;
 
@@ -69,6 +70,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     updatePlugins: updatePackages(services, "updatePlugins"),
     updateTheme: updatePackages(services, "updateTheme"),
     updateThemes: updatePackages(services, "updateThemes"),
+    updateWordPress: updateWordPress(services),
     addDomain: addDomain(services),
     deleteDomain: deleteDomain(services),
     changePrimaryDomain: changePrimaryDomain(services),

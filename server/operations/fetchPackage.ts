@@ -59,7 +59,8 @@ async function findVersion(
   throw new SourceFailure(`The package source does not offer it.`);
 }
 
-async function download(source: PackageSource, url: URL, file: string, signal: AbortSignal): Promise<void> {
+/** Puts a zip that the source has named into a new file. Rejects with `SourceFailure`. */
+export async function download(source: PackageSource, url: URL, file: string, signal: AbortSignal): Promise<void> {
   const tooLarge = `The zip is larger than ${mostZipBytes / 1e6} MB.`;
   const { status, body, bytes } = await ask(url, { source: source.url, seconds: downloadSeconds, signal });
   if (status !== 200) throw new SourceFailure(`The package source answers with the status ${status}.`);

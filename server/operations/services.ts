@@ -3,6 +3,7 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../archives/archives.ts";
 import type { Downloads } from "../archives/downloads.ts";
 import type { PackageSource } from "../packages/source.ts";
+import type { Pictures } from "../pictures/pictures.ts";
 import type { DnsClient } from "../reconcilers/dnsClient.ts";
 import type { EdgeClient } from "../reconcilers/edgeClient.ts";
 import type { Publisher } from "../reconcilers/publishRoutes.ts";
@@ -11,7 +12,7 @@ import type { Sealer } from "../sealing.ts";
 import type { BackupType } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
 import type { Probe } from "./probe.ts";
-import type { TryOut } from "./trial.ts";
+import type { SeeCandidate, TryOut } from "./trial.ts";
 
 export interface Services {
   readonly database: Database;
@@ -21,6 +22,9 @@ export interface Services {
   readonly dns: Pick<DnsClient, "serialOf">;
   readonly probe: Probe;
   readonly tryOut: TryOut;
+  readonly see: SeeCandidate;
+  /** Null: the machine has no browser. */
+  readonly pictures: Pictures | null;
   /** Waits for the writes that began before an environment was frozen. */
   readonly settle: EdgeClient["settle"];
   /** Lets go of kept pages. */

@@ -8,8 +8,9 @@
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../store/environmentStates.ts";
 import { atOnce } from "./atOnce.ts";
-import { backUp, removeBackUp } from "./backup.ts";
+import { backUp, removeBackUp, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
+import { requireLookAlike } from "./lookAlike.ts";
 import { type Step, type StepContext, StepFailure } from "./operation.ts";
 import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
@@ -36,6 +37,15 @@ export interface TakeOverFacts<Input> {
   readonly addressBefore?: (input: Input) => string;
   /** What is asked for when it is tried out. Absent: the front page, which comes without an error. */
   readonly pages?: (input: Input) => readonly TrialPage[];
+  /** Whether it must look as before, and where; null: it need not. Absent: it never need. */
+  readonly looks?: (input: Input) => Looks | null;
+}
+
+export interface Looks {
+  /** Besides the front page. */
+  readonly paths: readonly string[];
+  /** From 0 to 100: so much of a picture may be another. */
+  readonly threshold: number;
 }
 
 const trialSeconds = 90;
@@ -83,12 +93,12 @@ export function holdAndStage<Input extends TakeOver>(
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, sharesOwn, addressBefore, pages = () => [frontPage] }: TakeOverFacts<Input>,
+  { what, note, sharesOwn, addressBefore, pages = () => [frontPage], looks = () => null }: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
 
   /** Where its first page wants to change something, and visitors use a part of it, it is tried out as a copy. */
-  async function tryStaged(input: Input, stop: AbortSignal): Promise<void> {
+  async function tryStaged(input: Input, operationId: string, stop: AbortSignal): Promise<void> {
     const { target, token, address } = input;
     const { version: phpVersion } = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
@@ -102,7 +112,14 @@ export function takeOver<Input extends TakeOver>(
       return true;
     };
     // What one half of it writes may belong to what the other half does: either both are changed or neither.
-    if (await tryPages(staged, sharesOwn(input))) return;
+    if (await tryPages(staged, sharesOwn(input))) {
+      const wish = looks(input);
+      const present = wish === null ? null : await runtime.layout(target);
+      if (wish === null || present === null) return;
+      const before = { ...candidate, layout: present, isReadOnly: true };
+      const after = { ...candidate, layout: staged, isReadOnly: sharesOwn(input) };
+      return requireLookAlike(services, { id: workName(operationId), before, after, ...wish }, stop);
+    }
     await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
     await tryPages(await runtime.rehearse(target, token), false);
   }
@@ -112,7 +129,7 @@ export function takeOver<Input extends TakeOver>(
     const address = addressBefore?.(input) ?? input.address;
     const name = note(input);
     const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
-    await atOnce(signal, [(stop) => tryStaged(input, stop), (stop) => backUp(services, wish, stop)]);
+    await atOnce(signal, [(stop) => tryStaged(input, operationId, stop), (stop) => backUp(services, wish, stop)]);
   }
 
   async function prune({ target }: Input): Promise<void> {

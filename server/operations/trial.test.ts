@@ -79,7 +79,10 @@ describe("trying out", () => {
     };
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
     const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, isOffline: false, ...layout };
-    expect(asked).toEqual([{ environment, host: "demo.localhost:8081", url: "/", isReadOnly: true }]);
+    const host = "demo.localhost:8081";
+    expect(asked).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
+    await makeTryOut({ tryOut })({ ...candidate, address: "https://demo.example" }, signal);
+    expect(asked.pop()).toMatchObject({ host: "demo.example", isHttps: true });
     await makeTryOut({ tryOut })({ ...candidate, page: loginPage, isOffline: true }, signal);
     expect(asked[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
   });

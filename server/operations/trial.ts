@@ -3,6 +3,7 @@
  * tries it out beside the one that visitors see.
  */
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
+import type { SeePage } from "../pictures/pageProxy.ts";
 import type { EdgeClient, Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -140,28 +141,17 @@ function nextOf(
   return host === new URL(address).host ? pathname + search : null;
 }
 
+/** As the edge is told of it. */
+function servedAs({ environment, phpVersion, layout, isOffline = false }: Candidate) {
+  return { id: environment.id, number: environment.number, phpVersion, isFrozen: false, isOffline, ...layout };
+}
+
 export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
   return async (candidate, signal) => {
-    const {
-      environment,
-      phpVersion,
-      layout,
-      address,
-      what,
-      isReadOnly,
-      isOffline = false,
-      page = frontPage,
-    } = candidate;
-    const served = {
-      id: environment.id,
-      number: environment.number,
-      phpVersion,
-      isFrozen: false,
-      isOffline,
-      ...layout,
-    };
-    const { host } = new URL(address);
-    const ask = (url: string) => edge.tryOut({ environment: served, host, url, isReadOnly }, signal);
+    const { address, what, isReadOnly, page = frontPage } = candidate;
+    const { host, protocol } = new URL(address);
+    const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
+    const ask = (url: string) => edge.tryOut({ ...order, url }, signal);
     let trial = await ask(page.url);
     for (let [hops, at] = [0, page.url]; page.isFollowed && hops < mostHops; hops += 1) {
       const next = nextOf(trial, at, address);
@@ -173,5 +163,20 @@ export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
     const fault = faultOf(trial, page);
     if (fault === null) return true;
     throw new TrialFailed(`${what} does not answer as it should: ${fault}.`, trial.reason);
+  };
+}
+
+/** Gives what a browser is shown of a candidate. */
+export type SeeCandidate = (candidate: Candidate) => SeePage;
+
+export function makeSeeCandidate(edge: Pick<EdgeClient, "tryOut">): SeeCandidate {
+  return (candidate) => {
+    const { host, protocol } = new URL(candidate.address);
+    const { isReadOnly } = candidate;
+    const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
+    return async (url, signal) => {
+      const { status, location, content } = await edge.tryOut({ ...order, url, wantsContent: true }, signal);
+      return { status, location, type: content?.type ?? "", content: Buffer.from(content?.base64 ?? "", "base64") };
+    };
   };
 }

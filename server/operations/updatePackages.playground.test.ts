@@ -1,10 +1,11 @@
 /** Updates of plugins and themes with real WordPress under them: what is good takes the site's place, and nothing else ever does. */
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { pluginZip, zipOf } from "../packages/testing/zips.ts";
-import { versionKey } from "../packages/versions.ts";
+import { compareVersions, versionKey } from "../packages/versions.ts";
+import { findChromium } from "../pictures/chromium.ts";
+import { makePictures, openPictureStore } from "../pictures/pictures.ts";
 import { nobody } from "../store/activity.ts";
 import { visit } from "../testing/edge.ts";
 import { putPackages } from "../testing/packages.ts";
@@ -152,31 +153,75 @@ test("a good update is what visitors see, with what it has changed in the databa
   expect(backups).toEqual([{ name: "Before an update of shop to 2.0", type: "system-generated" }]);
 });
 
-test("a theme that WordPress itself brings is updated, the site's own changes stay", {
+test("where people want to look, what looks too different is refused, and both pictures are kept", {
   timeout: patience,
 }, async () => {
-  const theme = await wpCli("option", "get", "stylesheet");
-  const layout = await world.services.runtime.layout(site.environment);
-  const own = join(layout?.documentRoot ?? "", "wp-content/themes", theme);
-  const style = await readFile(join(own, "style.css"), "utf8");
-  const from = /^Version: (\S+)/m.exec(style)?.[1] ?? "";
-  const newer = await mkdtemp(join(tmpdir(), "theme-"));
-  onTestFinished(() => rm(newer, { recursive: true }));
-  await cp(own, join(newer, theme), { recursive: true });
-  await writeFile(join(newer, theme, "style.css"), style.replace(`Version: ${from}`, "Version: 99.0"));
-  const files = (await readdir(newer, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  const content = files.map(async ({ parentPath, name }) => {
-    const file = join(parentPath, name);
-    return [file.slice(newer.length + 1), { content: await readFile(file) }] as const;
+  const chromium = await findChromium(process.env.CHROMIUM ?? null);
+  if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
+  const kept = join(world.facts.dataFolder, "pictures");
+  const looking = { ...world, services: { ...world.services, pictures: makePictures({ chromium, folder: kept }) } };
+  const paints = (color: string) => `add_action('wp_footer', fn () => print
+    '<div style="position:fixed;z-index:99999;top:0;left:0;right:0;bottom:0;background:${color}"></div>');`;
+  await offer("5.0", pluginZip("shop", "5.0", `${shows("2.0")}\n${paints("red")}`));
+  await offer("5.1", pluginZip("shop", "5.1", shows("2.0")));
+  const wish = (to: string) => {
+    const request = requestOf([{ name: "shop", slug: "shop", file: "shop/shop.php", from: "2.0", to }]);
+    return { ...request, input: { ...Object(request.input), pictureThreshold: 20 } };
+  };
+  await withEngine(looking, async (table) => {
+    const refusal = await table.submit(wish("5.0"));
+    expect(refusal.public_error).toMatch(
+      /^The site with the update looks different: (100|9\d(\.\d)?) % of its front page is another, and 20 % may be\. /,
+    );
+    const [page] = await openPictureStore(kept).find(refusal.id.slice(-36));
+    expect(page?.path).toBe("/");
+    expect(page?.share).toBeGreaterThan(0.9);
+    const fine = await table.submit(wish("5.1"));
+    expect(fine).toMatchObject({ state: "succeeded", public_error: null });
+    expect((await openPictureStore(kept).find(fine.id.slice(-36)))[0]?.share).toBeLessThan(0.2);
   });
-  await putZip(world, "theme.zip", await zipOf(Object.fromEntries(await Promise.all(content))));
+});
+
+const theme = "twentytwentythree";
+/** Where the distribution's package has it, in an older version than WordPress brings it. */
+const olderThemes = process.env.WORDPRESS_THEMES ?? "/usr/share/wordpress/wp-content/themes";
+
+/** The site has the older version; what it had is put aside, as `<theme>.newer`. */
+async function olderTheme() {
+  const layout = await world.services.runtime.layout(site.environment);
+  const themes = join(layout?.documentRoot ?? "", "wp-content/themes");
+  const versionIn = async (folder: string) =>
+    /^Version: (\S+)/m.exec(await readFile(join(folder, "style.css"), "utf8"))?.[1] ?? "";
+  await rename(join(themes, theme), join(themes, `${theme}.newer`));
+  await cp(join(olderThemes, theme), join(themes, theme), { recursive: true, dereference: true });
+  const versions = { from: await versionIn(join(themes, theme)), to: await versionIn(join(themes, `${theme}.newer`)) };
+  expect(compareVersions(versions.to, versions.from)).toBeGreaterThan(0);
+  return { themes, ...versions };
+}
+
+async function zipOfFolder(folder: string, name: string): Promise<Buffer> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const content = files.map(async (entry) => {
+    const file = join(entry.parentPath, entry.name);
+    return [`${name}${file.slice(folder.length)}`, { content: await readFile(file) }] as const;
+  });
+  return zipOf(Object.fromEntries(await Promise.all(content)));
+}
+
+test("a theme is updated from one of its real versions to another, the site's own changes stay", {
+  timeout: patience,
+}, async () => {
+  const { themes, from, to } = await olderTheme();
+  await wpCli("theme", "activate", theme);
+  expect(await wpCli("theme", "get", theme, "--field=version")).toBe(from);
+  await putZip(world, "theme.zip", await zipOfFolder(join(themes, `${theme}.newer`), theme));
   await wpCli("option", "update", "blogname", "Changed since");
   await withEngine(world, async (table) => {
-    const update = { name: theme, slug: theme, file: theme, from, to: "99.0" };
+    const update = { name: theme, slug: theme, file: theme, from, to };
     const row = await table.submit(requestOf([update], "theme"));
     expect(row).toMatchObject({ state: "succeeded", public_error: null });
   });
-  expect(await wpCli("theme", "get", theme, "--field=version")).toBe("99.0");
+  expect(await wpCli("theme", "get", theme, "--field=version")).toBe(to);
   expect(await front()).toContain("Changed since");
   expect(await front()).toContain("shop 2.0");
 });

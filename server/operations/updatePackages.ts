@@ -37,6 +37,8 @@ export type UpdatePackagesInput = {
   readonly updates: readonly PackageUpdate[];
   /** Paths that are asked for besides. Absent: none. */
   readonly checks?: readonly string[];
+  /** In percent: so much of a picture of these, or of the front page, may be another. Absent or null: nobody looks. */
+  readonly pictureThreshold?: number | null;
 };
 
 type Context = StepContext<UpdatePackagesInput>;
@@ -85,6 +87,8 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
         note: ({ updates }) => `Before an update of ${namesOf(updates)}`,
         sharesOwn: () => false,
         pages: ({ checks = [] }) => [frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
+        looks: ({ checks: paths = [], pictureThreshold: threshold = null }) =>
+          threshold === null ? null : { paths, threshold },
       }),
       {
         name: "tidy",

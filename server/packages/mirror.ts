@@ -75,22 +75,26 @@ function information(all: readonly CataloguedPackage[], base: string) {
 }
 
 function coreOffers(packages: readonly CataloguedPackage[], installed: string, base: string) {
-  const newest = newestOf(packages.filter(({ kind }) => kind === "core"));
-  if (newest === null) return { offers: [], translations: [] };
-  const download = base + zipPath(newest);
-  const offer = {
-    response: compareVersions(newest.version, installed) > 0 ? "upgrade" : "latest",
-    download,
-    locale: "en_US",
-    packages: { full: download, no_content: false, new_bundled: false, partial: false, rollback: false },
-    current: newest.version,
-    version: newest.version,
-    php_version: "7.2.24",
-    mysql_version: "5.5.5",
-    new_bundled: "",
-    partial_version: false,
-  };
-  return { offers: [offer], translations: [] };
+  const cores = packages.filter(({ kind }) => kind === "core");
+  const newestFirst = cores.toSorted((one, other) => compareVersions(other.version, one.version));
+  const offers = newestFirst.map((core, at) => {
+    const download = base + zipPath(core);
+    const isNewer = compareVersions(core.version, installed) > 0;
+    return {
+      // WordPress offers people the first one; the others are for whoever asks for one of them.
+      response: at > 0 ? "autoupdate" : isNewer ? "upgrade" : "latest",
+      download,
+      locale: "en_US",
+      packages: { full: download, no_content: false, new_bundled: false, partial: false, rollback: false },
+      current: core.version,
+      version: core.version,
+      php_version: "7.2.24",
+      mysql_version: "5.5.5",
+      new_bundled: "",
+      partial_version: false,
+    };
+  });
+  return { offers, translations: [] };
 }
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {

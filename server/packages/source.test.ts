@@ -47,6 +47,20 @@ describe("a mirror", () => {
     expect([...themes]).toEqual([["leaf", { slug: "leaf", version: "2.0", php: null, wordpress: null }]]);
   });
 
+  test("offers every version of WordPress that it has, and nothing that is none", async () => {
+    const core = (version: string) => zipOf({ "wordpress/wp-includes/version.php": version });
+    const { source } = await mirror({
+      "wordpress-7.1.2.zip": await core("7.1.2"),
+      "wordpress-7.2.zip": await core("7.2"),
+      "shop.zip": await pluginZip("shop", "9.0"),
+    });
+    const cores = await source.cores("7.1.1", signal);
+    expect(new Set(cores.map(({ version }) => version))).toEqual(new Set(["7.1.2", "7.2"]));
+    const [first] = cores;
+    if (first === undefined) throw new Error("There is none");
+    expect((await ask(first.url, { source: source.url, seconds: 10, signal })).status).toBe(200);
+  });
+
   test("gives every version that it has, as it lies there", async () => {
     const zips = { old: await pluginZip("shop", "1.9"), new: await pluginZip("shop", "1.10") };
     const { source } = await mirror({ "a.zip": zips.old, "b.zip": zips.new });
@@ -211,4 +225,26 @@ test.each([
   ["nonsense", false],
 ])("%s is a public address: %s", (address, expected) => {
   expect(isPublic(address)).toBe(expected);
+});
+
+test("offers of WordPress that are not understood hide no others", async () => {
+  const full = "/release/wordpress-7.2.zip";
+  const offers = [
+    { version: "7.2", packages: { full } },
+    { version: "7.1.2", download: "/release/wordpress-7.1.2.zip" },
+    { version: 7, download: full },
+    { version: "7.3" },
+    { version: "7.4", download: "ftp://packages.example/x.zip" },
+    null,
+  ];
+  const url = await serving((_, response) => response.end(JSON.stringify({ offers })));
+  const cores = await openPackageSource(url).cores("7.1.1", signal);
+  expect(cores.map(({ version, url: { pathname } }) => [version, pathname])).toEqual([
+    ["7.2", full],
+    ["7.1.2", "/release/wordpress-7.1.2.zip"],
+  ]);
+  const empty = await serving((_, response) => response.end("{}"));
+  expect(await openPackageSource(empty).cores("7.1.1", signal)).toEqual([]);
+  const html = await serving((_, response) => response.end("<html>"));
+  await expect(openPackageSource(html).cores("7.1.1", signal)).rejects.toThrow(SourceFailure);
 });

@@ -35,6 +35,8 @@ export interface PackageSource {
   newest(kind: PackageKind, files: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Offer>>;
   /** Null where it has none of that name. Rejects with `SourceFailure`. */
   find(kind: PackageKind, slug: string, signal: AbortSignal): Promise<OfferedPackage | null>;
+  /** Versions of WordPress, in no order, for whoever has `installed`. Rejects with `SourceFailure`. */
+  cores(installed: string, signal: AbortSignal): Promise<readonly OfferedVersion[]>;
 }
 
 const seconds = 30;
@@ -134,7 +136,19 @@ export function openPackageSource(url: string): PackageSource {
         versions: named.flatMap(([version, link]) => versionOf(version, link, address)),
       };
     },
+    cores: async (installed, signal) => {
+      const address = at("core/version-check/1.7/");
+      address.search = new URLSearchParams({ version: installed, locale: "en_US" }).toString();
+      const answer = await askJson(address, { source, seconds, signal });
+      const offers = entriesOf(fieldOf(answer, "offers")).slice(0, mostVersions);
+      return offers.flatMap(([, offer]) => versionOf(fieldOf(offer, "version"), coreZipOf(offer), address));
+    },
   };
+}
+
+/** Whole, in English: translations are a site's own. */
+function coreZipOf(offer: unknown): unknown {
+  return fieldOf(fieldOf(offer, "packages"), "full") ?? fieldOf(offer, "download");
 }
 
 function versionOf(version: unknown, link: unknown, base: URL): readonly OfferedVersion[] {

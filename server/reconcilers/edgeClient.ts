@@ -18,6 +18,10 @@ export interface TrialOrder {
   readonly url: string;
   /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
   readonly isReadOnly: boolean;
+  /** Whether it is asked as by https. Absent: false. */
+  readonly isHttps?: boolean;
+  /** Whether the content of the answer is wanted. Absent: false. */
+  readonly wantsContent?: boolean;
 }
 
 /** How an environment answered that was tried out. */
@@ -32,6 +36,8 @@ export interface Trial {
   readonly reason: string | null;
   /** Where it sends the visitor on to, if it does. */
   readonly location: string | null;
+  /** Only where it was wanted: its type, and what it is; empty where it is longer than ten megabytes. */
+  readonly content?: { readonly type: string; readonly base64: string };
 }
 
 export interface TaskOrder {
@@ -213,6 +219,17 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
 }
 
+function isContent(content: unknown): content is Trial["content"] {
+  return (
+    typeof content === "object" &&
+    content !== null &&
+    "type" in content &&
+    typeof content.type === "string" &&
+    "base64" in content &&
+    typeof content.base64 === "string"
+  );
+}
+
 function isTrial(answer: unknown): answer is Trial {
   return (
     typeof answer === "object" &&
@@ -226,7 +243,8 @@ function isTrial(answer: unknown): answer is Trial {
     "reason" in answer &&
     isTextOrNull(answer.reason) &&
     "location" in answer &&
-    isTextOrNull(answer.location)
+    isTextOrNull(answer.location) &&
+    (!("content" in answer) || isContent(answer.content))
   );
 }
 

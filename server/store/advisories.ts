@@ -125,6 +125,7 @@ export async function markVulnerable(
       from versions v left join package_offers o on o.kind = v.kind and o.file = v.file
     )
     update packages p set is_vulnerable = j.is_vulnerable,
+      vulnerable_since = case when j.is_vulnerable then coalesce(p.vulnerable_since, now()) end,
       is_update_vulnerable = p.update_version is not null and j.is_offer_vulnerable
     from judged j
     where (p.kind, p.name, p.file, p.version_key) = (j.kind, j.name, j.file, j.version_key)

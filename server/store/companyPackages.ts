@@ -1,13 +1,55 @@
 /**
  * Plugins and themes of a whole company: each once, with the environments that have it.
  *
- * A company may have a thousand environments that all have the same plugins: a page of twenty is twenty thousand entries then.
- * So names of environments come once, in one list, and an entry has the place in that list; what is said of an entry by yes
- * and no is one number; and each column of the entries comes as one array, which PostgreSQL writes several times as quickly as
- * objects.
+ * A company may have a thousand environments with thirty plugins each, and a page of the list is then four megabytes. To have
+ * PostgreSQL hand over so much takes longer than whoever asks should wait. So what environments have is kept in memory, and what
+ * was put together of it; each time the database is asked which environments there are, how they are called, and whether what
+ * is known of each still holds (`package_versions`), and only what does not is read again.
  */
 import type { Pool } from "pg";
+import QuickLRU from "quick-lru";
 import type { PackageKind, UpdateStatus } from "./database.ts";
+import { type CompanyPackage, groupsOf, type PackageGroup, select } from "./packageGroups.ts";
+
+/** What one environment has of one package. */
+export interface PackageEntry {
+  readonly version: string;
+  readonly update_version: string | null;
+  readonly update_status: UpdateStatus | null;
+  readonly is_active: boolean;
+  readonly is_vulnerable: boolean;
+  readonly is_update_vulnerable: boolean;
+  readonly is_auto_updated: boolean;
+  readonly is_managed: boolean;
+}
+
+export interface KnownPackage extends PackageEntry {
+  readonly name: string;
+  readonly file: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version_key: string;
+}
+
+export interface NamedEnvironment {
+  readonly id: string;
+  readonly site_id: string;
+  readonly site_display_name: string;
+  readonly display_name: string;
+}
+
+/** An environment as it is now. */
+export interface KnownEnvironment extends NamedEnvironment {
+  readonly packages: readonly KnownPackage[];
+}
+
+interface Kept {
+  readonly version: string;
+  readonly packages: readonly KnownPackage[];
+}
+
+/** By environment. */
+type Inventory = Map<string, Kept>;
 
 export interface CompanyPackagesQuery {
   readonly companyId: string;
@@ -25,152 +67,144 @@ export interface CompanyPackagesQuery {
   readonly offset: number;
 }
 
-/** One environment that has it. */
-export interface PackageEntry {
-  readonly id: string;
-  readonly site_display_name: string;
-  readonly display_name: string;
-  readonly version: string;
-  readonly update_version: string | null;
-  readonly update_status: UpdateStatus | null;
-  readonly is_active: boolean;
-  readonly is_vulnerable: boolean;
-  readonly is_update_vulnerable: boolean;
-  readonly is_auto_updated: boolean;
-}
-
-interface Described {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly latest_version: string;
-  readonly is_latest_version_vulnerable: boolean;
-  readonly environment_count: number;
-  readonly update_count: number;
-}
-
-export interface CompanyPackage extends Described {
-  /** By site and environment. */
-  readonly environments: readonly PackageEntry[];
-}
-
-interface Counted {
+export interface CompanyPackages {
   readonly total: number;
   /** When that of the environments was read which was read longest ago; null: none was. */
   readonly read_at: Date | null;
-}
-
-export interface CompanyPackages extends Counted {
   readonly items: readonly CompanyPackage[];
 }
 
-/** Entries, one array for each column. */
-interface Columns {
-  /** Places in the list of environments, from 1 on. */
-  readonly places: readonly number[];
-  readonly flags: readonly number[];
-  readonly versions: readonly string[];
-  readonly update_versions: readonly (string | null)[];
-  readonly update_statuses: readonly (UpdateStatus | null)[];
+export interface CompanyPackageLists {
+  list(query: CompanyPackagesQuery): Promise<CompanyPackages>;
 }
 
-interface Found extends Counted {
-  /** Id, name of the site, and name. */
-  readonly environments: readonly (readonly [id: string, site: string, name: string])[];
-  readonly items: readonly (Described & Columns)[];
+/** Companies and kinds, of some twenty megabytes each where there are a thousand environments. */
+const keptInventories = 8;
+
+const presentQuery = `
+  select json_agg(json_build_array(e.id, e.site_id, s.display_name, e.display_name, v.version)
+      order by s.created_at, s.id, e.number)::text as environments,
+    min(e.packages_read_at) filter (where e.state <> 'adding' and e.wordpress_version is not null) as read_at
+  from environments e join sites s on s.id = e.site_id left join package_versions v on v.environment_id = e.id
+  where e.company_id = $1 and ($2::uuid[] is null or e.site_id = any($2))`;
+
+type PresentRow = readonly [id: string, siteId: string, site: string, name: string, version: string | null];
+
+const columns = [
+  "name",
+  "file",
+  "title",
+  "description",
+  "version",
+  "version_key",
+  "update_version",
+  "update_status",
+  "is_active",
+  "is_vulnerable",
+  "is_update_vulnerable",
+  "is_auto_updated",
+  "is_managed",
+] as const satisfies readonly (keyof KnownPackage)[];
+
+/** One statement: what an environment has is what it had in that version. */
+const readQuery = `
+  select v.environment_id, v.version, coalesce(json_agg(json_build_object(${columns
+    .map((column) => `'${column}', p.${column}`)
+    .join(", ")})) filter (where p.name is not null), '[]') as packages
+  from package_versions v left join packages p on p.environment_id = v.environment_id and p.kind = $2
+  where v.environment_id = any($1::uuid[]) group by v.environment_id`;
+
+interface ReadRow extends Kept {
+  readonly environment_id: string;
 }
 
-const orders = { name: "name", environments: "environment_count", updates: "update_count" } as const;
-const directions = { ascend: "asc", descend: "desc" } as const;
-
-const flagged = ["is_active", "is_vulnerable", "is_update_vulnerable", "is_auto_updated"] as const;
-const flags = flagged.map((name, at) => `p.${name}::int * ${2 ** at}`).join(" + ");
-
-const mineOf = (table: string) => `${table}.company_id = $1 and ($2::uuid[] is null or ${table}.site_id = any($2))`;
-
-/** Only what is filtered by is looked at: there may be tens of thousands of rows. */
-function filtersOf({ search, status, column }: CompanyPackagesQuery): string {
-  const filters = [
-    ...(search === null
-      ? []
-      : ["(strpos(lower(name), lower($6)) > 0 or bool_or(strpos(lower(title), lower($6)) > 0))"]),
-    ...(status === null ? [] : [status === "active" ? "bool_or(is_active)" : "not bool_and(is_active)"]),
-    ...(column === "vulnerable" ? ["bool_or(is_vulnerable)"] : []),
-    ...(column === "updatesAvailable" ? ["count(update_version) > 0"] : []),
-  ];
-  return filters.length === 0 ? "" : `having ${filters.join(" and ")}`;
+/** What was put together when the environments were said to be these. */
+interface View {
+  readonly present: string;
+  readonly groups: readonly PackageGroup[];
 }
 
-function textOf(query: CompanyPackagesQuery): string {
-  const by = `${orders[query.field]} ${directions[query.order]}, name`;
-  return `
-    with items as (
-      select name, count(*)::int as environment_count, count(update_version)::int as update_count
-      from packages p where ${mineOf("p")} and kind = $3 group by name ${filtersOf(query)}
-    ), page as materialized (
-      select *, row_number() over (order by ${by}) as place from items order by ${by} limit $4 offset $5
-    ), ours as materialized (
-      select e.id, e.display_name, s.display_name as site, row_number() over (order by s.created_at, s.id, e.number)::int as place
-      from environments e join sites s on s.id = e.site_id where ${mineOf("e")}
-    ), entries as (
-      select name, json_agg(place) as places, json_agg(flags) as flags, json_agg(version) as versions,
-        json_agg(update_version) as update_versions, json_agg(update_status) as update_statuses
-      from (
-        select p.name, o.place, ${flags} as flags, p.version, p.update_version, p.update_status
-        from packages p join ours o on o.id = p.environment_id
-        where ${mineOf("p")} and p.kind = $3 and p.name in (select name from page)
-        order by p.name, o.place
-      ) sorted group by name
-    )
-    select (select count(*)::int from items) as total,
-      (select min(packages_read_at) from environments e
-        where ${mineOf("e")} and state <> 'adding' and wordpress_version is not null) as read_at,
-      (select coalesce(json_agg(json_build_array(id, site, display_name) order by place), '[]') from ours) as environments,
-      (select coalesce(json_agg(one order by place), '[]') from (
-        select g.*, n.title, n.description, coalesce(f.version, n.version) as latest_version,
-          case when f.version is null then n.is_vulnerable else f.is_vulnerable end as is_latest_version_vulnerable,
-          a.places, a.flags, a.versions, a.update_versions, a.update_statuses
-        from page g join entries a on a.name = g.name
-        cross join lateral (
-          select title, description, version, file, is_vulnerable from packages p
-          where ${mineOf("p")} and kind = $3 and p.name = g.name order by version_key desc, environment_id limit 1) n
-        left join package_offers f on f.kind = $3 and f.file = n.file
-      ) one) as items`;
+/** For as long as the process lives. */
+export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
+  const inventories = new QuickLRU<string, Inventory>({ maxSize: keptInventories });
+  const views = new QuickLRU<string, View>({ maxSize: keptInventories });
+
+  function inventoryOf(key: string): Inventory {
+    const known = inventories.get(key);
+    if (known !== undefined) return known;
+    const made: Inventory = new Map();
+    inventories.set(key, made);
+    return made;
+  }
+
+  /** Reads again what is another than before, and forgets what is gone. */
+  async function refresh(inventory: Inventory, rows: readonly PresentRow[], kind: PackageKind, isAll: boolean) {
+    const stale = rows.flatMap(([id, , , , version]) =>
+      version === null || inventory.get(id)?.version === version ? [] : [id],
+    );
+    if (stale.length > 0) {
+      const query = { name: "read-inventory", text: readQuery, values: [stale, kind] };
+      const { rows: read } = await pool.query<ReadRow>(query);
+      for (const { environment_id, ...kept } of read) inventory.set(environment_id, kept);
+    }
+    if (!isAll || inventory.size <= rows.length) return;
+    const present = new Set(rows.map(([id]) => id));
+    for (const id of inventory.keys()) if (!present.has(id)) inventory.delete(id);
+  }
+
+  async function groupsFor({ companyId, kind, siteIds }: CompanyPackagesQuery, present: string) {
+    const key = [companyId, kind, ...(siteIds ?? [])].join(" ");
+    const known = views.get(key);
+    if (known?.present === present) return known.groups;
+    const rows: readonly PresentRow[] = JSON.parse(present);
+    const inventory = inventoryOf(`${companyId} ${kind}`);
+    await refresh(inventory, rows, kind, siteIds === null);
+    const groups = groupsOf(
+      rows.map(([id, site_id, site_display_name, display_name]) => ({
+        id,
+        site_id,
+        site_display_name,
+        display_name,
+        packages: inventory.get(id)?.packages ?? [],
+      })),
+    );
+    views.set(key, { present, groups });
+    return groups;
+  }
+
+  return {
+    list: async (query) => {
+      const values = [query.companyId, query.siteIds];
+      const present = { name: "present-environments", text: presentQuery, values };
+      const { rows } = await pool.query<{ environments: string | null; read_at: Date | null }>(present);
+      const groups = select(await groupsFor(query, rows[0]?.environments ?? "[]"), query);
+      const end = query.limit === null ? groups.length : query.offset + query.limit;
+      const items = await withOffers(pool, query.kind, groups.slice(query.offset, end));
+      return { total: groups.length, read_at: rows[0]?.read_at ?? null, items };
+    },
+  };
 }
 
-function nameOf({ field, order, search, status, column }: CompanyPackagesQuery): string {
-  return ["company-packages", field, order, search === null ? "" : "search", status, column].join("-");
+interface OfferRow {
+  readonly file: string;
+  readonly version: string;
+  readonly is_vulnerable: boolean;
 }
 
-export async function listCompanyPackages(pool: Pool, query: CompanyPackagesQuery): Promise<CompanyPackages> {
-  const { companyId, kind, siteIds, search, limit, offset } = query;
-  const { rows } = await pool.query<Found>({
-    name: nameOf(query),
-    text: textOf(query),
-    values: [companyId, siteIds, kind, limit, offset, ...(search === null ? [] : [search])],
+/** The newest version that is known of each: that which is offered, or the newest that is installed. */
+async function withOffers(
+  pool: Pool,
+  kind: PackageKind,
+  groups: readonly PackageGroup[],
+): Promise<readonly CompanyPackage[]> {
+  const { rows } = await pool.query<OfferRow>({
+    name: "offers-of-packages",
+    text: "select file, version, is_vulnerable from package_offers where kind = $1 and file = any($2) and version is not null",
+    values: [kind, groups.map(({ newest }) => newest.file)],
   });
-  const [found] = rows;
-  if (found === undefined) throw new Error("PostgreSQL gave no row");
-  const { environments, items, ...counted } = found;
-  return { ...counted, items: items.map((item) => ({ ...item, environments: entriesOf(item, environments) })) };
-}
-
-function entriesOf(columns: Columns, environments: Found["environments"]): PackageEntry[] {
-  return columns.places.flatMap((place, at) => {
-    const [version, said, environment] = [columns.versions[at], columns.flags[at], environments[place - 1]];
-    if (version === undefined || said === undefined || environment === undefined) return [];
-    const [id, site_display_name, display_name] = environment;
-    return {
-      id,
-      site_display_name,
-      display_name,
-      version,
-      update_version: columns.update_versions[at] ?? null,
-      update_status: columns.update_statuses[at] ?? null,
-      is_active: (said & 1) !== 0,
-      is_vulnerable: (said & 2) !== 0,
-      is_update_vulnerable: (said & 4) !== 0,
-      is_auto_updated: (said & 8) !== 0,
-    };
+  const offers = new Map(rows.map((row) => [row.file, row]));
+  return groups.map((group) => {
+    const latest = offers.get(group.newest.file) ?? group.newest;
+    return { ...group, latest_version: latest.version, is_latest_version_vulnerable: latest.is_vulnerable };
   });
 }

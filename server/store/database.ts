@@ -3,6 +3,7 @@
  */
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 import type { StoredRule } from "./redirectRules.ts";
+import type { RolloutItems, Rollouts } from "./rolloutTables.ts";
 
 export type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
 
@@ -92,6 +93,8 @@ export interface Environments {
   written_at: Moment;
   /** Paths that are asked for before an update takes its place. */
   update_checks: Generated<string[]>;
+  /** In percent; null: no pictures are taken. */
+  picture_threshold: ColumnType<number | null, number | null | undefined, number | null>;
   packages_read_at: Moment;
   /** What could not be read of them then. */
   packages_problem: ColumnType<string | null, string | null | undefined, string | null>;
@@ -125,6 +128,32 @@ export interface Packages {
   update_status: UpdateStatus | null;
   is_vulnerable: Generated<boolean>;
   is_update_vulnerable: Generated<boolean>;
+  /** By us, as its environment wants it. */
+  is_managed: Generated<boolean>;
+  /** In whichever version. */
+  vulnerable_since: Moment;
+  /** That it could not be updated to last; when; and how many were to be updated together. */
+  failed_version: string | null;
+  failed_at: Moment;
+  failed_among: number | null;
+}
+
+/** Written by triggers. */
+export interface PackageVersions {
+  environment_id: string;
+  version: string;
+}
+
+export interface AutomaticUpdates {
+  environment_id: string;
+  plugins: boolean;
+  themes: boolean;
+  vulnerable_within_hours: number | null;
+  except_names: string[];
+  days: number[];
+  start_minute: number;
+  hours: number;
+  time_zone: string;
 }
 
 export interface PackageOffers {
@@ -544,6 +573,10 @@ export interface Tables {
   restores: Restores;
   packages: Packages;
   package_offers: PackageOffers;
+  package_versions: PackageVersions;
+  automatic_updates: AutomaticUpdates;
+  rollouts: Rollouts;
+  rollout_items: RolloutItems;
   advisory_ranges: AdvisoryRanges;
   advisory_feed: AdvisoryFeedRow;
   usage_hours: UsageHours;

@@ -47,6 +47,9 @@ export async function notePackageUpdates(
 ): Promise<void> {
   await sql`
     update packages p set update_status = ${status},
+      failed_version = case when ${status} = 'failed' then n."to" else p.failed_version end,
+      failed_at = case when ${status} = 'failed' then now() else p.failed_at end,
+      failed_among = case when ${status} = 'failed' then ${updates.length}::int else p.failed_among end,
       version = case when ${status} = 'updated' then n."to" else p.version end,
       version_key = case when ${status} = 'updated' then n.key else p.version_key end
     from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)

@@ -1,5 +1,6 @@
 /** Plugins and themes of environments, as rows. */
 import { sql } from "kysely";
+import { markManaged } from "./automaticUpdates.ts";
 import type { Database, PackageKind, UpdateStatus } from "./database.ts";
 
 /** What a reading of an environment has found of one of them. */
@@ -97,6 +98,7 @@ export async function notePackages(database: Database, environmentId: string, fo
         is_elsewhere boolean, is_active boolean, is_auto_updated boolean)
       on conflict (environment_id, kind, name) do update set ${taken}
       where (${columnsOf("packages")}) is distinct from (${columnsOf("excluded")})`.execute(transaction);
+    await markManaged(transaction, environmentId);
   });
 }
 
@@ -124,6 +126,7 @@ export interface PackageRecord {
   readonly version: string;
   readonly is_active: boolean;
   readonly is_auto_updated: boolean;
+  readonly is_managed: boolean;
   readonly update_version: string | null;
   readonly update_status: UpdateStatus | null;
   readonly is_vulnerable: boolean;
@@ -153,7 +156,7 @@ export async function packagesOf(
   if (environment === undefined) return null;
   const packages = await database
     .selectFrom("packages")
-    .select(["name", "title", "description", "version", "is_active", "is_auto_updated"])
+    .select(["name", "title", "description", "version", "is_active", "is_auto_updated", "is_managed"])
     .select(["update_version", "update_status", "is_vulnerable", "is_update_vulnerable"])
     .where("environment_id", "=", environmentId)
     .where("kind", "=", kind)

@@ -1,14 +1,20 @@
 /** Paths that are asked for before an update takes an environment's place. */
 import type { Database, DatabaseTransaction } from "./database.ts";
 
+export interface UpdateChecks {
+  readonly update_checks: readonly string[];
+  /** In percent: so much of a picture of these, or of the front page, may be another. Null: nobody looks. */
+  readonly picture_threshold: number | null;
+}
+
 /** In the order in which they were kept; null where there is no such environment to be seen. */
 export async function findUpdateChecks(
   database: Database | DatabaseTransaction,
   environmentId: string,
-): Promise<{ readonly id: string; readonly update_checks: readonly string[] } | null> {
+): Promise<({ readonly id: string } & UpdateChecks) | null> {
   const row = await database
     .selectFrom("environments")
-    .select(["id", "update_checks"])
+    .select(["id", "update_checks", "picture_threshold"])
     .where("id", "=", environmentId)
     .where("state", "<>", "adding")
     .executeTakeFirst();
@@ -18,11 +24,11 @@ export async function findUpdateChecks(
 export async function setUpdateChecks(
   transaction: DatabaseTransaction,
   environmentId: string,
-  paths: readonly string[],
+  checks: UpdateChecks,
 ): Promise<void> {
   await transaction
     .updateTable("environments")
-    .set({ update_checks: [...paths] })
+    .set({ ...checks, update_checks: [...checks.update_checks] })
     .where("id", "=", environmentId)
     .execute();
 }

@@ -81,6 +81,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     updatePlugins: addSite,
     updateTheme: addSite,
     updateThemes: addSite,
+    updateWordPress: addSite,
     previewSearchAndReplace: addSite,
     runWpCli: addSite,
     addDomain: addSite,

@@ -7,9 +7,9 @@ import type { Subject } from "../operations/crashHarness.ts";
 import type { UpdatePackagesInput } from "../operations/updatePackages.ts";
 import { pluginZip } from "../packages/testing/zips.ts";
 import { nobody } from "../store/activity.ts";
-import { visit } from "./edge.ts";
 import { putPackages } from "./packages.ts";
 import { liveSite } from "./sites.ts";
+import { settled, takeOverState } from "./takeOver.ts";
 import type { World } from "./world.ts";
 
 const [name, from, to] = ["shop", "1.0", "2.0"] as const;
@@ -80,40 +80,19 @@ async function differences(
   wanted: { readonly version: string; readonly status: string; readonly backups: number },
 ): Promise<string[]> {
   const input = inputOf(request);
-  const { own, services, facts } = world;
+  const { own, services } = world;
   const layout = await services.runtime.layout(input.target);
   const code = await readFile(path.join(layout?.documentRoot ?? "", "wp-content/plugins", file), "utf8");
-  const row = await own.database
-    .selectFrom("environments")
-    .innerJoin("packages", "packages.environment_id", "environments.id")
-    .select(["is_frozen", "version", "update_status"])
-    .where("environments.id", "=", input.target.id)
-    .executeTakeFirst();
-  const backups = await own.database
-    .selectFrom("backups")
-    .select("manifest")
-    .where("environment_id", "=", input.target.id)
-    .execute();
+  const query = own.database.selectFrom("packages").select(["version", "update_status"]);
+  const row = await query.where("environment_id", "=", input.target.id).executeTakeFirst();
   const found = {
     inFiles: /Version: (\S+)/.exec(code)?.[1],
     inList: row?.version,
     status: row?.update_status,
-    isFrozen: row?.is_frozen,
-    backups: backups.filter(({ manifest }) => manifest !== null).length,
-    unfinished: backups.filter(({ manifest }) => manifest === null).length,
-    staged: (await services.runtime.staged(input.target, input.token)) !== null,
-    answers: (await visit(facts.edgePort, input.address)).status,
+    ...(await takeOverState(world, input)),
   };
-  const right = {
-    inFiles: wanted.version,
-    inList: wanted.version,
-    status: wanted.status,
-    isFrozen: false,
-    backups: wanted.backups,
-    unfinished: 0,
-    staged: false,
-    answers: 200,
-  };
+  const { version, status } = wanted;
+  const right = { inFiles: version, inList: version, status, ...settled(wanted.backups) };
   // Where it never began there is nothing to be told of it.
   const neverBegan = { ...right, status: null };
   const text = JSON.stringify(found);

@@ -6,8 +6,8 @@ import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { SearchAndReplaceInput } from "../operations/searchAndReplace.ts";
 import { nobody } from "../store/activity.ts";
-import { visit } from "./edge.ts";
 import { liveSite } from "./sites.ts";
+import { settled, takeOverState } from "./takeOver.ts";
 import type { World } from "./world.ts";
 
 const change = { search: "Hello world!", replace: "Hello planet!" };
@@ -53,38 +53,15 @@ export function replacementOf(request: OperationRequest): SearchAndReplaceInput 
 
 async function differences(world: World, request: OperationRequest, isReplaced: boolean): Promise<string[]> {
   const input = replacementOf(request);
-  const { own, services, facts } = world;
-  const layout = await services.runtime.layout(input.target);
+  const layout = await world.services.runtime.layout(input.target);
   const file = path.join(layout?.documentRoot ?? "", "../../..", "current", "database", "database.json");
   const text = await readFile(file, "utf8");
-  const row = await own.database
-    .selectFrom("environments")
-    .select("is_frozen")
-    .where("id", "=", input.target.id)
-    .executeTakeFirst();
-  const backups = await own.database
-    .selectFrom("backups")
-    .select("manifest")
-    .where("environment_id", "=", input.target.id)
-    .execute();
   const found = {
     isReplaced: text.includes(change.replace),
     isOld: text.includes(change.search),
-    isFrozen: row?.is_frozen,
-    backups: backups.filter(({ manifest }) => manifest !== null).length,
-    unfinished: backups.filter(({ manifest }) => manifest === null).length,
-    staged: (await services.runtime.staged(input.target, input.token)) !== null,
-    status: (await visit(facts.edgePort, input.address)).status,
+    ...(await takeOverState(world, input)),
   };
-  const wanted = {
-    isReplaced,
-    isOld: !isReplaced,
-    isFrozen: false,
-    backups: isReplaced ? 1 : 0,
-    unfinished: 0,
-    staged: false,
-    status: 200,
-  };
+  const wanted = { isReplaced, isOld: !isReplaced, ...settled(isReplaced ? 1 : 0) };
   return JSON.stringify(found) === JSON.stringify(wanted)
     ? []
     : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];

@@ -14,7 +14,7 @@ import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { namingFailures } from "../archives/namedFailures.ts";
 import { makeProbe } from "../operations/probe.ts";
 import type { Services } from "../operations/services.ts";
-import { makeTryOut } from "../operations/trial.ts";
+import { makeSeeCandidate, makeTryOut } from "../operations/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
 import { makeDnsClient } from "../reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
@@ -90,6 +90,8 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
     probe: makeProbe({ http: facts.edgePort, tls: null }),
     tryOut: makeTryOut(edge),
+    see: makeSeeCandidate(edge),
+    pictures: null,
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     purge: (order, signal) => edge.purge(order, signal),
     archives: openArchives({

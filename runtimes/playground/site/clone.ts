@@ -4,6 +4,7 @@ import { partOf } from "../../releases.ts";
 import type { CloneSpec } from "../../runtime.ts";
 import { ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
+import { bringCore } from "./core.ts";
 import { copyDatabases } from "./databases.ts";
 import { makeEnvironment } from "./provision.ts";
 import { recordOf, sourceRelease } from "./release.ts";
@@ -13,9 +14,11 @@ import { together } from "./together.ts";
 export async function clone(
   { environment, source, addresses }: CloneSpec,
   environments: string,
+  assets: string,
 ): Promise<{ readonly wordpressVersion: string | null }> {
   return makeEnvironment(environment, environments, async (place) => {
     const release = await sourceRelease(source, environments);
+    await bringCore(assets, release);
     const webRoot = path.join(place, "public");
     const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
     await together(

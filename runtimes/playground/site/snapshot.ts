@@ -4,17 +4,19 @@ import path from "node:path";
 import { buildWhole } from "../../folders.ts";
 import { firstRelease, partOf, type Release, stillCurrent, writeRecord } from "../../releases.ts";
 import { linkLive } from "./copy.ts";
+import { addCore } from "./core.ts";
 import { copyDatabases } from "./databases.ts";
 import { recordOf, requireRelease, tellFullDisk } from "./release.ts";
 import { together } from "./together.ts";
 
-/** Whole or not at all; a folder that is there already is left as it is. `live` is the environment's folder. */
-export async function snapshot(live: string, folder: string): Promise<void> {
+/** Whole or not at all; a folder that is there already is left as it is. `live` is the environment's folder, `assets` that of what all share. */
+export async function snapshot(live: string, folder: string, assets: string): Promise<void> {
   await mkdir(path.dirname(folder), { recursive: true });
   const build = async (place: string) => {
     const release = await requireRelease(live);
     await chmod(place, 0o700);
     await stillCurrent(live, release, copyParts(release, place));
+    await addCore(assets, recordOf(release), place);
     await writeRecord(place, { ...recordOf(release), ...firstRelease });
   };
   await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));

@@ -8,6 +8,7 @@ import { RuntimeFailure, type StageSpec } from "../../runtime.ts";
 import { configName, ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 import { copyFiles } from "./copyFiles.ts";
+import { bringCore } from "./core.ts";
 import { copyDatabases, replaceTablesOf } from "./databases.ts";
 import {
   giveToEnvironment,
@@ -111,10 +112,11 @@ function nextRecord(plan: StagePlan, token: string): ReleaseRecord {
 }
 
 /** Idempotent: what is staged under this token already, or even served, is left as it is. */
-export async function stage(spec: StageSpec, environments: string): Promise<void> {
+export async function stage(spec: StageSpec, environments: string, assets: string): Promise<void> {
   const { live } = environmentFolders(environments, spec.environment);
   const plan = async () => {
     const planned = await planStage(spec, environments);
+    if (isWhole(planned)) await bringCore(assets, planned.source.release);
     return async (folder: string) => {
       await together(layOutFiles(planned, folder), layOutDatabase(planned, folder));
       await giveToEnvironment(spec.environment, folder);

@@ -11,6 +11,7 @@ import { makeDownloadTokens } from "@sitewright/server/app/downloadTokens.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import { makeBackupLists } from "@sitewright/server/store/backupList.ts";
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups.ts";
+import { makeCompanyPackageLists } from "@sitewright/server/store/companyPackages.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { keepDeletedEnvironments } from "@sitewright/server/store/deletedEnvironments.ts";
 import { keepDeletedSite } from "@sitewright/server/store/deletedSites.ts";
@@ -93,6 +94,10 @@ export interface TestServerOptions {
   readonly openDownload?: App["openDownload"];
   /** Default: there is one. */
   readonly hasMailServer?: boolean;
+  /** Default: there is one. */
+  readonly hasBrowser?: boolean;
+  /** Default: there are none. */
+  readonly findPictures?: App["findPictures"];
   /** Default: there is none. */
   readonly metricsToken?: string;
   /** Default: it does. */
@@ -116,6 +121,18 @@ const packageSource: App["packageSource"] = {
     newest: "9.0",
     versions: [{ version: "9.0", url: new URL("https://packages.example/zip") }],
   }),
+  cores: async () => [{ version: "99.0", url: new URL("https://packages.example/zip") }],
+};
+
+/** Of every test server. */
+export const testSettings = {
+  host: "127.0.0.1",
+  siteSuffix: "localhost",
+  dnsNames: ["ns1.localhost", "ns2.localhost"],
+  edgePort: 8081,
+  edgeTlsPort: 8443,
+  edgeAddresses: ["203.0.113.7", "2001:db8::7"],
+  endedPhpVersions: ["8.2"],
 };
 
 const undeleteDays = 14;
@@ -169,15 +186,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const operations = await testOperations({ url, database, addSite: noSteps });
   const server = buildServer({
     app: {
-      settings: {
-        host: "127.0.0.1",
-        siteSuffix: "localhost",
-        dnsNames: ["ns1.localhost", "ns2.localhost"],
-        edgePort: 8081,
-        edgeTlsPort: 8443,
-        edgeAddresses: ["203.0.113.7", "2001:db8::7"],
-        endedPhpVersions: ["8.2"],
-      },
+      settings: testSettings,
       limits: { maxWorkers: 8, maxPhpMemoryMb: 1024, requestDeadlineSeconds: 60, diskQuotaBytes: null },
       capabilities: fakeCapabilities,
       listFiles: options.listFiles ?? (async () => []),
@@ -191,6 +200,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       lookUp: options.lookUp ?? (async () => []),
       pool,
       backupLists: makeBackupLists(pool),
+      companyPackages: makeCompanyPackageLists(pool),
       database,
       acceptOperation: operations.accept,
       waitForOperation: options.waitForOperation ?? operations.wait,
@@ -201,6 +211,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       acmeUrl,
       hasMailServer: options.hasMailServer ?? true,
       hasAdvisories: true,
+      hasBrowser: options.hasBrowser ?? true,
+      findPictures: options.findPictures ?? (async () => []),
       knowsPlaces: options.knowsPlaces ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },

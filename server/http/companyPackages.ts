@@ -1,0 +1,86 @@
+/**
+ * The list of a company's plugins, or themes, as it is sent. A page of it may be four megabytes, of ten thousand entries: what the
+ * environments of one are written as is kept as long as they are the same, and a page is put together of that.
+ */
+import {
+  type CompanyPackage,
+  type CompanyPage,
+  factsOf,
+  type PackageFacts,
+  type PackageHolder,
+} from "@sitewright/server/app/packages.ts";
+
+/** What an endpoint calls what is said of one in an environment. */
+type Named<Fields> = (facts: PackageFacts) => Fields;
+
+export function asPlugin({ auto_update_type, ...one }: PackageFacts) {
+  return {
+    plugin_status: one.status,
+    plugin_update: one.update,
+    plugin_version: one.version,
+    is_plugin_version_vulnerable: one.is_version_vulnerable,
+    plugin_update_version: one.update_version,
+    is_plugin_update_version_vulnerable: one.is_update_version_vulnerable,
+    plugin_update_status: one.update_status,
+    auto_update_type,
+  };
+}
+
+export function asTheme({ auto_update_type, ...one }: PackageFacts) {
+  return {
+    theme_status: one.status,
+    theme_update: one.update,
+    theme_version: one.version,
+    is_theme_version_vulnerable: one.is_version_vulnerable,
+    theme_update_version: one.update_version,
+    is_theme_update_version_vulnerable: one.is_update_version_vulnerable,
+    theme_update_status: one.update_status,
+    auto_update_type,
+  };
+}
+
+function headOf({ name, newest, latest_version, is_latest_version_vulnerable, holders, update_count }: CompanyPackage) {
+  const { title, description } = newest;
+  const counts = { environment_count: holders.length, update_count };
+  return { name, title, description, latest_version, is_latest_version_vulnerable, ...counts };
+}
+
+function environmentsOf<Fields>(holders: readonly PackageHolder[], named: Named<Fields>) {
+  return holders.map(({ environment: { id, site_display_name, display_name }, entry }) => ({
+    id,
+    site_display_name,
+    display_name,
+    ...named(factsOf(entry)),
+  }));
+}
+
+/** By list: one is of plugins or of themes for ever. */
+const lists = new WeakMap<readonly PackageHolder[], Buffer>();
+
+function writeEnvironments<Fields>(holders: readonly PackageHolder[], named: Named<Fields>): Buffer {
+  const known = lists.get(holders);
+  if (known !== undefined) return known;
+  const list = Buffer.from(JSON.stringify(environmentsOf(holders, named)));
+  lists.set(holders, list);
+  return list;
+}
+
+/** Of an object as JSON, all but its end. */
+const opened = (object: object): string => JSON.stringify(object).slice(0, -1);
+
+/** The answer as it is sent: what `bodyOf` says. */
+export function write<Fields>(page: CompanyPage, what: "plugins" | "themes", named: Named<Fields>): Buffer {
+  const { items, ...envelope } = page;
+  const parts = items.flatMap((item, at) => [
+    Buffer.from(`${at === 0 ? "" : ","}${opened(headOf(item))},"environments":`),
+    writeEnvironments(item.holders, named),
+    Buffer.from("}"),
+  ]);
+  const begin = Buffer.from(`{"company":{"${what}":${opened(envelope)},"items":[`);
+  return Buffer.concat([begin, ...parts, Buffer.from("]}}}")]);
+}
+
+export function bodyOf<Fields>({ items, ...envelope }: CompanyPage, named: Named<Fields>) {
+  const shown = items.map((item) => ({ ...headOf(item), environments: environmentsOf(item.holders, named) }));
+  return { ...envelope, items: shown };
+}

@@ -1,0 +1,129 @@
+/** Updates of WordPress itself, with real ones: what is good takes the site's place, and nothing else ever does. */
+import { readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { visit } from "../testing/edge.ts";
+import { putZip } from "../testing/packageUpdates.ts";
+import { playground } from "../testing/playground.ts";
+import { liveSite } from "../testing/sites.ts";
+import { withEngine } from "../testing/withEngine.ts";
+import {
+  type CoreFiles,
+  realCoreZip,
+  smallCoreZip,
+  versionFile,
+  wordPressUpdate,
+} from "../testing/wordpressUpdates.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+
+const patience = 400_000;
+const from = "7.1.1";
+/** No real one is called so: its code is removed again from what all tests share. */
+const to = "77.1.2-test";
+
+let world: World;
+let site: Awaited<ReturnType<typeof liveSite>>;
+let core: string;
+let cores: string;
+
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+  site = await liveSite(world);
+  const layout = await world.services.runtime.layout(site.environment);
+  core = dirname(layout?.overlays["wp-includes"] ?? "");
+  cores = join(dirname(dirname(core)), "cores");
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(join(cores, to), { recursive: true, force: true });
+});
+
+async function wpCli(...argv: readonly string[]): Promise<string> {
+  const command = { phpVersion: "8.3", argv, seconds: 120 };
+  const { signal } = new AbortController();
+  const { runtime } = world.services;
+  const { exitCode, stdout } = await runtime.runWpCli(site.environment, command, async () => undefined, signal);
+  expect(exitCode).toBe(0);
+  return stdout.text.trim();
+}
+
+/** The version's own file, one version of the database further. */
+async function newer(version: string): Promise<CoreFiles> {
+  const file = "wp-includes/version.php";
+  const text = await readFile(join(core, file), "utf8");
+  const dbVersion = Number(/\$wp_db_version = (\d+)/.exec(text)?.[1]);
+  const changed = text.replace(/\$wp_version = '[^']+'/, `$wp_version = '${version}'`);
+  return { [file]: changed.replace(/\$wp_db_version = \d+/, `$wp_db_version = ${dbVersion + 1}`) };
+}
+
+async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
+  await putZip(world, `wordpress-${version}.zip`, await zip);
+}
+
+const update = (version: string) =>
+  withEngine(world, (table) => table.submit(wordPressUpdate(site, { from, to: version })));
+
+async function refused(version: string): Promise<string> {
+  const row = await update(version);
+  expect(row.state).toBe("failed");
+  expect((await world.services.runtime.layout(site.environment))?.wordpressVersion).toBe(from);
+  expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
+  expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
+  return row.public_error ?? "";
+}
+
+test("what is broken, or something else, never becomes the site, and the reason is told", {
+  timeout: patience,
+}, async () => {
+  const broken = { "wp-settings.php": "<?php\nnothing_there();\n" };
+  await offer("78.0", realCoreZip(core, { ...(await newer("78.0")), ...broken }));
+  await offer("78.1", smallCoreZip("78.0"));
+  await offer("78.2", smallCoreZip("78.2", { "wp-includes/version.php": versionFile("78.2", "99.0") }));
+  await offer(
+    "78.3",
+    smallCoreZip("78.3", { "../x.php": "<?php" }).catch(() => Buffer.from("no zip")),
+  );
+  try {
+    expect(await refused("78.0")).toMatch(/its database upgrade has the status 500: .*nothing_there/);
+    expect(await refused("78.1")).toBe("WordPress 78.1: The package is refused: it says that it is version 78.0.");
+    expect(await refused("78.2")).toMatch(/it needs PHP 99\.0, and the environment has 8\.\d\.$/);
+    expect(await refused("78.3")).toBe("WordPress 78.3: The package source does not offer it.");
+    expect(await refused("77.7")).toBe("WordPress 77.7: The package source does not offer it.");
+  } finally {
+    await rm(join(cores, "78.0"), { recursive: true, force: true });
+  }
+});
+
+test("a good one is what the site is, its database upgraded", { timeout: patience }, async () => {
+  await offer(to, realCoreZip(core, await newer(to)));
+  const before = Number(await wpCli("option", "get", "db_version"));
+  const row = await update(to);
+  expect(row).toMatchObject({ state: "succeeded", public_error: null, result: { from, to } });
+  expect(await wpCli("core", "version")).toBe(to);
+  expect(Number(await wpCli("option", "get", "db_version"))).toBe(before + 1);
+  expect((await visit(world.facts.edgePort, site.address)).body).toContain("</html>");
+  expect((await visit(world.facts.edgePort, `${site.address}/wp-admin/css/login.min.css`)).status).toBe(200);
+  const known = world.own.database.selectFrom("environments").select("wordpress_version");
+  expect(await known.where("id", "=", site.environment.id).executeTakeFirst()).toEqual({ wordpress_version: to });
+});
+
+test("a snapshot of it brings its WordPress where nobody has that version", { timeout: patience }, async () => {
+  const { runtime, archives } = world.services;
+  const folder = await archives.workFolder("snapshot");
+  await runtime.snapshot(site.environment, folder);
+  const away = `${join(cores, to)}.away`;
+  await rename(join(cores, to), away);
+  try {
+    const copy = { ...site.environment, id: `${site.environment.id}-copy` };
+    expect(await runtime.clone({ environment: copy, source: { folder }, addresses: [] })).toEqual({
+      wordpressVersion: to,
+    });
+    const includes = join(cores, to, "wp-includes");
+    expect((await readdir(includes, { recursive: true })).length).toBeGreaterThan(1_000);
+    await runtime.destroy(copy);
+  } finally {
+    await rm(away, { recursive: true, force: true });
+    await archives.removeWorkFolder("snapshot");
+  }
+});

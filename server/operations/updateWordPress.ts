@@ -1,0 +1,91 @@
+/**
+ * A newer version of WordPress itself in an environment. As with plugins, a copy of everything that the environment has becomes its
+ * next release and gets it. There the database is brought to the new version, as WordPress's own page for that does it, and
+ * the site is tried out; then it takes the present one's place by one rename (`takeOver.ts`).
+ */
+import { backupRoom, workName } from "./backup.ts";
+import { requireRoom } from "./diskRoom.ts";
+import { fetchWordPress } from "./fetchWordPress.ts";
+import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
+import { phpOf } from "./phpOf.ts";
+import type { Services } from "./services.ts";
+import { holdAndStage, takeOver } from "./takeOver.ts";
+import { frontPage, loginAndDashboard, namedPage, type TrialPage } from "./trial.ts";
+
+export type UpdateWordPressInput = {
+  /** Names the release that is built. */
+  readonly token: string;
+  readonly target: { readonly id: string; readonly number: number };
+  /** Of the target. */
+  readonly address: string;
+  readonly from: string;
+  readonly to: string;
+  /** Paths that are asked for besides. */
+  readonly checks: readonly string[];
+  /** In percent: so much of a picture of these, or of the front page, may be another. Null: nobody looks. */
+  readonly pictureThreshold: number | null;
+};
+
+type Context = StepContext<UpdateWordPressInput>;
+
+/** A zip, what is in it, the code that is kept, and the copy in the release. */
+const roomForWordPress = 400_000_000;
+
+/** Nobody has to be logged in for it. Where there is nothing to be done it says so. */
+const databaseUpgrade: TrialPage = {
+  ...frontPage,
+  url: "/wp-admin/upgrade.php?step=1",
+  name: "database upgrade",
+  fault: (answer, hasError) =>
+    answer.status === 200 ? frontPage.fault(answer, hasError) : `has the status ${answer.status}`,
+};
+
+export function updateWordPress(services: Services): OperationDefinition<UpdateWordPressInput> {
+  const { database, runtime, archives } = services;
+  const workOf = (operationId: string) => `${workName(operationId)}-wordpress`;
+
+  async function fetch({ input: { target, from, to }, operationId, signal }: Context): Promise<void> {
+    const { packageSource } = services;
+    if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
+    const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
+    await requireRoom(runtime, { copies, moreBytes: roomForWordPress }, "The update");
+    const { version: phpVersion } = await phpOf(database, target.id);
+    const folder = await archives.workFolder(workOf(operationId));
+    await fetchWordPress(packageSource, { from, to, phpVersion }, folder, signal);
+  }
+
+  async function stage({ input: { target, token, to: version }, operationId }: Context): Promise<void> {
+    const whole = { files: "all", database: "all", addresses: [] } as const;
+    await runtime.stage({ environment: target, source: target, token, ...whole });
+    const folder = `${archives.workPlace(workOf(operationId))}/wordpress`;
+    await runtime.installWordPress(target, token, { version, folder });
+  }
+
+  return {
+    kind: "updateWordPress",
+    steps: [
+      {
+        name: "fetch",
+        deadlineSeconds: 1_800,
+        run: fetch,
+        undo: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+      },
+      ...holdAndStage<UpdateWordPressInput>(services, stage),
+      ...takeOver<UpdateWordPressInput>(services, {
+        what: "The site with the update",
+        note: ({ to }) => `Before the update to WordPress ${to}`,
+        sharesOwn: () => false,
+        pages: ({ checks }) => [databaseUpgrade, frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
+        looks: ({ checks: paths, pictureThreshold: threshold }) => (threshold === null ? null : { paths, threshold }),
+      }),
+      {
+        name: "tidy",
+        deadlineSeconds: 60,
+        run: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+      },
+    ],
+    pointOfNoReturn: "prune",
+    succeeded: async (_, { input: { from, to } }) => ({ from, to }),
+    failed: async () => undefined,
+  };
+}

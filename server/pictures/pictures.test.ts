@@ -1,0 +1,139 @@
+import { chmod, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { PNG } from "pngjs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { findChromium } from "./chromium.ts";
+import { differenceOf } from "./difference.ts";
+import type { SeePage } from "./pageProxy.ts";
+import { makePictures, openPictureStore } from "./pictures.ts";
+
+const { signal } = new AbortController();
+const host = "demo.localhost:8081";
+
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "pictures-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** By path. */
+type Site = Readonly<Record<string, { readonly type?: string; readonly content?: string; readonly location?: string }>>;
+
+function siteOf(pages: Site, asked: string[] = []): SeePage {
+  return async (at) => {
+    asked.push(at);
+    const page = pages[at];
+    if (page === undefined) return { status: 404, type: "text/html", content: Buffer.from(""), location: null };
+    const { type = "text/html", content = "", location = null } = page;
+    return { status: location === null ? 200 : 302, type, content: Buffer.from(content), location };
+  };
+}
+
+const colored = (color: string, more = "") => ({
+  content: `<html><body style="background:${color}">${more}</body></html>`,
+});
+
+async function open() {
+  const chromium = await findChromium(process.env.CHROMIUM ?? null);
+  if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
+  const folder = await freshFolder();
+  const pictures = makePictures({ chromium, folder });
+  const compare = (before: SeePage, after: SeePage, paths = ["/"], id = "one") =>
+    pictures.compare({ id, host, paths, before, after }, signal);
+  return { folder, compare, store: openPictureStore(folder) };
+}
+
+describe("two states of a site", { timeout: 60_000 }, () => {
+  test("that look the same do not differ, and both pictures are kept", async () => {
+    const { compare, store } = await open();
+    const site = siteOf({ "/": colored("white", "<h1>Harbour</h1>") });
+    expect(await compare(site, site)).toEqual([{ path: "/", share: 0 }]);
+    const [kept] = await store.find("one");
+    const { width, height } = PNG.sync.read(kept?.before ?? Buffer.of());
+    expect([width, height > 1_000]).toEqual([1280, true]);
+    expect(kept?.after).toEqual(kept?.before);
+  });
+
+  test("differ by as much as one sees, each page by itself", async () => {
+    const { compare } = await open();
+    const before = siteOf({ "/": colored("white"), "/shop/?a=1": colored("white") });
+    const half = '<div style="position:fixed;inset:0 50% 0 0;background:black"></div>';
+    const after = siteOf({ "/": colored("red"), "/shop/?a=1": colored("white", half) });
+    const [front, shop] = await compare(before, after, ["/", "/shop/?a=1"]);
+    expect(front).toEqual({ path: "/", share: 1 });
+    expect(shop?.share).toBeCloseTo(0.5, 1);
+  });
+
+  test("are asked for what their pages consist of, by https too, and follow redirects; scripts are not run", async () => {
+    const { compare } = await open();
+    const page = `<html><head><link rel="stylesheet" href="https://${host}/style.css"></head>
+      <body><script>document.body.style.background = "black"</script></body></html>`;
+    const style = { type: "text/css", content: "body { background: blue }" };
+    const asked: string[] = [];
+    const site = { "/": { location: `https://${host}/home/` }, "/home/": { content: page }, "/style.css": style };
+    const [found] = await compare(siteOf(site, asked), siteOf({ "/": colored("blue") }));
+    expect(found?.share).toBe(0);
+    expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/", "/home/", "/style.css"]);
+  });
+
+  test("ask nobody else for anything", async () => {
+    const { compare } = await open();
+    const elsewhere = "http://127.0.0.1:9/x.png";
+    const page = colored("white", `<img src="${elsewhere}"><img src="http://other.localhost/x.png">`);
+    const asked: string[] = [];
+    await compare(siteOf({ "/": page }, asked), siteOf({ "/": page }));
+    expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/"]);
+  });
+
+  test("are not compared where a page did not come before", async () => {
+    const { compare, store } = await open();
+    const busy: SeePage = async (at, stop) => {
+      const seen = await siteOf({ "/": colored("white"), "/b/": colored("white") })(at, stop);
+      return at === "/" ? { ...seen, status: 0 } : seen;
+    };
+    const after = siteOf({ "/": colored("red"), "/b/": colored("white") });
+    expect(await compare(busy, after, ["/", "/b/"])).toEqual([{ path: "/b/", share: 0 }]);
+    expect((await store.find("one")).map(({ path: page, before }) => [page, before.length > 100])).toEqual([
+      ["/b/", true],
+    ]);
+  });
+
+  test("that were compared under the same name are replaced, and removed when they are old", async () => {
+    const { compare, store, folder } = await open();
+    const [white, red] = [siteOf({ "/": colored("white") }), siteOf({ "/": colored("red") })];
+    await compare(white, white);
+    await compare(white, red);
+    expect((await store.find("one")).map(({ share }) => share)).toEqual([1]);
+    expect(await readdir(folder)).toEqual(["one"]);
+    await store.expire(new Date(Date.now() - 60_000));
+    expect(await readdir(folder)).toEqual(["one"]);
+    await utimes(path.join(folder, "one"), new Date(0), new Date(0));
+    await store.expire(new Date(Date.now() - 60_000));
+    expect(await store.find("one")).toEqual([]);
+  });
+});
+
+test("where the browser can't be started nothing is kept, and it is said", async () => {
+  const folder = await freshFolder();
+  // Whoever starts it is somebody else.
+  await chmod(folder, 0o755);
+  const broken = path.join(folder, "chromium");
+  await writeFile(broken, "#!/bin/sh\necho no display >&2\nexit 7\n", { mode: 0o755 });
+  const pictures = makePictures({ chromium: broken, folder: path.join(folder, "kept") });
+  const site = siteOf({ "/": colored("white") });
+  const wish = { id: "one", host, paths: ["/"], before: site, after: site };
+  await expect(pictures.compare(wish, signal)).rejects.toThrow("Chromium ended with 7: no display");
+  expect(await readdir(path.join(folder, "kept"))).toEqual([]);
+});
+
+test("what is no picture can't be compared", async () => {
+  const folder = await freshFolder();
+  const file = path.join(folder, "x.png");
+  await writeFile(file, "no picture");
+  await expect(differenceOf({ before: file, after: file })).rejects.toThrow();
+});
+
+test("a Chromium is where it is said to be, or nowhere", async () => {
+  expect(await findChromium("/nowhere/chromium")).toBeNull();
+});

@@ -1,0 +1,72 @@
+/**
+ * Updates plugins and themes of environments that want that, in the hours in which they want it; and what is known to be
+ * vulnerable also before these, where they would come too late.
+ *
+ * All of an environment's plugins, or themes, are updated together, as one release. Where that fails nobody knows yet which of
+ * them it was: each is tried alone then, and the one that fails is left alone for a week, for a day where it is vulnerable, or until there is
+ * another version.
+ */
+
+import {
+  countUpdatesUnderWay,
+  type DueEnvironment,
+  type DueUpdate,
+  findDueUpdates,
+} from "../store/automaticUpdates.ts";
+import type { Database, PackageKind } from "../store/database.ts";
+import { isOpen, nextOpening } from "../updateWindow.ts";
+
+export interface UpdateAutomaticallyOptions {
+  readonly database: Database;
+  /** Starts the update of these. */
+  readonly begin: (environmentId: string, kind: PackageKind, names: readonly string[]) => Promise<void>;
+  readonly now?: () => Date;
+}
+
+/** Each copies a site and tries it out, and visitors need the machine too. */
+const atOnce = 4;
+const hour = 3_600_000;
+
+export async function updateAutomatically(options: UpdateAutomaticallyOptions): Promise<void> {
+  const { database, begin, now = () => new Date() } = options;
+  let free = atOnce - (await countUpdatesUnderWay(database));
+  if (free <= 0) return;
+  for (const environment of await findDueUpdates(database)) {
+    const turn = turnOf(environment, now());
+    if (turn === null) continue;
+    await begin(environment.id, turn.kind, turn.names);
+    free -= 1;
+    if (free <= 0) return;
+  }
+}
+
+interface Turn {
+  readonly kind: PackageKind;
+  readonly names: readonly string[];
+}
+
+/** What is begun now; null: nothing. */
+export function turnOf(environment: DueEnvironment, now: Date): Turn | null {
+  const due = isOpen(environment.window, now)
+    ? environment.updates
+    : environment.updates.filter((update) => isTooLateInWindow(environment, update, now));
+  for (const kind of ["plugin", "theme"] as const) {
+    const ofKind = due.filter((update) => update.kind === kind);
+    const together = ofKind.filter(({ failed_among }) => failed_among === null || failed_among === 1);
+    const alone = ofKind.find(({ failed_among }) => failed_among !== null && failed_among > 1);
+    if (together.length > 0) return { kind, names: together.map(({ name }) => name) };
+    if (alone !== undefined) return { kind, names: [alone.name] };
+  }
+  return null;
+}
+
+/** Whether the hours within which it is to be updated are over before the window opens. */
+function isTooLateInWindow(
+  { window, vulnerable_within_hours: hours }: DueEnvironment,
+  { vulnerable_since: since }: DueUpdate,
+  now: Date,
+): boolean {
+  if (since === null || hours === null) return false;
+  const opening = nextOpening(window, now);
+  return opening === null || opening.getTime() >= since.getTime() + hours * hour;
+}
