@@ -15,7 +15,7 @@ export interface KeptPiece extends PackedPiece {
 
 export interface NeededPack {
   readonly bytes: number;
-  /** When all of it was last read; null: nobody knows. */
+  /** When all of it was last read; null: not since another of the company's packs was found to be lost, or nobody knows. */
   readonly readAt: Date | null;
   readonly isLost: boolean;
 }

@@ -44,6 +44,18 @@ it("pieces are found by their names where their pack is whole, and only by their
   expect(await stranger.claim(names)).toEqual(new Set());
 });
 
+it("that a pack was read says nothing any more when another of the company is lost, until it is read again", async () => {
+  const { companyId } = await addCompany(test.database);
+  const [one, other] = [await withPack(companyId), await withPack(companyId)];
+  const stranger = await withPack((await addCompany(test.database)).companyId);
+  const readAt = async ({ index, pack }: typeof one) => (await index.neededPacks()).get(pack)?.readAt;
+  await other.index.markLost([other.pack]);
+  expect(await readAt(one)).toBeNull();
+  expect(await readAt(stranger)).toBeInstanceOf(Date);
+  await one.index.noteRead(one.pack);
+  expect(await readAt(one)).toBeInstanceOf(Date);
+});
+
 it("a pack that is being written is nobody's yet", async () => {
   const { companyId } = await addCompany(test.database);
   const index = piecesFor(test.database, await begin(companyId));

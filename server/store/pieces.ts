@@ -5,6 +5,13 @@ import { losePacks, mendWith } from "./lostPacks.ts";
 import { listPieces, notePackRead } from "./packs.ts";
 
 /** A piece's place in a pack. */
+interface NeededPackRow {
+  readonly id: string;
+  readonly bytes: number;
+  readonly readAt: Date | null;
+  readonly isLost: boolean;
+}
+
 interface PieceRow {
   readonly name: Buffer;
   readonly start: number;
@@ -71,18 +78,13 @@ export function piecesFor(
       return new Map(rows.map((row) => [keyOf(row.name), row]));
     },
     neededPacks: async () => {
-      const rows = await database
-        .selectFrom("backup_packs as b")
-        .innerJoin("packs as k", "k.id", "b.pack_id")
-        .where("b.backup_id", "=", backupId)
-        .select(["k.id", "k.bytes", "k.read_at", "k.state"])
-        .execute();
-      return new Map(
-        rows.map(({ id, bytes, read_at, state }) => [
-          id,
-          { bytes: bytes ?? 0, readAt: read_at, isLost: state === "lost" },
-        ]),
-      );
+      const { rows } = await sql<NeededPackRow>`
+        select k.id, coalesce(k.bytes, 0) as bytes, k.state = 'lost' as "isLost",
+          case when k.read_at > coalesce(lost.at, '-infinity') then k.read_at end as "readAt"
+        from backup_packs b join packs k on k.id = b.pack_id,
+          (select max(state_since) as at from packs where company_id = ${companyId}::uuid and state = 'lost') as lost
+        where b.backup_id = ${backupId}`.execute(database);
+      return new Map(rows.map(({ id, ...pack }) => [id, pack]));
     },
     piecesIn: (pack: string) => listPieces(database, pack),
     noteRead: (pack: string) => notePackRead(database, pack),
