@@ -10,6 +10,9 @@ import {
   type PackageHolder,
 } from "@sitewright/server/app/packages.ts";
 
+type HolderEnvironment = PackageHolder["environment"];
+type Entry = PackageHolder["entry"];
+
 /** What an endpoint calls what is said of one in an environment. */
 type Named<Fields> = (facts: PackageFacts) => Fields;
 
@@ -54,22 +57,55 @@ function environmentsOf<Fields>(holders: readonly PackageHolder[], named: Named<
   }));
 }
 
+/** Of an object as JSON, all but its end. */
+const opened = (object: object): string => JSON.stringify(object).slice(0, -1);
+/** The same, to come after others of its object. */
+const continued = (object: object): string => `,${JSON.stringify(object).slice(1)}`;
+
+/** How an entry of the environment's begins, once for all of its packages. */
+const beginnings = new WeakMap<HolderEnvironment, string>();
+
+function beginningOf(environment: HolderEnvironment): string {
+  const known = beginnings.get(environment);
+  if (known !== undefined) return known;
+  const { id, site_display_name, display_name } = environment;
+  const text = opened({ id, site_display_name, display_name });
+  beginnings.set(environment, text);
+  return text;
+}
+
+/** The same for entries of which the same is said. No version has a line's end in it. */
+function keyOf({ is_active, is_vulnerable, is_update_vulnerable, is_managed, is_auto_updated, ...entry }: Entry) {
+  const flags = `${is_active}${is_vulnerable}${is_update_vulnerable}${is_managed}${is_auto_updated}`;
+  return `${flags}${entry.update_status}\n${entry.version}\n${entry.update_version ?? "\n"}`;
+}
+
 /** By list: one is of plugins or of themes for ever. */
 const lists = new WeakMap<readonly PackageHolder[], Buffer>();
 
-function writeEnvironments<Fields>(holders: readonly PackageHolder[], named: Named<Fields>): Buffer {
+/** A thousand environments have the same few versions: those are written as JSON, and the entries put together of them. */
+function writeEnvironments<Fields extends object>(holders: readonly PackageHolder[], named: Named<Fields>): Buffer {
   const known = lists.get(holders);
   if (known !== undefined) return known;
-  const list = Buffer.from(JSON.stringify(environmentsOf(holders, named)));
+  const ends = new Map<string, string>();
+  const endOf = (entry: Entry) => {
+    const key = keyOf(entry);
+    const text = ends.get(key) ?? continued(named(factsOf(entry)));
+    ends.set(key, text);
+    return text;
+  };
+  const entries = holders.map(({ environment, entry }) => beginningOf(environment) + endOf(entry));
+  const list = Buffer.from(`[${entries.join(",")}]`);
   lists.set(holders, list);
   return list;
 }
 
-/** Of an object as JSON, all but its end. */
-const opened = (object: object): string => JSON.stringify(object).slice(0, -1);
-
 /** The answer as it is sent: what `bodyOf` says. */
-export function write<Fields>(page: CompanyPage, what: "plugins" | "themes", named: Named<Fields>): Buffer {
+export function write<Fields extends object>(
+  page: CompanyPage,
+  what: "plugins" | "themes",
+  named: Named<Fields>,
+): Buffer {
   const { items, ...envelope } = page;
   const parts = items.flatMap((item, at) => [
     Buffer.from(`${at === 0 ? "" : ","}${opened(headOf(item))},"environments":`),

@@ -211,13 +211,27 @@ describe("GET /company/{id}/wp-plugins", () => {
     const newest = { ...entry, title: 'Quoted "A"', description: "\u2028 ünï" };
     const environment = { id: "i", site_id: "s", site_display_name: 'S"', display_name: "D" };
     const item = { name: "a", newest, update_count: 0, latest_version: "2", is_latest_version_vulnerable: true };
+    // Each says something else, and the last the same as the first.
+    const others = [
+      { ...entry, version: "1.8" },
+      { ...entry, update_version: null },
+      { ...entry, update_version: '2.1"' },
+      { ...entry, update_status: "updating" as const },
+      ...(["is_active", "is_vulnerable", "is_update_vulnerable", "is_managed", "is_auto_updated"] as const).map(
+        (flag) => ({ ...entry, [flag]: !entry[flag] }),
+      ),
+      { ...entry },
+    ];
     const page = (holders: readonly object[]) => ({
       total: 2,
       last_updated_at: "2026-11-23T08:00:00.000Z",
       // What a list is written as is kept, as one of plugins or of themes.
-      items: holders.map(() => ({ ...item, holders: [{ environment, entry }] })),
+      items: holders.map(() => ({
+        ...item,
+        holders: [entry, ...others].map((one) => ({ environment, entry: one })),
+      })),
     });
-    function check<Fields>(named: (facts: PackageFacts) => Fields, of: ReturnType<typeof page>): void {
+    function check<Fields extends object>(named: (facts: PackageFacts) => Fields, of: ReturnType<typeof page>): void {
       for (let time = 0; time < 2; time += 1) {
         expect(write(of, "plugins", named).toString()).toBe(
           JSON.stringify({ company: { plugins: bodyOf(of, named) } }),
