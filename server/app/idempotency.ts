@@ -15,11 +15,11 @@ import { Refused } from "./failures.ts";
 import { isSameHash } from "./token.ts";
 
 /** An answer as it goes out. */
-export interface FinishedAnswer {
+export interface FinishedAnswer<Body = string | Buffer> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes where they are sent again and again. */
-  readonly body: string | Buffer;
+  readonly body: Body;
 }
 
 export interface OnceRequest {

@@ -100,20 +100,19 @@ function writeEnvironments<Fields extends object>(holders: readonly PackageHolde
   return list;
 }
 
-/** The answer as it is sent: what `bodyOf` says. */
+/** The answer as it is sent, in parts that follow one another: what `bodyOf` says. */
 export function write<Fields extends object>(
   page: CompanyPage,
   what: "plugins" | "themes",
   named: Named<Fields>,
-): Buffer {
+): readonly Buffer[] {
   const { items, ...envelope } = page;
+  const begin = `{"company":{"${what}":${opened(envelope)},"items":[`;
   const parts = items.flatMap((item, at) => [
-    Buffer.from(`${at === 0 ? "" : ","}${opened(headOf(item))},"environments":`),
+    Buffer.from(`${at === 0 ? begin : "},"}${opened(headOf(item))},"environments":`),
     writeEnvironments(item.holders, named),
-    Buffer.from("}"),
   ]);
-  const begin = Buffer.from(`{"company":{"${what}":${opened(envelope)},"items":[`);
-  return Buffer.concat([begin, ...parts, Buffer.from("]}}}")]);
+  return [...parts, Buffer.from(items.length === 0 ? `${begin}]}}}` : "}]}}}")];
 }
 
 export function bodyOf<Fields>({ items, ...envelope }: CompanyPage, named: Named<Fields>) {

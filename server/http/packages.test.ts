@@ -233,7 +233,7 @@ describe("GET /company/{id}/wp-plugins", () => {
     });
     function check<Fields extends object>(named: (facts: PackageFacts) => Fields, of: ReturnType<typeof page>): void {
       for (let time = 0; time < 2; time += 1) {
-        expect(write(of, "plugins", named).toString()).toBe(
+        expect(Buffer.concat(write(of, "plugins", named)).toString()).toBe(
           JSON.stringify({ company: { plugins: bodyOf(of, named) } }),
         );
       }

@@ -73,7 +73,7 @@ export const packageHandlers: HandlersOf<
       get body() {
         return { company: { plugins: bodyOf(page, asPlugin) } };
       },
-      written: write(page, "plugins", asPlugin),
+      parts: write(page, "plugins", asPlugin),
     };
   },
   listCompanyThemes: async (context, { query }) => {
@@ -83,7 +83,7 @@ export const packageHandlers: HandlersOf<
       get body() {
         return { company: { themes: bodyOf(page, asTheme) } };
       },
-      written: write(page, "themes", asTheme),
+      parts: write(page, "themes", asTheme),
     };
   },
   listPlugins: async (context, { params, query }) => {

@@ -1,4 +1,5 @@
 /** From an identified request to its answer: checked, allowed, done once, serialised. */
+import { Readable } from "node:stream";
 import { authorise, type Identified } from "@sitewright/server/app/access.ts";
 import { describeActor } from "@sitewright/server/app/actor.ts";
 import type { App, Context, RequestTransaction } from "@sitewright/server/app/context.ts";
@@ -15,7 +16,9 @@ interface AnyAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly written?: Buffer;
+  /** Of the body where it is written already: they follow one another. Only of what is read. */
+  readonly parts?: readonly Buffer[];
+  /** What the body is made of, and nothing else. */
   readonly basis?: object;
 }
 
@@ -42,13 +45,17 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
     const { identified } = request;
     if (!identified) throw new Error("A request got past the gate without a caller");
     const afterwards: (() => Promise<void>)[] = [];
-    const run = async (transaction: RequestTransaction | null): Promise<FinishedAnswer> => {
+    const handle = async (transaction: RequestTransaction | null): Promise<AnyAnswer> => {
       const input = await readAllowed(app, route, request, identified);
       const context = contextOf(app, identified, { request, reply, transaction, stopping, afterwards });
-      return finish(reply, await handler.handle(context, input));
+      return handler.handle(context, input);
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
-    const answer = key === undefined ? await run(null) : await once(app, identified, request, reply, { key, run });
+    const run = async (transaction: RequestTransaction) => finish(reply, await handle(transaction));
+    const answer =
+      key === undefined
+        ? sendable(reply, await handle(null))
+        : await once(app, identified, request, reply, { key, run });
     // A refusal has taken back what there was to follow up.
     if (answer.status < 300) for (const work of afterwards) await work();
     return reply.code(answer.status).headers(answer.headers).type("application/json; charset=utf-8").send(answer.body);
@@ -76,6 +83,15 @@ async function readAllowed(
   return input;
 }
 
+/** Where parts are one body they are sent as they are: to make one of them would take as much memory again for each request. */
+function sendable(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string | Buffer | Readable> {
+  const { parts } = answer;
+  if (parts === undefined) return finish(reply, answer);
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  const headers = { ...answer.headers, "content-length": String(bytes) };
+  return { status: answer.status, headers, body: Readable.from(parts, { objectMode: false }) };
+}
+
 /** Serialises by the allow-list of the endpoint's schema for that status. */
 function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
   reply.code(answer.status);
@@ -84,9 +100,8 @@ function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
 
 function write(reply: FastifyReply, answer: AnyAnswer): string | Buffer {
   const { basis } = answer;
-  const known = answer.written ?? (basis === undefined ? undefined : written.get(basis));
+  const known = basis === undefined ? undefined : written.get(basis);
   if (known !== undefined) return known;
-  // Not before: of an answer that is written already nobody needs it.
   const text = String(reply.serialize(answer.body));
   if (basis === undefined) return text;
   const bytes = Buffer.from(text);
