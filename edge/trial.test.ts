@@ -85,7 +85,9 @@ test("an environment that is not in the table can be tried out", async () => {
 test.each([
   ["<html></html>", true],
   ["<html></HTML> \n\t\r\n", true],
-  ["<html></html><!-- more -->", false],
+  ["<html></html>\n<!-- Kept since\n12:00 --> <!-- And more -->\n", true],
+  ["<html></html><!-- half", false],
+  ["<html></html><p>more", false],
   ["<html>half", false],
   ["", false],
 ])("an answer of %j is whole: %s", async (body, isWhole) => {

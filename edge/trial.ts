@@ -38,7 +38,7 @@ export interface TrialContent {
 export interface Trial {
   /** 0 where there was no answer. Redirects are not followed. */
   readonly status: number;
-  /** Whether the answer ended with `</html>`. */
+  /** Whether the answer ended with `</html>`, which comments may follow. */
   readonly isWhole: boolean;
   readonly errors: string;
   readonly reason: NoAnswerReason | null;
@@ -51,7 +51,7 @@ const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, lo
 
 /** An answer that is longer is none that a page could be recognised by. */
 const limitBytes = 10_000_000;
-/** More white space than this does not follow a page. */
+/** More white space and comments than this do not follow a page. */
 const endBytes = 4096;
 
 /** Throws `BadTable`, saying what is wrong. */
@@ -144,5 +144,5 @@ async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolea
     }
     end = Buffer.concat([end, piece]).subarray(-endBytes);
   }
-  return /<\/html>\s*$/i.test(end.toString("latin1"));
+  return /<\/html>(?:\s|<!--(?:(?!-->).)*-->)*$/is.test(end.toString("latin1"));
 }

@@ -37,6 +37,8 @@ export interface TakeOverFacts<Input> {
   readonly addressBefore?: (input: Input) => string;
   /** What is asked for when it is tried out. Absent: the front page, which comes without an error. */
   readonly pages?: (input: Input) => readonly TrialPage[];
+  /** Whether it is the same site in other versions, of which no page may be worse than at present. Absent: false. */
+  readonly isSameSite?: boolean;
   /** Whether it must look as before, and where; null: it need not. Absent: it never need. */
   readonly looks?: (input: Input) => Looks | null;
 }
@@ -93,9 +95,11 @@ export function holdAndStage<Input extends TakeOver>(
 /** The last step can't be undone. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  { what, note, sharesOwn, addressBefore, pages = () => [frontPage], looks = () => null }: TakeOverFacts<Input>,
+  facts: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
+  const { what, note, sharesOwn, addressBefore, isSameSite = false } = facts;
+  const { pages = () => [frontPage], looks = () => null } = facts;
 
   /** Where its first page wants to change something, and visitors use a part of it, it is tried out as a copy. */
   async function tryStaged(input: Input, operationId: string, stop: AbortSignal): Promise<void> {
@@ -103,10 +107,12 @@ export function takeOver<Input extends TakeOver>(
     const { version: phpVersion } = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
     if (staged === null) throw new StepFailure("What was built is not there any more.");
+    const present = await runtime.layout(target);
     const candidate = { environment: target, phpVersion, address, what };
+    const compared = isSameSite && present !== null ? { ...candidate, present } : candidate;
     const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
       for (const page of pages(input)) {
-        const one = { ...candidate, layout, page, isReadOnly };
+        const one = { ...compared, layout, page, isReadOnly };
         if (!(await patientlyTryOut(tryOut, one, trialSeconds, stop))) return false;
       }
       return true;
@@ -114,7 +120,6 @@ export function takeOver<Input extends TakeOver>(
     // What one half of it writes may belong to what the other half does: either both are changed or neither.
     if (await tryPages(staged, sharesOwn(input))) {
       const wish = looks(input);
-      const present = wish === null ? null : await runtime.layout(target);
       if (wish === null || present === null) return;
       const before = { ...candidate, layout: present, isReadOnly: true };
       const after = { ...candidate, layout: staged, isReadOnly: sharesOwn(input) };

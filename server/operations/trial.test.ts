@@ -1,8 +1,18 @@
 import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import { describe, expect, test } from "vitest";
-import type { Trial } from "../reconcilers/edgeClient.ts";
+import type { Trial, TrialOrder } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
-import { faultOf, frontPage, frontPageOrClosed, loginPage, makeTryOut, namedPage, TrialFailed } from "./trial.ts";
+import {
+  faultOf,
+  frontPage,
+  frontPageOrClosed,
+  loginAndDashboard,
+  loginPage,
+  makeTryOut,
+  namedPage,
+  TrialFailed,
+  type TrialPage,
+} from "./trial.ts";
 
 const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
 const parseError =
@@ -133,6 +143,95 @@ describe("trying out", () => {
   test("tells that nothing is known where PHP wanted to change what it may not", async () => {
     const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason: "wouldWrite" });
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(false);
+  });
+
+  describe("beside what the site is at present", () => {
+    const present = { ...layout, release: 1 };
+    const half = { ...fine, isWhole: false };
+    const gone = { ...fine, status: 404 };
+    const unanswered = (reason: string): Trial => ({ ...fine, status: 0, isWhole: false, reason });
+
+    /** Two releases that answer what is given, and what each was asked for. */
+    function releases(before: (url: string) => Trial, now: Trial) {
+      const asked: string[] = [];
+      const tryOut = async ({ environment, url, isReadOnly }: TrialOrder) => {
+        asked.push(`${environment.release} ${url}${isReadOnly ? "" : " writing"}`);
+        return environment.release === 2 ? now : before(url);
+      };
+      return { asked, tryOut: makeTryOut({ tryOut }) };
+    }
+
+    test.each<[string, page: TrialPage, before: Trial, now: Trial, fault: string | null]>([
+      ["is whole and was not", frontPage, half, fine, null],
+      ["has no end and had none", frontPage, half, half, null],
+      ["has no end and was an error", frontPage, { ...fine, status: 500 }, half, null],
+      ["is another page that is not there either", frontPage, gone, gone, null],
+      ["lost its end", frontPage, fine, half, "does not come to its end, unlike at present"],
+      ["leads elsewhere", frontPage, fine, { ...half, status: 302, location: "/en/" }, null],
+      [
+        "was leading elsewhere",
+        frontPage,
+        { ...half, status: 302 },
+        half,
+        "does not come to its end, unlike at present",
+      ],
+      ["is not there any more", frontPage, fine, gone, "has the status 404, unlike at present"],
+      ["asks for a password now", frontPage, fine, { ...half, status: 401 }, "has the status 401, unlike at present"],
+      [
+        "has no end where nobody can tell what it had",
+        frontPage,
+        unanswered("wouldWrite"),
+        half,
+        "does not come to its end, unlike at present",
+      ],
+      ["is not there where nobody can tell", frontPage, unanswered("wouldWrite"), gone, null],
+      ["is anything where nobody can tell", namedPage("/feed"), unanswered("wouldWrite"), half, null],
+      ["is anything that never had an end", namedPage("/feed"), half, half, null],
+      ["lost its end as a named one", namedPage("/cart"), fine, half, "does not come to its end, unlike at present"],
+      ["has no end where there is no answer now", frontPage, unanswered("deadline"), half, null],
+    ])("a page %s", async (_, page, before, now, fault) => {
+      const { tryOut } = releases(() => before, now);
+      const tried = tryOut({ ...candidate, present, page, isReadOnly: false }, signal);
+      if (fault === null) expect(await tried).toBe(true);
+      else
+        await expect(tried).rejects.toThrow(
+          `The site on PHP 8.4 does not answer as it should: its ${page.name} ${fault}.`,
+        );
+    });
+
+    test("the present one is asked only where there is doubt, and changes nothing", async () => {
+      const one = { ...candidate, present, isReadOnly: false };
+      const good = releases(() => fine, fine);
+      await good.tryOut(one, signal);
+      expect(good.asked).toEqual(["2 / writing"]);
+      const doubtful = releases(() => half, half);
+      await doubtful.tryOut(one, signal);
+      expect(doubtful.asked).toEqual(["2 / writing", "1 /"]);
+      const alone = releases(() => fine, half);
+      expect(await alone.tryOut(candidate, signal)).toBe(true);
+      expect(alone.asked).toEqual(["2 /"]);
+    });
+
+    test("a page that is nothing to be compared is what it is", async () => {
+      const { asked, tryOut } = releases(() => fine, { ...fine, status: 400, isWhole: false });
+      const [, dashboard] = loginAndDashboard;
+      expect(await tryOut({ ...candidate, present, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
+      expect(asked).toHaveLength(1);
+    });
+
+    test("what a named page leads to is compared with what it led to", async () => {
+      const leads = { ...half, status: 301, location: "/hello/" };
+      const { asked, tryOut } = releases((url) => (url === "/?p=1" ? leads : fine), half);
+      const tried = tryOut({ ...candidate, present, page: namedPage("/?p=1") }, signal);
+      await expect(tried).rejects.toThrow("its page /?p=1 does not come to its end, unlike at present.");
+      expect(asked).toEqual(["2 /?p=1", "1 /?p=1", "1 /hello/"]);
+    });
+
+    test("it is tried once more where the present one has no time", async () => {
+      const { tryOut } = releases(() => unanswered("busy"), half);
+      const error: unknown = await tryOut({ ...candidate, present }, signal).catch((thrown: unknown) => thrown);
+      expect(error instanceof TrialFailed && error.isTransient).toBe(true);
+    });
   });
 
   test.each([

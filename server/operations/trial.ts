@@ -22,6 +22,8 @@ export interface Candidate {
   readonly isOffline?: boolean;
   /** What is asked for. Absent: the front page. */
   readonly page?: TrialPage;
+  /** What visitors see of the same site now: no page may be worse than it is there. Absent: pages are what they are. */
+  readonly present?: EnvironmentLayout;
 }
 
 /** A page, and which answers are right. */
@@ -31,6 +33,11 @@ export interface TrialPage {
   readonly name: string;
   /** Whether what it leads to on the same site is meant. Absent: false. */
   readonly isFollowed?: boolean;
+  /**
+   * How it is compared with what it is at present: a `document` is taken to have had an end where nobody can tell, because PHP would
+   * have to change something. Absent: it is not compared.
+   */
+  readonly comparison?: "document" | "any";
   /** What is wrong with an answer, as a part of a sentence; null where nothing is. `hasError`: PHP's log has one. */
   fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
@@ -55,6 +62,7 @@ export class TrialFailed extends StepFailure {
 export const frontPage: TrialPage = {
   url: "/",
   name: "front page",
+  comparison: "document",
   fault: ({ status, isWhole }, hasError) => {
     if (status >= 500) return `has the status ${status}`;
     return !isWhole && hasError ? "breaks off" : null;
@@ -70,8 +78,8 @@ export const frontPageOrClosed: TrialPage = {
 /** Whatever a site says there, as long as it is no error: it may have hidden its login page, or closed its dashboard. */
 export const loginAndDashboard: readonly TrialPage[] = [
   { ...frontPage, url: "/wp-login.php", name: "login page" },
-  // Whatever plugins do first in the dashboard is done for this request too, and nobody has to be logged in.
-  { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
+  // Whatever plugins do first in the dashboard is done for this request too, and nobody has to be logged in. It is no page.
+  { url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard", fault: frontPage.fault },
 ];
 
 /** A page that somebody wants to be seen before anybody else gets it: it is there, and no error. */
@@ -80,6 +88,7 @@ export function namedPage(path: string): TrialPage {
     url: path,
     name: `page ${path}`,
     isFollowed: true,
+    comparison: "any",
     fault: (answer, hasError) =>
       answer.status >= 400 ? `has the status ${answer.status}` : frontPage.fault(answer, hasError),
   };
@@ -126,6 +135,8 @@ export function faultOf(trial: Trial, page = frontPage): string | null {
   return fault === null ? null : `its ${page.name} ${fault}${because}`;
 }
 
+type TryingEdge = Pick<EdgeClient, "tryOut">;
+
 const mostHops = 5;
 
 /** Path and query of where it leads on the same site; null: it is no redirect, or one that leads elsewhere. */
@@ -146,30 +157,56 @@ function servedAs({ environment, phpVersion, layout, isOffline = false }: Candid
   return { id: environment.id, number: environment.number, phpVersion, isFrozen: false, isOffline, ...layout };
 }
 
-export function makeTryOut(edge: Pick<EdgeClient, "tryOut">): TryOut {
+/** Of the page, or of what it leads to where that is meant. */
+async function askFor(edge: TryingEdge, candidate: Candidate, signal: AbortSignal): Promise<Trial> {
+  const { address, isReadOnly, page = frontPage } = candidate;
+  const { host, protocol } = new URL(address);
+  const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
+  const ask = (url: string) => edge.tryOut({ ...order, url }, signal);
+  let trial = await ask(page.url);
+  for (let [hops, at] = [0, page.url]; page.isFollowed && hops < mostHops; hops += 1) {
+    const next = nextOf(trial, at, address);
+    if (next === null) break;
+    at = next;
+    trial = await ask(at);
+  }
+  return trial;
+}
+
+/** A page that may be as it is wished, and may be broken: PHP that is ended in the middle of a page by a plugin logs nothing. */
+const isOpenToDoubt = ({ status, isWhole }: Trial) => status >= 400 || (status < 300 && !isWhole);
+
+/** What has become of a page, as a part of a sentence; null where it is no worse than it was. */
+async function worseThanBefore(
+  edge: TryingEdge,
+  { present, ...candidate }: Candidate,
+  trial: Trial,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { page = frontPage } = candidate;
+  if (present === undefined || page.comparison === undefined || !isOpenToDoubt(trial)) return null;
+  const now = trial.status >= 400 ? `has the status ${trial.status}` : "does not come to its end";
+  const fault = `its ${page.name} ${now}, unlike at present`;
+  const before = await askFor(edge, { ...candidate, layout: present, isReadOnly: true }, signal);
+  if (before.reason === null) return isOpenToDoubt(before) ? null : fault;
+  if (before.reason === "busy") throw new TrialFailed("The present site could not be asked.", before.reason);
+  return before.reason === "wouldWrite" && page.comparison === "document" && trial.status < 300 ? fault : null;
+}
+
+export function makeTryOut(edge: TryingEdge): TryOut {
   return async (candidate, signal) => {
-    const { address, what, isReadOnly, page = frontPage } = candidate;
-    const { host, protocol } = new URL(address);
-    const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
-    const ask = (url: string) => edge.tryOut({ ...order, url }, signal);
-    let trial = await ask(page.url);
-    for (let [hops, at] = [0, page.url]; page.isFollowed && hops < mostHops; hops += 1) {
-      const next = nextOf(trial, at, address);
-      if (next === null) break;
-      at = next;
-      trial = await ask(at);
-    }
+    const trial = await askFor(edge, candidate, signal);
     if (trial.reason === "wouldWrite") return false;
-    const fault = faultOf(trial, page);
+    const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, trial, signal));
     if (fault === null) return true;
-    throw new TrialFailed(`${what} does not answer as it should: ${fault}.`, trial.reason);
+    throw new TrialFailed(`${candidate.what} does not answer as it should: ${fault}.`, trial.reason);
   };
 }
 
 /** Gives what a browser is shown of a candidate. */
 export type SeeCandidate = (candidate: Candidate) => SeePage;
 
-export function makeSeeCandidate(edge: Pick<EdgeClient, "tryOut">): SeeCandidate {
+export function makeSeeCandidate(edge: TryingEdge): SeeCandidate {
   return (candidate) => {
     const { host, protocol } = new URL(candidate.address);
     const { isReadOnly } = candidate;

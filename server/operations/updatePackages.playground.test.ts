@@ -29,7 +29,8 @@ const shows = (version: string) => `add_action('wp_footer', fn () => print '<i>s
 const migrates = "add_action('admin_init', fn () => update_option('shop_db', '2.0'));";
 
 beforeAll(async () => {
-  world = await makeWorld(playground);
+  // Waited for in whole by what never ends.
+  world = await makeWorld((dataFolder) => playground(dataFolder, 20));
   await world.services.runtime.prepare(() => undefined);
   site = await liveSite(world);
   const layout = await world.services.runtime.layout(site.environment);
@@ -117,6 +118,10 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
   await offer("3.6", pluginZip("shop", "3.6", "", { link: { content: "/etc/passwd", mode: 0o120777 } }));
   const loses = "add_action('template_redirect', fn () => ($_GET['page'] ?? '') !== 'cart' || wp_die('Gone', 404));";
   await offer("3.7", pluginZip("shop", "3.7", loses));
+  await offer("3.8", pluginZip("shop", "3.8", "add_action('wp_body_open', function () { exit; });"));
+  const endless = "while (true) print str_repeat('shop ', 20000);";
+  await offer("3.9", pluginZip("shop", "3.9", `add_action('wp_footer', function () { ${endless} });`));
+  await offer("3.10", pluginZip("shop", "3.10", "add_action('init', function () { while (true); });"));
   await withEngine(world, async (table) => {
     const cannot = /^The site with the update does not answer as it should: its /;
     expect(await refused(table, "3.0")).toMatch(/front page has the status 500: .*nothing_there/);
@@ -128,6 +133,13 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
     expect(await refused(table, "3.5")).toBe("shop 3.5: The package source does not offer it.");
     expect(await refused(table, "3.6")).toBe("shop 3.6: The package source does not offer it.");
     expect(await refused(table, "3.7", ["/", "/?page=cart"])).toMatch(/its page \/\?page=cart has the status 404\.$/);
+    const breaksOff = /its front page does not come to its end, unlike at present\.$/;
+    expect(await refused(table, "3.8")).toMatch(breaksOff);
+    // PHP is ended for it, or nobody goes on reading, whichever comes first.
+    expect(await refused(table, "3.9")).toMatch(
+      /its front page does not come|PHP crashed while it made the front page/,
+    );
+    expect(await refused(table, "3.10")).toMatch(/its front page took too long\.?$/);
     expect(await refused(table, "7.7")).toBe("shop 7.7: The package source does not offer it.");
   });
   const row = world.own.database.selectFrom("packages").select(["version", "update_status"]);

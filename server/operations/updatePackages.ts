@@ -86,6 +86,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
         what: "The site with the update",
         note: ({ updates }) => `Before an update of ${namesOf(updates)}`,
         sharesOwn: () => false,
+        isSameSite: true,
         pages: ({ checks = [] }) => [frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
         looks: ({ checks: paths = [], pictureThreshold: threshold = null }) =>
           threshold === null ? null : { paths, threshold },

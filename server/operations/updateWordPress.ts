@@ -33,7 +33,6 @@ const roomForWordPress = 400_000_000;
 
 /** Nobody has to be logged in for it. Where there is nothing to be done it says so. */
 const databaseUpgrade: TrialPage = {
-  ...frontPage,
   url: "/wp-admin/upgrade.php?step=1",
   name: "database upgrade",
   fault: (answer, hasError) =>
@@ -75,6 +74,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
         what: "The site with the update",
         note: ({ to }) => `Before the update to WordPress ${to}`,
         sharesOwn: () => false,
+        isSameSite: true,
         pages: ({ checks }) => [databaseUpgrade, frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
         looks: ({ checks: paths, pictureThreshold: threshold }) => (threshold === null ? null : { paths, threshold }),
       }),

@@ -5,7 +5,7 @@ import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving
 import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
 import type { WorldRuntime } from "./world.ts";
 
-export function playground(dataFolder: string): WorldRuntime {
+export function playground(dataFolder: string, requestDeadlineSeconds = 60): WorldRuntime {
   const options = { assets: sharedAssets, environments: join(dataFolder, "environments") };
   return {
     runtime: createPlaygroundRuntime(options),
@@ -22,7 +22,7 @@ export function playground(dataFolder: string): WorldRuntime {
         siteSuffix: "localhost",
         spareWorkers: 1,
         maxWorkers: 4,
-        requestDeadlineSeconds: 60,
+        requestDeadlineSeconds,
         idleSeconds: 300,
       }),
   };
