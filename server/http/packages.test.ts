@@ -210,7 +210,14 @@ describe("GET /company/{id}/wp-plugins", () => {
   it("is written as its body says", () => {
     const newest = { ...entry, title: 'Quoted "A"', description: "\u2028 ünï" };
     const environment = { id: "i", site_id: "s", site_display_name: 'S"', display_name: "D" };
-    const item = { name: "a", newest, update_count: 0, latest_version: "2", is_latest_version_vulnerable: true };
+    const item = {
+      name: "a",
+      searched: [],
+      newest,
+      update_count: 0,
+      latest_version: "2",
+      is_latest_version_vulnerable: true,
+    };
     // Each says something else, and the last the same as the first.
     const others = [
       { ...entry, version: "1.8" },

@@ -9,6 +9,8 @@ export interface PackageHolder {
 
 export interface PackageGroup {
   readonly name: string;
+  /** Its name and what it is called where it is installed, each once, in lower case: what a search looks at. */
+  readonly searched: readonly string[];
   /** Of those that are installed. */
   readonly newest: KnownPackage;
   readonly update_count: number;
@@ -37,16 +39,18 @@ function groupOf(name: string, holders: readonly PackageHolder[]): PackageGroup 
   const newer = (one: KnownPackage, other: KnownPackage) => (other.version_key > one.version_key ? other : one);
   const newest = holders.map(({ entry }) => entry).reduce(newer);
   const update_count = holders.filter(({ entry }) => entry.update_version !== null).length;
-  return { name, newest, update_count, holders };
+  const searched = new Set(
+    [name, ...new Set(holders.map(({ entry }) => entry.title))].map((text) => text.toLowerCase()),
+  );
+  return { name, searched: [...searched], newest, update_count, holders };
 }
 
 function fits(
-  { name, holders, update_count }: PackageGroup,
+  { searched, holders, update_count }: PackageGroup,
   { search, status, column }: CompanyPackagesQuery,
 ): boolean {
   const wanted = search?.toLowerCase() ?? "";
-  const isNamed = (text: string) => text.toLowerCase().includes(wanted);
-  if (wanted !== "" && !isNamed(name) && !holders.some(({ entry }) => isNamed(entry.title))) return false;
+  if (!searched.some((text) => text.includes(wanted))) return false;
   if (status !== null && !holders.some(({ entry }) => entry.is_active === (status === "active"))) return false;
   if (column === "vulnerable") return holders.some(({ entry }) => entry.is_vulnerable);
   return column === null || update_count > 0;
