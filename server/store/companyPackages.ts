@@ -81,12 +81,24 @@ export interface CompanyPackageLists {
 /** Companies and kinds, of some twenty megabytes each where there are a thousand environments. */
 const keptInventories = 8;
 
+/** Which environments there are is two hundred kilobytes for a thousand of them, and is sent only where it is not what is known. */
 const presentQuery = `
-  select json_agg(json_build_array(e.id, e.site_id, s.display_name, e.display_name, v.version)
-      order by s.created_at, s.id, e.number)::text as environments,
-    min(e.packages_read_at) filter (where e.state <> 'adding' and e.wordpress_version is not null) as read_at
-  from environments e join sites s on s.id = e.site_id left join package_versions v on v.environment_id = e.id
-  where e.company_id = $1 and ($2::uuid[] is null or e.site_id = any($2))`;
+  with present as materialized (
+    select json_agg(json_build_array(e.id, e.site_id, s.display_name, e.display_name, v.version)
+        order by s.created_at, s.id, e.number)::text as environments,
+      min(e.packages_read_at) filter (where e.state <> 'adding' and e.wordpress_version is not null) as read_at
+    from environments e join sites s on s.id = e.site_id left join package_versions v on v.environment_id = e.id
+    where e.company_id = $1 and ($2::uuid[] is null or e.site_id = any($2))
+  ), digested as materialized (select md5(environments) as digest, environments, read_at from present)
+  select digest, case when digest is distinct from $3 then environments end as environments, read_at from digested`;
+
+interface Present {
+  /** Null: there are none. */
+  readonly digest: string | null;
+  /** Of `PresentRow`s, as JSON. */
+  readonly environments: string | null;
+  readonly read_at: Date | null;
+}
 
 type PresentRow = readonly [id: string, siteId: string, site: string, name: string, version: string | null];
 
@@ -120,7 +132,7 @@ interface ReadRow extends Kept {
 
 /** What was put together when the environments were said to be these. */
 interface View {
-  readonly present: string;
+  readonly digest: string | null;
   readonly groups: readonly PackageGroup[];
 }
 
@@ -152,11 +164,8 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
     for (const id of inventory.keys()) if (!present.has(id)) inventory.delete(id);
   }
 
-  async function groupsFor({ companyId, kind, siteIds }: CompanyPackagesQuery, present: string) {
-    const key = [companyId, kind, ...(siteIds ?? [])].join(" ");
-    const known = views.get(key);
-    if (known?.present === present) return known.groups;
-    const rows: readonly PresentRow[] = JSON.parse(present);
+  async function view({ companyId, kind, siteIds }: CompanyPackagesQuery, present: Present): Promise<View> {
+    const rows: readonly PresentRow[] = JSON.parse(present.environments ?? "[]");
     const inventory = inventoryOf(`${companyId} ${kind}`);
     await refresh(inventory, rows, kind, siteIds === null);
     const groups = groupsOf(
@@ -168,19 +177,23 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
         packages: inventory.get(id)?.packages ?? [],
       })),
     );
-    views.set(key, { present, groups });
-    return groups;
+    return { digest: present.digest, groups };
   }
 
   return {
     list: async (query) => {
-      const values = [query.companyId, query.siteIds];
-      const present = { name: "present-environments", text: presentQuery, values };
-      const { rows } = await pool.query<{ environments: string | null; read_at: Date | null }>(present);
-      const groups = select(await groupsFor(query, rows[0]?.environments ?? "[]"), query);
+      const { companyId, kind, siteIds } = query;
+      const key = [companyId, kind, ...(siteIds ?? [])].join(" ");
+      const known = views.get(key);
+      const values = [companyId, siteIds, known?.digest ?? null];
+      const { rows } = await pool.query<Present>({ name: "present-environments", text: presentQuery, values });
+      const present = rows[0] ?? { digest: null, environments: null, read_at: null };
+      const current = known?.digest === present.digest ? known : await view(query, present);
+      views.set(key, current);
+      const groups = select(current.groups, query);
       const end = query.limit === null ? groups.length : query.offset + query.limit;
-      const items = await withOffers(pool, query.kind, groups.slice(query.offset, end));
-      return { total: groups.length, read_at: rows[0]?.read_at ?? null, items };
+      const items = await withOffers(pool, kind, groups.slice(query.offset, end));
+      return { total: groups.length, read_at: present.read_at, items };
     },
   };
 }
