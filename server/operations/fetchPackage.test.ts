@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openPackageSource } from "../packages/source.ts";
+import { listening } from "../packages/testing/listening.ts";
 import { pluginZip } from "../packages/testing/zips.ts";
 import { fetchPackage } from "./fetchPackage.ts";
 
@@ -26,15 +27,7 @@ async function sourceThat(send: (response: ServerResponse) => void) {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ slug: "shop", version: "2.0", versions }));
   };
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port");
-  return openPackageSource(`http://127.0.0.1:${address.port}`);
+  return openPackageSource(await listening(createServer(answer)));
 }
 
 test("a package comes as it was sent, in its own folder", async () => {

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -7,20 +7,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { describeMirror, makeMirror } from "./mirror.ts";
 import { ask, isPublic, SourceFailure } from "./request.ts";
 import { openPackageSource } from "./source.ts";
+import { listening } from "./testing/listening.ts";
 import { pluginZip, themeZip, zipOf } from "./testing/zips.ts";
 
 const { signal } = new AbortController();
-
-async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port");
-  return `http://127.0.0.1:${address.port}`;
-}
 
 const serving = (answer: RequestListener) => listening(createServer(answer));
 
