@@ -24,4 +24,4 @@ create trigger packages_deleted after delete on packages
   referencing old table as changed for each statement execute function note_changed_packages();
 
 insert into package_versions (environment_id, version)
-  select distinct environment_id, gen_random_uuid() from packages;
+  select environment_id, gen_random_uuid() from (select distinct environment_id from packages) p;

@@ -1,0 +1,65 @@
+/** An installation that has been in use comes to the newest schema, and everything that was there is still there. */
+import { expect, onTestFinished, test } from "vitest";
+import { createTestDatabase } from "../testing/database.ts";
+import { migrate, readMigrations } from "./migrate.ts";
+
+const company = "00000000-0000-4000-8000-000000000001";
+const user = "00000000-0000-4000-8000-000000000002";
+const site = "00000000-0000-4000-8000-000000000003";
+const live = "00000000-0000-4000-8000-000000000004";
+const staging = "00000000-0000-4000-8000-000000000005";
+
+const packageOf = (environment: string, kind: string, name: string) =>
+  `('${environment}', '${company}', '${site}', '${kind}', '${name}', '${name}/${name}.php', '${name}', '', '1.0', '', false, true, false)`;
+
+/** What was written by the version that had that migration last. */
+const writtenAfter: Readonly<Record<string, string>> = {
+  "0001-first": `
+    insert into companies (id, name) values ('${company}', 'Harbour');
+    insert into users values ('${user}', '${company}', 'ada@example.com', 'Ada Lovelace', 'Ada', 'owner', '');
+    insert into api_keys (id, company_id, user_id, name, secret_hash) values (gen_random_uuid(), '${company}', '${user}', 'Key', '\\x00');
+    insert into sites values ('${site}', '${company}', 'harbour', 'Harbour', 'europe-west3', 'live');
+    insert into environments (id, site_id, company_id, name, display_name, php_version, wordpress_version, state, container_id) values
+      ('${live}', '${site}', '${company}', 'live', 'Live', '8.3', '7.1.1', 'serving', gen_random_uuid()),
+      ('${staging}', '${site}', '${company}', 'staging', 'Staging', '8.3', '7.1.1', 'serving', gen_random_uuid());
+    insert into domains (id, environment_id, site_id, company_id, name, is_primary) values
+      (gen_random_uuid(), '${live}', '${site}', '${company}', 'harbour.localhost', true),
+      (gen_random_uuid(), '${staging}', '${site}', '${company}', 'staging-harbour.localhost', true);
+    insert into activity (company_id, site_id, category, type, is_done) values ('${company}', '${site}', 'siteActions', 'addSite', true);
+    insert into operations (id, kind, company_id, site_id, environment_id, activity_id, state, steps_total, input, reference_id, finished_at)
+      select 'sites:add-' || gen_random_uuid(), 'createSite', '${company}', '${site}', '${live}', id, 'succeeded', 4, '{}', gen_random_uuid(), now() from activity;`,
+  "0022-packages": `
+    insert into packages (environment_id, company_id, site_id, kind, name, file, title, description, version, version_key,
+      is_elsewhere, is_active, is_auto_updated) values
+      ${packageOf(live, "plugin", "akismet")}, ${packageOf(live, "plugin", "hello-dolly")}, ${packageOf(live, "theme", "akismet")},
+      ${packageOf(staging, "plugin", "akismet")}, ${packageOf(staging, "theme", "twentytwentyfive")};`,
+};
+
+const counted = [
+  "companies",
+  "users",
+  "api_keys",
+  "sites",
+  "environments",
+  "domains",
+  "activity",
+  "operations",
+  "packages",
+];
+
+test("rows that were written before a migration come through it and all later ones", async () => {
+  const { pool, drop } = await createTestDatabase({ template: "template0" });
+  onTestFinished(drop);
+  const migrations = await readMigrations();
+  for (const [at, { name }] of migrations.entries()) {
+    expect(await migrate(pool, migrations.slice(0, at + 1))).toEqual([name]);
+    const rows = writtenAfter[name];
+    if (rows !== undefined) await pool.query(rows);
+  }
+  const counts = await Promise.all(
+    counted.map((table) => pool.query<{ count: number }>(`select count(*)::int from ${table}`)),
+  );
+  expect(counts.map(({ rows }) => rows[0]?.count)).toEqual([1, 1, 1, 1, 2, 2, 1, 1, 5]);
+  const { rows: stamps } = await pool.query("select environment_id from package_versions order by environment_id");
+  expect(stamps).toEqual([{ environment_id: live }, { environment_id: staging }]);
+});
