@@ -87,8 +87,8 @@ export type Answer<E extends Endpoint> = {
         readonly status: S;
         readonly body: Static<E["responses"][S]["body"]>;
         readonly headers?: Readonly<Record<string, string>>;
-        /** The body as it is sent, where writing it out takes long: `body` says the same. */
-        readonly written?: Buffer;
+        /** The body as it is sent, in parts that follow one another, where writing it out takes long: `body` says the same. */
+        readonly parts?: readonly Buffer[];
         /** What the body was made of. An answer of the same object has the same body: it is not written out again. */
         readonly basis?: object;
       }

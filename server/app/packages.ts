@@ -35,21 +35,12 @@ function autoUpdateOf({ is_managed, is_auto_updated }: Pick<PackageRecord, "is_m
   return is_auto_updated ? "WordPress" : "disabled";
 }
 
-function view(one: PackageRecord) {
-  return {
-    name: one.name,
-    title: one.title,
-    description: one.description,
-    status: stateOf(one.is_active),
-    version: one.version,
-    update: availabilityOf(one.update_version),
-    update_version: one.update_version,
-    update_status: one.update_status,
-    is_version_vulnerable: one.is_vulnerable,
-    is_update_version_vulnerable: one.is_update_vulnerable,
-    auto_update_type: autoUpdateOf(one),
-  };
-}
+const view = (one: PackageRecord) => ({
+  name: one.name,
+  title: one.title,
+  description: one.description,
+  ...factsOf(one),
+});
 
 function fits(one: PackageRecord, { status, column }: PackageFilter): boolean {
   if (status !== undefined && stateOf(one.is_active) !== status) return false;

@@ -88,7 +88,7 @@ const presentQuery = `
         order by s.created_at, s.id, e.number)::text as environments,
       min(e.packages_read_at) filter (where e.state <> 'adding' and e.wordpress_version is not null) as read_at
     from environments e join sites s on s.id = e.site_id left join package_versions v on v.environment_id = e.id
-    where e.company_id = $1 and ($2::uuid[] is null or e.site_id = any($2))
+    where s.company_id = $1 and ($2::uuid[] is null or s.id = any($2))
   ), digested as materialized (select md5(environments) as digest, environments, read_at from present)
   select digest, case when digest is distinct from $3 then environments end as environments, read_at from digested`;
 
