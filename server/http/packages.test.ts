@@ -99,6 +99,8 @@ describe("GET /sites/environments/{env_id}/wp-plugins", () => {
     expect(slugs(byBody.body.environment.plugins.items)).toEqual(["b"]);
     const both = await call("GET", `${path}?status=active`, { body: { status: "inactive" } });
     expect(slugs(both.body.environment.plugins.items)).toEqual(["a", "c"]);
+    const themes = await call("GET", path.replace("plugins", "themes"), { body: { column: "updatesAvailable" } });
+    expect(themes.body.environment.themes.items).toEqual([]);
   });
 
   it.each(["status=live", "column=name", "status="])("refuses %s", async (query) => {
@@ -286,6 +288,13 @@ describe("GET /company/{id}/wp-plugins", () => {
     const body = { search: "zz-", order_by: { field: "name", order: "descend" }, limit: 1 };
     const answer = await test.current.call("GET", `${path}/wp-plugins`, { key, body });
     expect(slugs(answer.body.company.plugins.items)).toEqual(["zz-one"]);
+    const themes = await test.current.call("GET", `${path}/wp-themes`, { key, body: { status: "inactive" } });
+    expect(themes.body.company.themes).toMatchObject({ total: 0, items: [] });
+    const wins = await test.current.call("GET", `${path}/wp-themes?status=active`, {
+      key,
+      body: { status: "inactive" },
+    });
+    expect(slugs(wins.body.company.themes.items)).toEqual(["zz-look"]);
   });
 
   it.each(["order_by=name", "order_by[field]=title", "order_by[order]=ascend", "limit=-1", "status=x", "column=name"])(
