@@ -1,19 +1,22 @@
 /**
  * Newer versions of plugins or themes, one or several, in an environment. They are fetched and looked through while nothing is
- * held; then a copy of everything that the environment has becomes its next release, gets them, and is tried out: what
- * they change in the database when they are first asked for something, they change there. It takes the present one's place
- * by one rename (`takeOver.ts`).
+ * held. When nobody can change anything any more, and they are still newer than what is there (`stillOlder.ts`), a copy of
+ * everything that the environment has becomes its next release, gets them, and is tried out: what they change in the
+ * database when they are first asked for something, they change there. It takes the present one's place by one rename
+ * (`takeOver.ts`).
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import { versionKey } from "../packages/versions.ts";
 import { applyOffers } from "../reconcilers/readOffers.ts";
 import type { Database, DatabaseTransaction, Json, PackageKind, UpdateStatus } from "../store/database.ts";
+import { readResult, saveResult } from "../store/operations.ts";
 import { notePackageUpdates } from "../store/packageUpdates.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { fetchPackage } from "./fetchPackage.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
+import { requireOlderPackages } from "./stillOlder.ts";
 import { holdAndStage, takeOver } from "./takeOver.ts";
 import { frontPage, loginAndDashboard, namedPage } from "./trial.ts";
 
@@ -23,6 +26,7 @@ export type PackageUpdate = {
   readonly slug: string;
   /** As WordPress names it. */
   readonly file: string;
+  /** When the update was asked for. */
   readonly from: string;
   readonly to: string;
 };
@@ -54,6 +58,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
     const { target, kind: packageKind, updates } = input;
     const { packageSource } = services;
     if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
+    await requireOlderPackages(runtime, target, packageKind, updates);
     await note(database, input, "updating");
     const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
     await requireRoom(runtime, { copies, moreBytes: roomForPackages }, "The update");
@@ -65,6 +70,8 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
 
   async function stage({ input, operationId }: Context): Promise<void> {
     const { target, token, kind: packageKind, updates } = input;
+    const older = await requireOlderPackages(runtime, target, packageKind, updates);
+    await saveResult(database, operationId, resultOf(older));
     const whole = { files: "all", database: "all", addresses: [] } as const;
     await runtime.stage({ environment: target, source: target, token, ...whole });
     const folder = archives.workPlace(workOf(operationId));
@@ -98,11 +105,11 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
       },
     ],
     pointOfNoReturn: "prune",
-    succeeded: async (transaction, { input }) => {
+    succeeded: async (transaction, { input, operationId }) => {
       await note(transaction, input, "updated");
       // It is read again in a moment; until then nobody is told that it still is what it was.
       await applyOffers(transaction, [input.target.id]);
-      return resultOf(input.updates);
+      return readResult(transaction, operationId);
     },
     failed: (transaction, { input }) => note(transaction, input, "failed"),
   };

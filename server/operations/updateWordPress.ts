@@ -3,12 +3,14 @@
  * next release and gets it. There the database is brought to the new version, as WordPress's own page for that does it, and
  * the site is tried out; then it takes the present one's place by one rename (`takeOver.ts`).
  */
+import { readResult, saveResult } from "../store/operations.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { fetchWordPress } from "./fetchWordPress.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
+import { requireOlderWordPress } from "./stillOlder.ts";
 import { holdAndStage, takeOver } from "./takeOver.ts";
 import { frontPage, loginAndDashboard, namedPage, type TrialPage } from "./trial.ts";
 
@@ -18,6 +20,7 @@ export type UpdateWordPressInput = {
   readonly target: { readonly id: string; readonly number: number };
   /** Of the target. */
   readonly address: string;
+  /** When the update was asked for. */
   readonly from: string;
   readonly to: string;
   /** Paths that are asked for besides. */
@@ -43,9 +46,10 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
   const { database, runtime, archives } = services;
   const workOf = (operationId: string) => `${workName(operationId)}-wordpress`;
 
-  async function fetch({ input: { target, from, to }, operationId, signal }: Context): Promise<void> {
+  async function fetch({ input: { target, to }, operationId, signal }: Context): Promise<void> {
     const { packageSource } = services;
     if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
+    const from = await requireOlderWordPress(runtime, target, to);
     const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
     await requireRoom(runtime, { copies, moreBytes: roomForWordPress }, "The update");
     const { version: phpVersion } = await phpOf(database, target.id);
@@ -54,6 +58,8 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
   }
 
   async function stage({ input: { target, token, to: version }, operationId }: Context): Promise<void> {
+    const from = await requireOlderWordPress(runtime, target, version);
+    await saveResult(database, operationId, { from, to: version });
     const whole = { files: "all", database: "all", addresses: [] } as const;
     await runtime.stage({ environment: target, source: target, token, ...whole });
     const folder = `${archives.workPlace(workOf(operationId))}/wordpress`;
@@ -85,7 +91,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
       },
     ],
     pointOfNoReturn: "prune",
-    succeeded: async (_, { input: { from, to } }) => ({ from, to }),
+    succeeded: (transaction, { operationId }) => readResult(transaction, operationId),
     failed: async () => undefined,
   };
 }

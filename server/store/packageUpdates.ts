@@ -40,7 +40,10 @@ export interface NotedUpdates {
   readonly status: UpdateStatus;
 }
 
-/** What was updated has the new version at once: it is read again in a moment. */
+/**
+ * What was updated has the new version at once: it is read again in a moment. An update that was refused because somebody else
+ * had made it, or a later one, has failed nobody.
+ */
 export async function notePackageUpdates(
   database: Database | DatabaseTransaction,
   { environmentId, kind, updates, status }: NotedUpdates,
@@ -53,5 +56,6 @@ export async function notePackageUpdates(
       version = case when ${status} = 'updated' then n."to" else p.version end,
       version_key = case when ${status} = 'updated' then n.key else p.version_key end
     from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)
-    where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name`.execute(database);
+    where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name
+      and (${status} <> 'failed' or p.version_key < n.key or p.update_status = 'updating')`.execute(database);
 }
