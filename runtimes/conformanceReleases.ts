@@ -84,6 +84,8 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
   describe("another version of WordPress", () => {
     const whole = { token: "one", files: "all", database: "all", addresses: [] } as const;
     const version = "77.1-conformance";
+    /** In the web root, beside WordPress. */
+    const sitesOwn = ["wp-config.php", ".htaccess"];
 
     async function newWordPress(): Promise<string> {
       const folder = await mkdtemp(path.join(tmpdir(), "wordpress-"));
@@ -93,13 +95,16 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
         await writeFile(path.join(folder, name, "version.php"), `<?php $wp_version = '${version}';\n`);
       }
       await writeFile(path.join(folder, "index.php"), "<?php // Newer.\n");
+      for (const name of sitesOwn) await writeFile(path.join(folder, name), "Not the site's.");
       return folder;
     }
 
     test("is that of the staged release alone, and of the environment after the switch", async () => {
       const { environment } = await provisioned();
       await write(environment, "wp-content/mine.txt", "mine");
+      await write(environment, ".htaccess", "mine");
       const before = await runtime().layout(environment);
+      const own = await Promise.all(sitesOwn.map((name) => read(environment, name)));
       await runtime().stage({ ...whole, environment, source: environment });
       const wordpress = { version, folder: await newWordPress() };
       for (let time = 0; time < 2; time += 1) await runtime().installWordPress(environment, "one", wordpress);
@@ -110,6 +115,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(layout?.wordpressVersion).toBe(version);
       expect(await read(environment, "index.php")).toBe("<?php // Newer.\n");
       expect(await read(environment, "wp-content/mine.txt")).toBe("mine");
+      expect(await Promise.all(sitesOwn.map((name) => read(environment, name)))).toEqual(own);
       for (const [name, folder] of Object.entries(layout?.overlays ?? {})) {
         expect(await readFile(path.join(folder, "version.php"), "utf8"), name).toContain(version);
       }

@@ -394,8 +394,8 @@ export interface Runtime {
    */
   installPackages(environment: EnvironmentRef, token: string | null, packages: readonly NewPackage[]): Promise<void>;
   /**
-   * Gives the release that is staged under this token, which has files of its own, that version of WordPress. What it changes in
-   * the database it does when it is asked for that. Again it comes to the same. `RuntimeFailure` where there is no such
+   * Gives the release that is staged under this token, which has files of its own, that version of WordPress. What the site's owner
+   * has beside it stays (`wordpressFiles.ts`). What it changes in the database it does when it is asked for that. Again it comes to the same. `RuntimeFailure` where there is no such
    * release, or it has no WordPress.
    */
   installWordPress(environment: EnvironmentRef, token: string, wordpress: NewWordPress): Promise<void>;

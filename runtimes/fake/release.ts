@@ -10,6 +10,7 @@ import {
   RuntimeFailure,
   type WordPressFacts,
 } from "../runtime.ts";
+import { isSitesOwn } from "../wordpressFiles.ts";
 import { changeAddresses, incomingTables, newTables, readTables, writeTables } from "./database.ts";
 
 const sharedFolders = ["wp-admin", "wp-includes"];
@@ -29,7 +30,7 @@ export async function fillVersion(release: Release, { version, folder }: NewWord
   if ((await versionOf(release)) === null) throw new RuntimeFailure("What was built has no WordPress.");
   const webRoot = await partOf(release, "public");
   const entries = await readdir(folder, { withFileTypes: true });
-  for (const { name } of entries.filter((entry) => entry.isFile())) {
+  for (const { name } of entries.filter((entry) => entry.isFile() && !isSitesOwn(entry.name))) {
     await copyFile(path.join(folder, name), path.join(webRoot, name));
   }
   await writeFile(path.join(webRoot, versionFile), version);

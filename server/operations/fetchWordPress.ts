@@ -1,7 +1,7 @@
 /** A version of WordPress from the package source, unpacked into a folder and looked at before anything of a site is touched. */
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import type { NewWordPress } from "@sitewright/runtimes/runtime.ts";
+import { isSitesOwn } from "@sitewright/runtimes/wordpressFiles.ts";
 import { SourceFailure } from "../packages/request.ts";
 import type { PackageSource } from "../packages/source.ts";
 import { compareVersions } from "../packages/versions.ts";
@@ -20,15 +20,18 @@ export interface WordPressWish {
 const root = "wordpress";
 const needed = ["wp-admin/upgrade.php", "wp-includes/version.php", "wp-load.php", "wp-login.php", "index.php"];
 
+/** Where `fetchWordPress` puts it. */
+export const wordPressIn = (folder: string): string => path.join(folder, root);
+
 /** Rejects with `StepFailure` that says what is wrong with the source, or with what it gave. `folder` is there, and empty. */
 export async function fetchWordPress(
   source: PackageSource,
   wish: WordPressWish,
   folder: string,
   signal: AbortSignal,
-): Promise<NewWordPress> {
+): Promise<void> {
   const { from, to: version } = wish;
-  const unpacked = path.join(folder, root);
+  const unpacked = wordPressIn(folder);
   const zip = `${unpacked}.zip`;
   try {
     const offers = await source.cores(from, signal);
@@ -41,7 +44,6 @@ export async function fetchWordPress(
     throw new StepFailure(`WordPress ${version}: ${cause.message}`, { cause });
   }
   await check(unpacked, wish);
-  return { version, folder: unpacked };
 }
 
 async function check(folder: string, { to, phpVersion }: WordPressWish): Promise<void> {
@@ -52,6 +54,8 @@ async function check(folder: string, { to, phpVersion }: WordPressWish): Promise
     const facts = await stat(path.join(folder, name)).catch(() => null);
     if (!facts?.isFile()) refuse(`it has no ${name}`);
   }
+  const own = (await readdir(folder)).find(isSitesOwn);
+  if (own !== undefined) refuse(`${JSON.stringify(own.slice(0, 100))} is for the site's owner to make`);
   const text = await readFile(path.join(folder, "wp-includes/version.php"), "utf8");
   const said = /^\s*\$wp_version\s*=\s*'([^']{1,60})'/m.exec(text)?.[1] ?? "none";
   if (said !== to) refuse(`it says that it is version ${said}`);

@@ -6,7 +6,7 @@
 import { readResult, saveResult } from "../store/operations.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
-import { fetchWordPress } from "./fetchWordPress.ts";
+import { fetchWordPress, wordPressIn } from "./fetchWordPress.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
@@ -62,7 +62,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
     await saveResult(database, operationId, { from, to: version });
     const whole = { files: "all", database: "all", addresses: [] } as const;
     await runtime.stage({ environment: target, source: target, token, ...whole });
-    const folder = `${archives.workPlace(workOf(operationId))}/wordpress`;
+    const folder = wordPressIn(archives.workPlace(workOf(operationId)));
     await runtime.installWordPress(target, token, { version, folder });
   }
 

@@ -8,6 +8,7 @@ import path from "node:path";
 import { buildWhole, exists, removeTree } from "../../folders.ts";
 import { ownWebRoot, type Release, stagedRelease, writeRecord } from "../../releases.ts";
 import { type NewWordPress, RuntimeFailure } from "../../runtime.ts";
+import { isSitesOwn } from "../../wordpressFiles.ts";
 import { withLock } from "../assets/lock.ts";
 import { sharedFolders } from "../php/site.ts";
 import { copyFolders, linkLive } from "./copy.ts";
@@ -37,10 +38,11 @@ async function keep(assets: string, core: string, folder: string): Promise<void>
   await withLock(`${place}.lock`, () => buildWhole(place, `${place}.new`, build));
 }
 
-/** The files of WordPress that lie in a web root itself. */
+/** The files of WordPress that lie in a web root itself; what is the site's own there stays as it is. */
 async function replaceRootFiles(webRoot: string, folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  const files = names.filter((name) => !isSitesOwn(name));
   for (const name of files) {
     // Whatever the site has made of it.
     await removeTree(path.join(webRoot, name));
