@@ -7,7 +7,7 @@ import { ZipFile } from "yazl";
 import type { OperationRequest } from "../operations/accept.ts";
 import type { Subject } from "../operations/crashHarness.ts";
 import type { UpdateWordPressInput } from "../operations/updateWordPress.ts";
-import { zipOf } from "../packages/testing/zips.ts";
+import { type MoreFiles, zipOf } from "../packages/testing/zips.ts";
 import { nobody } from "../store/activity.ts";
 import { putZip } from "./packageUpdates.ts";
 import { liveSite } from "./sites.ts";
@@ -22,8 +22,8 @@ export const versionFile = (version: string, php = "7.4") =>
 export type CoreFiles = Readonly<Record<string, string>>;
 
 /** As little as a WordPress may be, for sites that are none. */
-export function smallCoreZip(version: string, more: CoreFiles = {}): Promise<Buffer> {
-  const files = {
+export function smallCoreZip(version: string, more: MoreFiles = {}): Promise<Buffer> {
+  const files: MoreFiles = {
     "wp-admin/upgrade.php": "<?php",
     "wp-includes/version.php": versionFile(version),
     "wp-load.php": "<?php",
