@@ -137,6 +137,13 @@ export const BackupRestore = Type.Object(
         description: "Restores the one and leaves the other as it is. Without it, both.",
       }),
     ),
+    without_backup: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Restores also where the environment can't be backed up at the moment: nothing is backed up before, and what the environment is now is lost.",
+      }),
+    ),
   },
   { title: "BackupRestore" },
 );
@@ -147,7 +154,7 @@ export const restoreBackup = endpoint({
   tag: "Backups",
   summary: "Restore a backup",
   description:
-    "Puts a backup of any environment of the company in the place of what the environment is now. It is built beside it and tried out while the environment is backed up; then visitors are moved to it at once. If anything fails, the environment stays as it was. What answers with an error is not put there; a site that was closed for maintenance (503, without an error of PHP's) is. Only the target is blocked meanwhile; a backup that is removed while it is being restored ends the restore. An environment that is still to be brought back after the installation was moved is made of this backup.",
+    "Puts a backup of any environment of the company in the place of what the environment is now. It is built beside it and tried out while the environment is backed up; then visitors are moved to it at once. If anything fails, the environment stays as it was; where it can't be backed up, because it is broken or the archives take nothing, the operation's reason says so, and `without_backup` restores all the same. What answers with an error is not put there; a site that was closed for maintenance (503, without an error of PHP's) is. Only the target is blocked meanwhile; a backup that is removed while it is being restored ends the restore. An environment that is still to be brought back after the installation was moved is made of this backup.",
   params: Type.Object({ target_env_id: uuid("Id of the environment to restore to.") }),
   body: BackupRestore,
   responses: { 202: { description: "The backup is being restored.", body: Accepted } },

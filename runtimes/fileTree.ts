@@ -1,7 +1,7 @@
 /** The files of a web root, as a tree, and how much room they take. */
 import { lstat, readdir, statfs } from "node:fs/promises";
 import path from "node:path";
-import { partOf, type Release } from "./releases.ts";
+import type { Part, Release } from "./releases.ts";
 import { type DiskUse, type FileEntry, RuntimeFailure } from "./runtime.ts";
 
 const maxEntries = 100_000;
@@ -57,8 +57,9 @@ async function sizeOf(file: string): Promise<number> {
   return facts?.size ?? 0;
 }
 
+/** Of the current release. What of it is lost takes no room. */
 export async function diskUse(release: Release): Promise<DiskUse> {
-  const [webRoot, database] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
-  const { bavail, bsize } = await statfs(webRoot);
-  return { files: await bytesIn(webRoot), database: await bytesIn(database), free: bavail * bsize };
+  const bytesOf = (part: Part) => bytesIn(path.join(release.folder, part));
+  const { bavail, bsize } = await statfs(path.dirname(release.folder));
+  return { files: await bytesOf("public"), database: await bytesOf("database"), free: bavail * bsize };
 }

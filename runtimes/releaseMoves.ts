@@ -32,8 +32,9 @@ async function removeHalfBuilt(live: string, token: string): Promise<void> {
 async function takeNumber(live: string): Promise<number> {
   const file = path.join(live, "lastRelease");
   const last = Number(await readFile(file, "utf8").catch(() => "0"));
-  const { releases } = await listReleases(live);
-  const number = Math.max(last, ...releases.map((release) => release.number)) + 1;
+  const [{ releases }, current] = await Promise.all([listReleases(live), currentRelease(live)]);
+  // The current one may be lost.
+  const number = Math.max(last, current?.number ?? 0, ...releases.map((release) => release.number)) + 1;
   await writeFile(`${file}.new`, String(number), { flush: true });
   await rename(`${file}.new`, file);
   return number;
@@ -162,14 +163,24 @@ async function removeLeftovers(live: string, names: readonly string[]): Promise<
   }
 }
 
+/** Null where it is lost, and nowhere else: what is taken to be needed by nobody is removed. */
+async function partIfThere(release: Release, part: Part): Promise<string | null> {
+  try {
+    return await partOf(release, part);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** Removes what neither the current release nor the one before it needs. */
 export async function prune(live: string): Promise<void> {
   const current = await currentRelease(live);
   if (current === null) return;
   const { releases, others } = await listReleases(live);
   const isKept = ({ number }: Release) => number === current.number || number === current.record.previous;
-  const kept = releases.filter(isKept).flatMap((release) => parts.map((part) => partOf(release, part)));
-  const needed = new Set(await Promise.all(kept));
+  const kept = releases.filter(isKept).flatMap((release) => parts.map((part) => partIfThere(release, part)));
+  const needed = new Set((await Promise.all(kept)).flatMap((part) => part ?? []));
   for (const release of releases.filter((each) => !isKept(each))) await strip(live, release, needed);
   await removeLeftovers(live, others);
 }

@@ -52,10 +52,25 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Releases of earlier versions of Sitewright have neither token nor previous one. */
+/** Null where the record is lost, or was damaged. */
+async function parseRecord(folder: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(recordFile(folder), "utf8"));
+  } catch (error) {
+    const isLost =
+      error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT");
+    if (isLost) return null;
+    throw error;
+  }
+}
+
+/**
+ * Releases of earlier versions of Sitewright have neither token nor previous one. A release that is lost or damaged says nothing
+ * at all: something else can still take its place.
+ */
 async function readRecord(folder: string): Promise<StoredRecord> {
-  const parsed: unknown = JSON.parse(await readFile(recordFile(folder), "utf8"));
-  if (!isRecord(parsed)) throw new Error(`The release in ${folder} is damaged.`);
+  const parsed = await parseRecord(folder);
+  if (!isRecord(parsed)) return { ...firstRelease };
   const { token, previous } = parsed;
   return {
     ...parsed,
@@ -86,7 +101,7 @@ async function currentNumber(live: string): Promise<number | null> {
   return link === null ? null : Number(path.basename(link));
 }
 
-/** Null where the environment is not there. */
+/** Null where the environment is not there. Of what is current, parts or all may be lost. */
 export async function currentRelease(live: string): Promise<Release | null> {
   const number = await currentNumber(live);
   return number === null ? null : readRelease(live, number);

@@ -371,7 +371,7 @@ export interface Runtime {
   reinstate(environment: EnvironmentRef): Promise<void>;
   /** Removes the environment for good, retired or not. Tolerates one that is absent. */
   destroy(environment: EnvironmentRef): Promise<void>;
-  /** Null where the environment is absent or retired. */
+  /** Null where the environment is absent or retired, or its release is lost. */
   layout(environment: EnvironmentRef): Promise<EnvironmentLayout | null>;
 
   /**

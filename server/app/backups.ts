@@ -96,6 +96,7 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
         target: { id: target.id, number: target.number },
         address: addressOf(context.settings, target),
         only: wish.only ?? null,
+        withoutBackup: wish.without_backup ?? false,
       } satisfies RestoreBackupInput,
       whenBusy: context.whenBusy,
       actor: context.actor,

@@ -129,11 +129,23 @@ describe("a restore", () => {
   });
 
   it.each([
+    ["left out", {}, false],
+    ["given", { without_backup: true }, true],
+  ])("is done without a backup before only where that is said: %s", async (_, more, withoutBackup) => {
+    const { call, database, succeed } = test.current;
+    const answer = await call("POST", restorePath(environment.id), { body: await body(more) });
+    const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
+    expect((await row.executeTakeFirstOrThrow()).input).toMatchObject({ withoutBackup });
+    await succeed(answer.body.operation_id);
+  });
+
+  it.each([
     ["a number that is none", { backup_id: "1" }, "/backup_id"],
     ["no number", { backup_id: null }, "/backup_id"],
     ["half a number", { backup_id: 1.5 }, "/backup_id"],
     ["a number that is too large", { backup_id: 2 ** 31 }, "/backup_id"],
     ["another part", { only: "themes" }, "/only"],
+    ["something without a backup, but not truly", { without_backup: "yes" }, "/without_backup"],
     ["somebody without id", { notified_user_id: "me" }, "/notified_user_id"],
   ])("of %s is refused", async (_, more, path) => {
     const answer = await test.current.call("POST", restorePath(environment.id), { body: await body(more) });

@@ -25,7 +25,7 @@ import { readArchives } from "../reconcilers/readArchives.ts";
 import { storeMemory } from "../store/archiveStore.ts";
 import { type FinishedBackup, findNewestBackup, removeBackupById } from "../store/backups.ts";
 import { piecesFor } from "../store/pieces.ts";
-import { backingUp, removingBackup, restoringBackup } from "../testing/backups.ts";
+import { backingUp, removingBackup, restoringBackup, restoringWithoutBackup } from "../testing/backups.ts";
 import { liveSite } from "../testing/sites.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -117,13 +117,15 @@ async function runWith(table: Table, subject: Subject, call: BlobCall, nth: numb
   return wrong.map((sentence) => `${call} ${nth}: ${sentence}`);
 }
 
-const reference = "[0-9a-f-]{36}";
+const reference = "(?:backups:restore-)?[0-9a-f-]{36}";
+/** Where it was the backup before a restore that could not be made. */
+const wayOut = " To restore it all the same, .+";
 const saysUnreachable = new RegExp(
-  `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.$`,
+  `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.(${wayOut})?$`,
 );
 
 const saysFull = new RegExp(
-  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.$`,
+  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.(${wayOut})?$`,
 );
 
 describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
@@ -147,6 +149,28 @@ describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBack
     });
   });
 });
+
+test.each([
+  ["is full", full, saysFull],
+  [
+    "is read-only",
+    () => Object.assign(new Error("EROFS"), { code: "EROFS" }),
+    /^The archives' folder can't be used: .+ To restore it/,
+  ],
+])(
+  "a store that %s is read all the same: a restore without a backup before it needs no more",
+  async (_, error, says) => {
+    await withEngine(world, async (table) => {
+      const request = await prepare(restoringWithoutBackup);
+      blobs.plan((call) => (call === "put" ? error() : null));
+      const careful = { ...request, input: { ...Object(request.input), withoutBackup: false } };
+      expect(await table.submit(again(careful))).toMatchObject({ public_error: expect.stringMatching(says) });
+      expect(await restoringWithoutBackup.cleanSlate(world, request)).toEqual([]);
+      expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+      expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
+    });
+  },
+);
 
 test("a backup is removed also while the store can't be reached", async () => {
   await withEngine(world, async (table) => {

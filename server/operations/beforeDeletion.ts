@@ -6,10 +6,10 @@
 import { findPresent } from "../store/environmentStates.ts";
 import { backUp, backupRoom, removeBackUp, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
-import { isTransient, publicReason } from "./failures.ts";
-import { type Step, StepFailure } from "./operation.ts";
+import type { Step } from "./operation.ts";
 import type { Services } from "./services.ts";
 import { freeze, thaw } from "./takeOver.ts";
+import { tellingTheWayOut } from "./wayOut.ts";
 
 /** An environment that is about to be deleted, and where it is. */
 export type Doomed = { readonly id: string; readonly number: number; readonly address: string };
@@ -22,20 +22,6 @@ export interface Deletion {
 
 const name = "Before the deletion";
 const wayOut = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
-
-/** Without a backup nothing is deleted: whoever needs no backup is told how to do without. */
-async function tellingTheWayOut(
-  { operationId, signal }: { readonly operationId: string; readonly signal: AbortSignal },
-  work: () => Promise<void>,
-): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (signal.aborted) throw error;
-    const { text } = publicReason(error, operationId);
-    throw new StepFailure(`${text} ${wayOut}`, { cause: error, isTransient: isTransient(error) });
-  }
-}
 
 /** Three steps, which stand before everything else that is done. */
 export function beforeDeletion<Input>(
@@ -63,7 +49,7 @@ export function beforeDeletion<Input>(
       name: "estimate",
       deadlineSeconds: 120,
       run: (context) =>
-        tellingTheWayOut(context, async () => {
+        tellingTheWayOut({ ...context, wayOut }, async () => {
           const doomed = await toBackUp(context.input);
           const copies = await Promise.all(doomed.map((environment) => backupRoom(database, environment)));
           await requireRoom(runtime, { copies }, "The backup before the deletion");
@@ -84,7 +70,7 @@ export function beforeDeletion<Input>(
       name: "backup",
       deadlineSeconds: 7_200,
       run: (context) =>
-        tellingTheWayOut(context, async () => {
+        tellingTheWayOut({ ...context, wayOut }, async () => {
           const { operationId, signal } = context;
           const facts = { operationId, type: "system-generated", name, note: name } as const;
           // One after the other: each has the operation's work folder for itself.

@@ -1,6 +1,6 @@
 /** Backups of real WordPress, restored while people read: what was there is there again, and nobody sees an error. */
 import { randomUUID } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, realpath, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { visit } from "../testing/edge.ts";
 import { notesOf, pushing } from "../testing/environments.ts";
 import { playground } from "../testing/playground.ts";
 import { withEngine } from "../testing/withEngine.ts";
-import { makeWorld, type World } from "../testing/world.ts";
+import { makeWorld, servicesOf, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
 import { backUp } from "./backup.ts";
 import type { RestoreBackupInput } from "./restoreBackup.ts";
@@ -42,10 +42,12 @@ async function rootOf({ environment }: Place): Promise<string> {
   return layout.documentRoot;
 }
 
-function databaseOf({ environment }: Place): DatabaseSync {
-  return new DatabaseSync(
-    join(world.facts.dataFolder, "environments", environment.id, "current", "database", "wordpress.sqlite"),
-  );
+function currentOf({ environment }: Place): string {
+  return join(world.facts.dataFolder, "environments", environment.id, "current");
+}
+
+function databaseOf(place: Place): DatabaseSync {
+  return new DatabaseSync(join(currentOf(place), "database", "wordpress.sqlite"));
 }
 
 /** Sets the title, and a text in which the environment's address stands. */
@@ -81,10 +83,13 @@ async function backUpNow({ environment, address }: Place) {
   return backup;
 }
 
-async function restore(site: Site, place: Place, backupId: number, only: RestoreBackupInput["only"] = null) {
+type Wish = Partial<Pick<RestoreBackupInput, "only" | "withoutBackup">>;
+
+async function restore(site: Site, place: Place, backupId: number, wish: Wish = {}, its = world) {
   const { environment: target, address } = place;
   const { companyId, siteId } = site;
-  const input = { token: randomUUID(), backupId, backupName: "Then", target, address, only };
+  const restored = { backupId, backupName: "Then", only: null, withoutBackup: false, ...wish };
+  const input = { token: randomUUID(), target, address, ...restored };
   const ids = { companyId, siteId, environmentId: target.id, locks: [target.id] };
   const request: OperationRequest = {
     kind: "restoreBackup",
@@ -94,7 +99,7 @@ async function restore(site: Site, place: Place, backupId: number, only: Restore
     actor: nobody,
     activityParameters: {},
   };
-  return withEngine(world, (table) => table.submit(request));
+  return withEngine(its, (table) => table.submit(request));
 }
 
 test("an environment is again what it was, visitors see no error, and the state before is a backup", async () => {
@@ -130,7 +135,7 @@ test.each([
   await write(site, "Then");
   const backup = await backUpNow(site);
   await write(site, "Now");
-  expect((await restore(site, site, backup.id, only)).state).toBe("succeeded");
+  expect((await restore(site, site, backup.id, { only })).state).toBe("succeeded");
   expect(await stateOf(site)).toMatchObject({ status: 200, ...found });
 });
 
@@ -163,4 +168,46 @@ test("where a piece is damaged, nothing is restored, what can't be is named, and
   expect(row.state).toBe("failed");
   expect(row.public_error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
   expect(await stateOf(site)).toMatchObject({ status: 200, title: "Now", note: "Now" });
+});
+
+interface Damage {
+  readonly damage: (place: Place) => Promise<void>;
+  /** What a restore says that is to make a backup before, and one of the files alone that is not. */
+  readonly says: RegExp;
+  readonly halfSays: RegExp;
+}
+
+const damages: readonly (readonly [string, Damage])[] = [
+  [
+    "the database was cut off",
+    {
+      damage: (place) => truncate(join(currentOf(place), "database", "wordpress.sqlite"), 5_000),
+      says: /^A database is damaged, so that it can't be copied\. To restore it all the same, /,
+      halfSays: /^What would be restored does not answer as it should: /,
+    },
+  ],
+  [
+    "the release is gone",
+    {
+      damage: async (place) => rm(await realpath(currentOf(place)), { recursive: true }),
+      says: /^Something went wrong on the server\. .+ To restore it all the same, /,
+      halfSays: /^What the environment is now is damaged, so that no part of it can stay: /,
+    },
+  ],
+];
+
+test.each(damages)("where %s, a restore says how to do without a backup of that, and works so", async (_, its) => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await its.damage(site);
+  // As after a restart: nobody remembers anything of what is lost.
+  const services = servicesOf(world.facts, world.services.database, playground(world.facts.dataFolder).runtime);
+  await services.publisher.publish();
+  expect((await visit(world.facts.edgePort, site.address)).status).not.toBe(200);
+  const again = (wish: Wish) => restore(site, site, backup.id, wish, { ...world, services });
+  expect((await again({})).public_error).toMatch(its.says);
+  expect((await again({ only: "files", withoutBackup: true })).public_error).toMatch(its.halfSays);
+  expect(await again({ withoutBackup: true })).toMatchObject({ state: "succeeded", public_error: null });
+  expect(await stateOf(site)).toEqual({ status: 200, title: "Then", text: `see ${site.address}/about`, note: "Then" });
 });

@@ -1,7 +1,10 @@
 /** What a restore is called afterwards, and what becomes of one whose backup goes while it is fetched. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { removeBackupById, removeExpiredBackups } from "../store/backups.ts";
-import { restoringBackup } from "../testing/backups.ts";
+import { restoringBackup, restoringWithoutBackup } from "../testing/backups.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
@@ -15,10 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-function restoreNamed(request: OperationRequest, backupName: string): OperationRequest {
+/** The same wish, but for this, as somebody would ask for it again. */
+function restoreAs(request: OperationRequest, change: Partial<RestoreBackupInput>): OperationRequest {
   const input: RestoreBackupInput = Object(request.input);
-  return { ...request, input: { ...input, backupName } };
+  return { ...request, input: { ...input, token: randomUUID(), ...change } };
 }
+
+const wayOut =
+  ' To restore it all the same, and lose what the environment is now, send { "without_backup": true } with backup_id.';
 
 function run(request: OperationRequest, change: Partial<Services> = {}) {
   const services = { ...world.services, ...change };
@@ -33,7 +40,7 @@ describe("the backup before a restore", () => {
     ["Before a push from Staging", "Before a restore of Before a push from Staging"],
   ])("of %s is called so that no name grows", async (restored, name) => {
     const request = await restoringBackup.prepare(world);
-    expect(await run(restoreNamed(request, restored))).toMatchObject({ state: "succeeded" });
+    expect(await run(restoreAs(request, { backupName: restored }))).toMatchObject({ state: "succeeded" });
     const newest = world.own.database
       .selectFrom("backups")
       .select(["name", "note"])
@@ -41,6 +48,26 @@ describe("the backup before a restore", () => {
       .orderBy("id", "desc");
     expect(await newest.executeTakeFirst()).toEqual({ name, note: name });
   });
+});
+
+describe("where what the environment is now can't be backed up", () => {
+  test.each(["fail", "break"] as const)(
+    "(%s) a restore changes nothing and names the way out, which restores",
+    async (what) => {
+      const request = await restoringBackup.prepare(world);
+      const message = "A database is damaged, so that it can't be copied.";
+      const ofWorld = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") }).script;
+      await ofWorld.setFaults([{ method: "snapshot", when: "before", what, message }]);
+      const row = await run(request);
+      const begins = what === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
+      expect(row).toMatchObject({ state: "failed", public_error: expect.stringMatching(begins) });
+      expect(row.public_error?.endsWith(wayOut)).toBe(true);
+      expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
+      expect(await run(restoreAs(request, { withoutBackup: true }))).toMatchObject({ state: "succeeded" });
+      await ofWorld.setFaults([]);
+      expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
+    },
+  );
 });
 
 describe("a restore", () => {

@@ -23,6 +23,8 @@ export type RestoreBackupInput = {
   /** Of the target. */
   readonly address: string;
   readonly only: "files" | "database" | null;
+  /** Whether what the target is now is not backed up before. */
+  readonly withoutBackup: boolean;
 };
 
 /** `database` of a backup of which the files alone are restored is not even fetched. */
@@ -30,6 +32,9 @@ function isWanted(only: RestoreBackupInput["only"]): (path: string) => boolean {
   const unwanted = only === "files" ? "database" : only === "database" ? "public" : null;
   return (path) => unwanted === null || path === unwanted || !path.startsWith(`${unwanted}/`);
 }
+
+const wayOut =
+  'To restore it all the same, and lose what the environment is now, send { "without_backup": true } with backup_id.';
 
 function partsOf({ only }: RestoreBackupInput) {
   return { files: only === "database" ? "none" : "all", database: only === "files" ? "none" : "all" } as const;
@@ -79,7 +84,8 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
           // How large a part of a backup is, is not known.
           if (input.only === null) requireWithinQuota(bytes, quota, "The restore");
           // Once as it comes from the archives, and once as the next release.
-          const copies = [await backupRoom(database, input.target)];
+          const before = await backupRoom(database, input.target);
+          const copies = [input.withoutBackup ? { ...before, files: 0, database: 0 } : before];
           await requireRoom(runtime, { copies, moreBytes: 2 * bytes }, "The restore");
         },
       },
@@ -95,6 +101,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
       ...takeOver<RestoreBackupInput>(services, {
         what: "What would be restored",
         note: ({ backupName }) => noteOf(backupName),
+        withoutBackup: { wayOut, isChosen: (input) => input.withoutBackup },
         pages: () => [frontPageOrClosed],
         sharesOwn: (input) => sharesOwn(partsOf(input)),
       }),

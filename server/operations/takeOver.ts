@@ -16,6 +16,7 @@ import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 import { frontPage, type TrialPage } from "./trial.ts";
+import { tellingTheWayOut } from "./wayOut.ts";
 
 /** What an operation's input must say. */
 export interface TakeOver {
@@ -33,6 +34,12 @@ export interface TakeOverFacts<Input> {
   note(input: Input): string;
   /** Whether something of the target's own is served by the next release too: trying that out must not change it. */
   sharesOwn(input: Input): boolean;
+  /** Where the present release can't be backed up: how to do without. Absent: then it is not replaced. */
+  readonly withoutBackup?: {
+    /** A sentence. */
+    readonly wayOut: string;
+    isChosen(input: Input): boolean;
+  };
   /** Of the present release, which is backed up. Absent: the same as the next one's. */
   readonly addressBefore?: (input: Input) => string;
   /** What is asked for when it is tried out. Absent: the front page, which comes without an error. */
@@ -98,7 +105,7 @@ export function takeOver<Input extends TakeOver>(
   facts: TakeOverFacts<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
-  const { what, note, sharesOwn, addressBefore, isSameSite = false } = facts;
+  const { what, note, sharesOwn, addressBefore, isSameSite = false, withoutBackup } = facts;
   const { pages = () => [frontPage], looks = () => null } = facts;
 
   /** Where its first page wants to change something, and visitors use a part of it, it is tried out as a copy. */
@@ -129,12 +136,21 @@ export function takeOver<Input extends TakeOver>(
     await tryPages(await runtime.rehearse(target, token), false);
   }
 
-  async function tryAndBackUp({ input, operationId, signal }: StepContext<Input>): Promise<void> {
+  async function backUpPresent({ input, operationId }: StepContext<Input>, signal: AbortSignal): Promise<void> {
     const { target: environment } = input;
     const address = addressBefore?.(input) ?? input.address;
     const name = note(input);
     const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
-    await atOnce(signal, [(stop) => tryStaged(input, operationId, stop), (stop) => backUp(services, wish, stop)]);
+    const work = () => backUp(services, wish, signal);
+    if (withoutBackup === undefined) return work();
+    return tellingTheWayOut({ operationId, signal, wayOut: withoutBackup.wayOut }, work);
+  }
+
+  async function tryAndBackUp(context: StepContext<Input>): Promise<void> {
+    const { input, operationId, signal } = context;
+    const trying = (stop: AbortSignal) => tryStaged(input, operationId, stop);
+    const backingUp = (stop: AbortSignal) => backUpPresent(context, stop);
+    await atOnce(signal, withoutBackup?.isChosen(input) ? [trying] : [trying, backingUp]);
   }
 
   async function prune({ target }: Input): Promise<void> {

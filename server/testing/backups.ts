@@ -15,7 +15,8 @@ import type { World } from "./world.ts";
 
 type LiveSite = Awaited<ReturnType<typeof liveSite>>;
 
-const sites = new WeakMap<OperationRequest, LiveSite>();
+/** By the environment's id. */
+const sites = new Map<string | null, LiveSite>();
 
 function requestOn(
   site: LiveSite,
@@ -33,7 +34,7 @@ function requestOn(
     actor: nobody,
     activityParameters: { siteName: name },
   } as const;
-  sites.set(request, site);
+  sites.set(environment.id, site);
   return request;
 }
 
@@ -63,7 +64,7 @@ interface Outcome {
 }
 
 async function differences(world: World, request: OperationRequest, outcome: Outcome): Promise<string[]> {
-  const site = sites.get(request);
+  const site = sites.get(request.environmentId);
   if (!site) throw new Error("This request was not prepared here");
   const { id } = site.environment;
   const { database } = world.own;
@@ -129,14 +130,24 @@ export const removingBackup: Subject = {
   cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
 };
 
+async function prepareRestore(world: World, withoutBackup: boolean): Promise<OperationRequest> {
+  const { site, backup } = await backedUpSite(world);
+  const { environment: target, address } = site;
+  const restored = { backupId: backup.id, backupName: "Then", only: null, withoutBackup };
+  const input = { token: randomUUID(), target, address, ...restored };
+  return requestOn(site, "restoreBackup", input);
+}
+
 export const restoringBackup: Subject = {
   kind: "restoreBackup",
-  prepare: async (world) => {
-    const { site, backup } = await backedUpSite(world);
-    const { environment: target, address } = site;
-    const input = { token: randomUUID(), backupId: backup.id, backupName: "Then", target, address, only: null };
-    return requestOn(site, "restoreBackup", input);
-  },
+  prepare: (world) => prepareRestore(world, false),
   finished: (world, request) => differences(world, request, { ownFile: "then", backups: 2 }),
   cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+};
+
+export const restoringWithoutBackup: Subject = {
+  kind: "restoreBackup",
+  prepare: (world) => prepareRestore(world, true),
+  finished: (world, request) => differences(world, request, { ownFile: "then", backups: 1 }),
+  cleanSlate: restoringBackup.cleanSlate,
 };

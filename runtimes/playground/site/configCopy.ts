@@ -45,7 +45,8 @@ export async function ownConfig(
 ): Promise<void> {
   const source = await readConfig(webRoot);
   if (source === null) return;
-  const own = ownRoot === null ? null : await readConfig(ownRoot);
+  // Where its own can't be read, nobody stays logged in; the copy is whole all the same.
+  const own = ownRoot === null ? null : await readConfig(ownRoot).catch(() => null);
   const file = path.join(webRoot, configName);
   // A new file, whatever rights PHP has given to the copied one.
   await rm(file);

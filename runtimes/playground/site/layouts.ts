@@ -7,10 +7,10 @@ import { type BigIntStats, lstatSync } from "node:fs";
 import path from "node:path";
 import { currentRelease } from "../../releases.ts";
 import type { EnvironmentLayout } from "../../runtime.ts";
-import { layoutOf } from "./release.ts";
+import { isLost, layoutOf } from "./release.ts";
 
 export interface Layouts {
-  /** `live` is the environment's folder. Null where it is not there. */
+  /** `live` is the environment's folder. Null where it is not there, or what it should be is lost. */
   of(live: string): Promise<EnvironmentLayout | null>;
 }
 
@@ -38,7 +38,7 @@ export function createLayouts(assets: string): Layouts {
       const found = known.get(live);
       if (found?.link === link) return found.layout;
       const release = await currentRelease(live);
-      if (release === null) return null;
+      if (release === null || (await isLost(release))) return null;
       const layout = await layoutOf(release, assets);
       known.set(live, { link, layout });
       return layout;

@@ -1,7 +1,7 @@
 /** What a release of the playground is made of, and what the edge must know to serve it. */
 import path from "node:path";
-import { environmentFolders } from "../../folders.ts";
-import { currentRelease, partOf, type Release, type ReleaseIdentity, releaseIn } from "../../releases.ts";
+import { environmentFolders, exists } from "../../folders.ts";
+import { currentRelease, partOf, parts, type Release, type ReleaseIdentity, releaseIn } from "../../releases.ts";
 import {
   type EnvironmentLayout,
   type EnvironmentRef,
@@ -39,6 +39,12 @@ function hasFacts(record: object): record is ReleaseRecord {
 export function recordOf({ record, folder }: Release): ReleaseRecord {
   if (!hasFacts(record)) throw new Error(`The release in ${folder} is damaged.`);
   return record;
+}
+
+/** Whether a part of it is not there any more, or nobody knows what it was made of. */
+export async function isLost({ record, folder }: Release): Promise<boolean> {
+  const found = await Promise.all(parts.map((part) => exists(path.join(folder, part))));
+  return !hasFacts(record) || found.includes(false);
 }
 
 /** The database that tables are looked for in; there may be others beside it. */

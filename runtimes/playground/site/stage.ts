@@ -10,8 +10,10 @@ import { copyLive } from "./copy.ts";
 import { copyFiles } from "./copyFiles.ts";
 import { bringCore } from "./core.ts";
 import { copyDatabases, replaceTablesOf } from "./databases.ts";
+import { plainFacts } from "./plain.ts";
 import {
   giveToEnvironment,
+  isLost,
   mainDatabase,
   type ReleaseFacts,
   type ReleaseRecord,
@@ -48,6 +50,19 @@ async function sideOf(source: StageSpec["source"], environments: string): Promis
   return { release, facts, webRoot: await partOf(release, "public"), database };
 }
 
+/** What is replaced as a whole may be lost: something else takes its place all the same. */
+async function ownSide(spec: Omit<StageSpec, "token">, environments: string): Promise<Side> {
+  const release = await sourceRelease(spec.environment, environments);
+  if (!(await isLost(release))) return sideOf(spec.environment, environments);
+  if (!isWhole(spec)) {
+    throw new RuntimeFailure(
+      "What the environment is now is damaged, so that no part of it can stay: replace its files and its database together.",
+    );
+  }
+  const [webRoot, database] = [path.join(release.folder, "public"), path.join(release.folder, "database")];
+  return { release, facts: plainFacts, webRoot, database: path.join(database, mainDatabase(plainFacts)) };
+}
+
 /** Half of a site runs with the other half of another one only where both are of one kind. */
 function checkKinds(own: ReleaseFacts, source: ReleaseFacts): void {
   const whatToDo = "Copy all files and the whole database";
@@ -67,7 +82,7 @@ function checkKinds(own: ReleaseFacts, source: ReleaseFacts): void {
 
 /** Throws `RuntimeFailure` that says what is not there or does not go together. */
 export async function planStage(spec: Omit<StageSpec, "token">, environments: string): Promise<StagePlan> {
-  const [own, source] = await Promise.all([sideOf(spec.environment, environments), sideOf(spec.source, environments)]);
+  const [own, source] = await Promise.all([ownSide(spec, environments), sideOf(spec.source, environments)]);
   const database = spec.database.length === 0 ? "none" : spec.database;
   const files = Array.isArray(spec.files)
     ? await checkFiles(source.webRoot, spec.files, sharedFoldersOf(source.facts))
