@@ -9,7 +9,9 @@ import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { nobody } from "../store/activity.ts";
 import { makeBackupLists } from "../store/backupList.ts";
 import { removeBackupById } from "../store/backups.ts";
+import { noteDamage, suspicion } from "../store/damage.ts";
 import { removeEnvironmentRows } from "../store/environments.ts";
+import { losePacks } from "../store/lostPacks.ts";
 import { backedUpSite } from "../testing/backups.ts";
 import { visit } from "../testing/edge.ts";
 import { leftOfProof, proofOf } from "../testing/proofs.ts";
@@ -50,6 +52,9 @@ async function shown() {
   const backup = found?.backups.find(({ id }) => id === backupId);
   return { proven: backup?.last_proven_restore, error: backup?.proof_error };
 }
+
+const facts = () =>
+  world.own.database.selectFrom("backups").selectAll().where("id", "=", backupId).executeTakeFirstOrThrow();
 
 const untouched = { proven: null, error: null };
 
@@ -266,6 +271,32 @@ describe("while a backup is being proven", () => {
         },
       },
     }));
+
+  test("what is found of it stays said, and it is looked at again", async () => {
+    const packs = world.own.database.selectFrom("backup_packs").select("pack_id").where("backup_id", "=", backupId);
+    const ids = (await packs.execute()).map(({ pack_id }) => pack_id);
+    const row = await proveWhile(() => losePacks(world.own.database, ids));
+    expect(row.state).toBe("succeeded");
+    expect(await facts()).toMatchObject({ damage: suspicion, examine_at: expect.any(Date), proof_error: null });
+  });
+
+  test("what was found of it before is not said any more, and by when it was read is when that began", async () => {
+    await noteDamage(world.own.database, backupId, { damage: "It is damaged.", again: "later" });
+    const readFrom = Promise.withResolvers<number>();
+    const row = await prove(({ archives }) => ({
+      archives: {
+        ...archives,
+        restore: async (...what) => {
+          readFrom.resolve(Date.now());
+          return archives.restore(...what);
+        },
+      },
+    }));
+    expect(row.state).toBe("succeeded");
+    const { damage, examine_at, verified_at } = await facts();
+    expect([damage, examine_at]).toEqual([null, null]);
+    expect(verified_at?.getTime()).toBeLessThanOrEqual(await readFrom.promise);
+  });
 
   test("it can be removed", async () => {
     expect((await proveWhile(() => removeBackupById(world.own.database, backupId))).state).toBe("succeeded");

@@ -10,7 +10,7 @@ import { NoRoom, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../archives/load.ts";
 import { findBackup } from "../store/backups.ts";
 import { readResult, saveResult } from "../store/operations.ts";
-import { findRowCounts, noteFailedProof, noteProven } from "../store/proofs.ts";
+import { beginProofReading, findRowCounts, noteFailedProof, noteProven, type ProofReading } from "../store/proofs.ts";
 import { workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { makeOfBackup } from "./fetchBackup.ts";
@@ -72,6 +72,8 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
   async function restore({ input, operationId, signal }: Context): Promise<void> {
     const { scratch: environment, address } = input;
     const backup = await backupOf(input);
+    // Kept, because what comes of the reading is noted when the proof ends, and much may be found out meanwhile.
+    await saveResult(database, operationId, { ...(await beginProofReading(database, backup.id)) });
     await makeOfBackup(services, { backup, work: workName(operationId), environment, address }, signal);
   }
 
@@ -133,8 +135,8 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
       { name: "tidy", deadlineSeconds: 600, run: leaveNothing },
     ],
     pointOfNoReturn: "tidy",
-    succeeded: async (transaction, { input }) => {
-      await noteProven(transaction, input.backupId);
+    succeeded: async (transaction, { input, operationId }) => {
+      await noteProven(transaction, input.backupId, readingIn(await readResult(transaction, operationId)));
       return null;
     },
     failed: async (transaction, { input, operationId }) => {
@@ -142,4 +144,12 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
       if (typeof error === "string") await noteFailedProof(transaction, input.backupId, error);
     },
   };
+}
+
+/** Null where nothing like that was kept. */
+function readingIn(result: unknown): ProofReading | null {
+  if (typeof result !== "object" || result === null || !("at" in result && "examineAt" in result)) return null;
+  const { at, examineAt } = result;
+  const isReading = typeof at === "string" && (examineAt === null || typeof examineAt === "string");
+  return isReading ? { at, examineAt } : null;
 }

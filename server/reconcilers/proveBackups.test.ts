@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { beginBackup, finishBackup } from "../store/backups.ts";
 import { endOperation } from "../store/operations.ts";
-import { noteFailedProof, noteProven } from "../store/proofs.ts";
+import { beginProofReading, noteFailedProof, noteProven } from "../store/proofs.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type TestOperations, testOperations } from "../testing/engine.ts";
@@ -97,12 +97,14 @@ async function next(): Promise<number | null> {
   return all.length === before ? null : backupIdIn(all.at(-1)?.input);
 }
 
-const noted = (backupId: number, error: string | null) =>
-  world.database
+async function noted(backupId: number, error: string | null): Promise<void> {
+  const reading = await beginProofReading(world.database, backupId);
+  await world.database
     .transaction()
     .execute((transaction) =>
-      error === null ? noteProven(transaction, backupId) : noteFailedProof(transaction, backupId, error),
+      error === null ? noteProven(transaction, backupId, reading) : noteFailedProof(transaction, backupId, error),
     );
+}
 
 describe("a proof", () => {
   test("is nobody's operation, names what it proves, and blocks nothing", async () => {

@@ -85,15 +85,37 @@ export async function findRowCounts(
   return row?.row_counts ?? null;
 }
 
-/** All of the backup was read, and is as it should be. Tolerates that it is gone. */
-export async function noteProven(transaction: DatabaseTransaction, backupId: number): Promise<void> {
-  const now = sql<Date>`now()`;
-  await transaction
-    .updateTable("backups")
-    .set({ last_proof: now, last_proven_restore: now, proof_error: null, damage: null, examine_at: null })
-    .set((eb) => ({ verified_at: eb.fn<Date>("greatest", ["verified_at", now]) }))
-    .where("id", "=", backupId)
-    .execute();
+/** When a proof began to read a backup, and what was known of it then. Moments as the database writes them, to be given back. */
+export interface ProofReading {
+  readonly at: string;
+  /** Whatever is found to be wrong with a backup changes when it is to be looked at. */
+  readonly examineAt: string | null;
+}
+
+/** The backup is about to be read. Null where it is gone. */
+export async function beginProofReading(database: Database, backupId: number): Promise<ProofReading | null> {
+  const { rows } = await sql<ProofReading>`
+    select now()::text as at, examine_at::text as "examineAt" from backups where id = ${backupId}`.execute(database);
+  return rows[0] ?? null;
+}
+
+/**
+ * All of the backup was read, and is as it should be. What has been found of it since the reading began stays; so does what
+ * was known before where it is not known when that was. Tolerates that it is gone.
+ */
+export async function noteProven(
+  transaction: DatabaseTransaction,
+  backupId: number,
+  reading: ProofReading | null,
+): Promise<void> {
+  await sql`
+    update backups set last_proof = now(), last_proven_restore = now(), proof_error = null
+    where id = ${backupId}`.execute(transaction);
+  if (reading === null) return;
+  await sql`
+    update backups set damage = null, examine_at = null,
+      verified_at = greatest(verified_at, least(${reading.at}::timestamptz, now()))
+    where id = ${backupId} and examine_at is not distinct from ${reading.examineAt}::timestamptz`.execute(transaction);
 }
 
 /** `error` is a sentence. Tolerates that the backup is gone. */
