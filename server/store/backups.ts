@@ -67,7 +67,8 @@ export async function finishBackup(database: Database, { id }: BackupRef, conten
   return database.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable("backups")
-      .set({ ...kept, verified_at: verifiedAt(id) })
+      // What was said of it while it was not finished may be of packs that it does not need any more: asked again below.
+      .set({ ...kept, verified_at: verifiedAt(id), damage: null, examine_at: null })
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
     await suspectWhereLost(transaction, id);

@@ -39,7 +39,7 @@ export async function noteWhole(
     where id = ${backupId} and date_trunc('milliseconds', examine_at) = ${since}`.execute(database);
 }
 
-/** Marks a backup that was finished where a pack that it needs was lost meanwhile. */
+/** Marks a backup that is being finished where a pack that it needs was lost meanwhile. */
 export async function suspectWhereLost(transaction: DatabaseTransaction, backupId: number): Promise<void> {
   await sql`
     update backups set damage = coalesce(damage, ${suspicion}), examine_at = now()

@@ -6,7 +6,10 @@ import { sql } from "kysely";
 import { suspicion } from "./damage.ts";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
-/** Nothing in them can be claimed any more. Backups that need one that was good until now are marked, and to be examined. */
+/**
+ * Nothing in them can be claimed any more. Backups that need one that was good until now are marked, and to be examined; also
+ * those that are not finished, because one may be finished at this very moment by who still sees the pack as it was.
+ */
 export async function losePacks(database: Database, packs: readonly string[]): Promise<void> {
   if (packs.length === 0) return;
   await database.transaction().execute(async (transaction) => {
@@ -20,9 +23,12 @@ export async function losePacks(database: Database, packs: readonly string[]): P
     const ids = lost.map(({ id }) => id);
     await leanOnCopies(transaction, ids);
     await sql`
+      with there as (
+        select id from backups where id in (select backup_id from backup_packs where pack_id = any(${ids}::uuid[]))
+        order by id for no key update
+      )
       update backups set damage = coalesce(damage, ${suspicion}), examine_at = now()
-      where manifest is not null and id in (select backup_id from backup_packs where pack_id = any(${ids}::uuid[]))
-    `.execute(transaction);
+      where id in (select id from there)`.execute(transaction);
   });
 }
 
