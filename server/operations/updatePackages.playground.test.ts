@@ -1,90 +1,47 @@
 /** Updates of plugins and themes with real WordPress under them: what is good takes the site's place, and nothing else ever does. */
-import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pluginZip, zipOf } from "../packages/testing/zips.ts";
 import { compareVersions, versionKey } from "../packages/versions.ts";
 import { findChromium } from "../pictures/chromium.ts";
 import { makePictures, openPictureStore } from "../pictures/pictures.ts";
-import { nobody } from "../store/activity.ts";
-import { visit } from "../testing/edge.ts";
 import { putPackages } from "../testing/packages.ts";
 import { putZip } from "../testing/packageUpdates.ts";
-import { playground } from "../testing/playground.ts";
-import { liveSite } from "../testing/sites.ts";
+import { openShopSite, type ShopSite, shows } from "../testing/shopSite.ts";
 import { withEngine } from "../testing/withEngine.ts";
-import { makeWorld, type World } from "../testing/world.ts";
-import type { OperationRequest } from "./accept.ts";
+import type { World } from "../testing/world.ts";
 import type { Table } from "./crashHarness.ts";
 import type { UpdatePackagesInput } from "./updatePackages.ts";
 
 const patience = 400_000;
 
 let world: World;
-let site: Awaited<ReturnType<typeof liveSite>>;
-let folder: string;
+let shopSite: ShopSite;
 
-/** What a visitor sees of the plugin, and what it does in the dashboard. */
-const shows = (version: string) => `add_action('wp_footer', fn () => print '<i>shop ${version}</i>');`;
+/** What it does in the dashboard. */
 const migrates = "add_action('admin_init', fn () => update_option('shop_db', '2.0'));";
 
 beforeAll(async () => {
-  // Waited for in whole by what never ends.
-  world = await makeWorld((dataFolder) => playground(dataFolder, 20));
-  await world.services.runtime.prepare(() => undefined);
-  site = await liveSite(world);
-  const layout = await world.services.runtime.layout(site.environment);
-  folder = join(layout?.documentRoot ?? "", "wp-content");
-  await mkdir(join(folder, "plugins/shop"));
-  const header = "/* Plugin Name: Shop\n * Version: 1.0 */";
-  await writeFile(join(folder, "plugins/shop/shop.php"), `<?php\n${header}\n${shows("1.0")}\n`);
-  await wpCli("plugin", "activate", "shop");
+  shopSite = await openShopSite();
+  world = shopSite.world;
 }, patience);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-async function wpCli(...argv: readonly string[]): Promise<string> {
-  const command = { phpVersion: "8.3", argv, seconds: 120 };
-  const stop = new AbortController();
-  const { exitCode, stdout } = await world.services.runtime.runWpCli(
-    site.environment,
-    command,
-    async () => undefined,
-    stop.signal,
-  );
-  expect(exitCode).toBe(0);
-  return stdout.text.trim();
-}
+const wpCli: ShopSite["wpCli"] = (...argv) => shopSite.wpCli(...argv);
+const front = () => shopSite.front();
 
-const front = async () => (await visit(world.facts.edgePort, site.address)).body;
-
-function requestOf(
-  updates: UpdatePackagesInput["updates"],
-  kind: UpdatePackagesInput["kind"] = "plugin",
-): OperationRequest {
-  const { companyId, siteId, environment, address, name } = site;
-  const input: UpdatePackagesInput = {
-    token: `t-${updates.map(({ to }) => to.replace(/\W/g, "-")).join("-")}`,
-    target: environment,
-    address,
-    kind,
-    updates,
-  };
-  return {
-    kind: kind === "plugin" ? "updatePlugin" : "updateTheme",
-    companyId,
-    siteId,
-    environmentId: environment.id,
-    locks: [environment.id],
-    input,
-    whenBusy: "fail",
-    actor: nobody,
-    activityParameters: { siteName: name, environmentName: "Live" },
-  };
-}
-
-const shop = (to: string) => requestOf([{ name: "shop", slug: "shop", file: "shop/shop.php", from: "1.0", to }]);
+const plugin = (name: string, from: string, to: string) => ({
+  name,
+  slug: name,
+  file: `${name}/${name}.php`,
+  from,
+  to,
+});
+const shop = (to: string, more: Partial<UpdatePackagesInput> = {}) =>
+  shopSite.update([plugin("shop", "1.0", to)], "plugin", more);
 
 async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
   await putZip(world, `shop-${version}.zip`, await zip);
@@ -92,8 +49,7 @@ async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
 
 async function refused(table: Table, version: string, checks: readonly string[] = []): Promise<string> {
   const before = await front();
-  const request = shop(version);
-  const row = await table.submit({ ...request, input: { ...Object(request.input), checks } });
+  const row = await table.submit(shop(version, { checks }));
   expect(row.state).toBe("failed");
   expect(await front()).toBe(before);
   expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
@@ -101,7 +57,7 @@ async function refused(table: Table, version: string, checks: readonly string[] 
 }
 
 test("what is broken never becomes the site, and the reason is told", { timeout: patience }, async () => {
-  await putPackages(world.own.database, site.environment.id, [{ name: "shop" }]);
+  await putPackages(world.own.database, shopSite.site.environment.id, [{ name: "shop" }]);
   await offer("3.0", pluginZip("shop", "3.0", "add_action('init', fn () => nothing_there());"));
   await offer("3.1", pluginZip("shop", "3.1", "this is no PHP"));
   await offer("3.2", pluginZip("shop", "3.2", "add_action('login_init', fn () => nothing_there());"));
@@ -176,10 +132,7 @@ test("where people want to look, what looks too different is refused, and both p
     '<div style="position:fixed;z-index:99999;top:0;left:0;right:0;bottom:0;background:${color}"></div>');`;
   await offer("5.0", pluginZip("shop", "5.0", `${shows("2.0")}\n${paints("red")}`));
   await offer("5.1", pluginZip("shop", "5.1", shows("2.0")));
-  const wish = (to: string) => {
-    const request = requestOf([{ name: "shop", slug: "shop", file: "shop/shop.php", from: "2.0", to }]);
-    return { ...request, input: { ...Object(request.input), pictureThreshold: 20 } };
-  };
+  const wish = (to: string) => shop(to, { pictureThreshold: 20 });
   await withEngine(looking, async (table) => {
     const refusal = await table.submit(wish("5.0"));
     expect(refusal.public_error).toMatch(
@@ -200,8 +153,7 @@ const olderThemes = process.env.WORDPRESS_THEMES ?? "/usr/share/wordpress/wp-con
 
 /** The site has the older version; what it had is put aside, as `<theme>.newer`. */
 async function olderTheme() {
-  const layout = await world.services.runtime.layout(site.environment);
-  const themes = join(layout?.documentRoot ?? "", "wp-content/themes");
+  const themes = join(await shopSite.content(), "themes");
   const versionIn = async (folder: string) =>
     /^Version: (\S+)/m.exec(await readFile(join(folder, "style.css"), "utf8"))?.[1] ?? "";
   await rename(join(themes, theme), join(themes, `${theme}.newer`));
@@ -230,7 +182,7 @@ test("a theme is updated from one of its real versions to another, the site's ow
   await wpCli("option", "update", "blogname", "Changed since");
   await withEngine(world, async (table) => {
     const update = { name: theme, slug: theme, file: theme, from, to };
-    const row = await table.submit(requestOf([update], "theme"));
+    const row = await table.submit(shopSite.update([update], "theme"));
     expect(row).toMatchObject({ state: "succeeded", public_error: null });
   });
   expect(await wpCli("theme", "get", theme, "--field=version")).toBe(to);

@@ -1,8 +1,10 @@
 /** The real edge on free ports, with the fake runtime's pages behind it, in this process. */
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
@@ -75,4 +77,21 @@ export async function visit(edgePort: number, address: string, path = "/"): Prom
     asked.on("error", reject);
     asked.end();
   });
+}
+
+/** Sends a form to the site at `address` through the edge. `retryAfter` as the answer says; null: it does not. */
+export async function post(
+  edgePort: number,
+  address: string,
+  path: string,
+  form: string,
+): Promise<{ status: number; body: string; retryAfter: string | null }> {
+  const headers = { host: new URL(address).host, "content-type": "application/x-www-form-urlencoded" };
+  const asked = request({ host: "127.0.0.1", port: edgePort, path, method: "POST", headers, agent: false });
+  const answered = once(asked, "response", { signal: AbortSignal.timeout(60_000) });
+  asked.end(form);
+  const [response]: IncomingMessage[] = await answered;
+  if (response === undefined) throw new Error("There is no answer");
+  const { statusCode: status = 0, headers: said } = response;
+  return { status, body: await text(response), retryAfter: said["retry-after"] ?? null };
 }

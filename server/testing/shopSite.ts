@@ -1,0 +1,73 @@
+/** A site with real WordPress that uses a plugin called Shop, and what its updates are tested with. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationRequest } from "../operations/accept.ts";
+import type { PackageUpdate, UpdatePackagesInput } from "../operations/updatePackages.ts";
+import { nobody } from "../store/activity.ts";
+import type { PackageKind } from "../store/database.ts";
+import { visit } from "./edge.ts";
+import { playground } from "./playground.ts";
+import { liveSite } from "./sites.ts";
+import { makeWorld } from "./world.ts";
+
+/** What a visitor sees of a plugin. */
+export const shows = (version: string, name = "shop") =>
+  `add_action('wp_footer', fn () => print '<i>${name} ${version}</i>');`;
+
+const kinds = {
+  plugin: { one: "updatePlugin", several: "updatePlugins" },
+  theme: { one: "updateTheme", several: "updateThemes" },
+} as const satisfies Record<PackageKind, Record<string, OperationKind>>;
+
+export type ShopSite = Awaited<ReturnType<typeof openShopSite>>;
+
+/** Whoever opens it disposes of its world. */
+export async function openShopSite() {
+  // Waited for in whole by what never ends.
+  const world = await makeWorld((dataFolder) => playground(dataFolder, 20));
+  const { runtime } = world.services;
+  await runtime.prepare(() => undefined);
+  const site = await liveSite(world);
+  const { companyId, siteId, environment, address, name: siteName } = site;
+
+  async function wpCli(...argv: readonly string[]): Promise<string> {
+    const command = { phpVersion: "8.3", argv, seconds: 120 };
+    const { signal } = new AbortController();
+    const { exitCode, stdout } = await runtime.runWpCli(environment, command, async () => undefined, signal);
+    if (exitCode !== 0) throw new Error(`wp ${argv.join(" ")} ended with ${exitCode}`);
+    return stdout.text.trim();
+  }
+
+  /** `wp-content` of the release that is served. */
+  const content = async () => join((await runtime.layout(environment))?.documentRoot ?? "", "wp-content");
+
+  /** A plugin that is in use, by its only file. */
+  async function addPlugin(name: string, version: string): Promise<void> {
+    const folder = join(await content(), "plugins", name);
+    await mkdir(folder);
+    const header = `/* Plugin Name: The ${name}\n * Version: ${version} */`;
+    await writeFile(join(folder, `${name}.php`), `<?php\n${header}\n${shows(version, name)}\n`);
+    await wpCli("plugin", "activate", name);
+  }
+
+  function request(kind: OperationRequest["kind"], input: OperationRequest["input"]): OperationRequest {
+    const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
+    const activityParameters = { siteName, environmentName: "Live" };
+    return { ...ids, kind, input, whenBusy: "fail", actor: nobody, activityParameters };
+  }
+
+  function update(
+    updates: readonly PackageUpdate[],
+    kind: PackageKind = "plugin",
+    more: Partial<UpdatePackagesInput> = {},
+  ) {
+    const token = `t-${updates.map(({ to }) => to.replace(/\W/g, "-")).join("-")}`;
+    const input: UpdatePackagesInput = { token, target: environment, address, kind, updates, ...more };
+    return request(updates.length === 1 ? kinds[kind].one : kinds[kind].several, input);
+  }
+
+  await addPlugin("shop", "1.0");
+  const front = async () => (await visit(world.facts.edgePort, address)).body;
+  return { world, site, wpCli, content, addPlugin, front, request, update };
+}
