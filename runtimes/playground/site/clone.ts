@@ -18,7 +18,7 @@ export async function clone(
 ): Promise<{ readonly wordpressVersion: string | null }> {
   return makeEnvironment(environment, environments, async (place) => {
     const release = await sourceRelease(source, environments);
-    await bringCore(assets, release);
+    const core = await bringCore(assets, release);
     const webRoot = path.join(place, "public");
     const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
     await together(
@@ -27,6 +27,6 @@ export async function clone(
     );
     const facts = recordOf(release);
     if (facts.wordpressVersion !== null) await ownConfig(webRoot, "folder" in source ? files : null, addresses);
-    return facts;
+    return { ...facts, core };
   });
 }

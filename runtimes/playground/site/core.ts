@@ -2,6 +2,10 @@
  * WordPress's own code in other versions than the one that the asset store came with: kept once beside it, and shared by every
  * environment that has that version. What an archive holds of an environment has its code too, so that it can be restored where
  * nobody has that version, and nobody offers it any more.
+ *
+ * The code that came with Sitewright is in no archive: a first backup would be twice as large by it. It is taken from wherever
+ * that version is kept, so that what was archived before an upgrade of Sitewright can be restored after it on the same machine, and
+ * on another one that has that version. `docs/decisions/moving.md` says what is to be done where it has not.
  */
 import { chmod, copyFile, mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
@@ -10,6 +14,7 @@ import { ownWebRoot, type Release, stagedRelease, writeRecord } from "../../rele
 import { type NewWordPress, RuntimeFailure } from "../../runtime.ts";
 import { isSitesOwn } from "../../wordpressFiles.ts";
 import { withLock } from "../assets/lock.ts";
+import { readManifest } from "../assets/manifest.ts";
 import { sharedFolders } from "../php/site.ts";
 import { copyFolders, linkLive } from "./copy.ts";
 import { type ReleaseFacts, type ReleaseRecord, recordOf } from "./release.ts";
@@ -78,13 +83,43 @@ export async function addCore(assets: string, { core }: ReleaseFacts, snapshot: 
   for (const name of sharedFolders) await linkLive(path.join(assets, core, name), path.join(place, name));
 }
 
-/** Brings the code here that the release shares, where a snapshot has it and this machine has not. */
-export async function bringCore(assets: string, release: Release): Promise<void> {
+/** Places below the asset store where that version is kept, those that came with Sitewright first. */
+async function placesOf(assets: string, version: string | null): Promise<readonly string[]> {
+  const names = await readdir(assets).catch(() => []);
+  const came = names.filter((name) => readManifest(path.join(assets, name))?.wordpressVersion === version);
+  const kept = (await readdir(path.join(assets, added)).catch(() => [])).filter((name) => name === version);
+  return [...came.map((name) => path.join(name, "core")), ...kept.map((name) => path.join(added, name))];
+}
+
+interface SharedCode {
+  readonly folder: string;
+  /** Below the asset store; null: in the snapshot alone. */
+  readonly place: string | null;
+}
+
+/**
+ * The code that a release shares: where it says, in the snapshot itself, or wherever else that version is kept here. Null where
+ * there is no WordPress. Throws `RuntimeFailure` where it is not to be had.
+ */
+export async function sharedCodeOf(assets: string, release: Release): Promise<SharedCode | null> {
   const { core, wordpressVersion } = recordOf(release);
-  if (core === null || (await exists(path.join(assets, core)))) return;
+  if (core === null) return null;
+  if (await exists(path.join(assets, core))) return { folder: path.join(assets, core), place: core };
   const brought = path.join(release.folder, coreOfSnapshot);
-  if (!(await exists(brought))) {
-    throw new RuntimeFailure(`WordPress ${wordpressVersion}, which this was, is not kept here any more.`);
-  }
-  await keep(assets, core, brought);
+  if (await exists(brought)) return { folder: brought, place: null };
+  const [place] = await placesOf(assets, wordpressVersion);
+  if (place !== undefined) return { folder: path.join(assets, place), place };
+  throw new RuntimeFailure(
+    `WordPress ${wordpressVersion}, which this was, is not kept here any more. To have it again, the operator restores the ` +
+      "installation with the version of Sitewright that this was made with, and upgrades it then.",
+  );
+}
+
+/** Brings the code here that the release shares, where a snapshot has it and this machine has not. Gives its place. */
+export async function bringCore(assets: string, release: Release): Promise<string | null> {
+  const { core } = recordOf(release);
+  const found = await sharedCodeOf(assets, release);
+  if (core === null || found === null || found.place !== null) return found?.place ?? null;
+  await keep(assets, core, found.folder);
+  return core;
 }

@@ -1,11 +1,12 @@
 /** A snapshot of a site as it runs elsewhere: all of WordPress with MySQL, and nothing that only this installation has. */
-import { access, chmod, lstat, readFile, rm } from "node:fs/promises";
+import { chmod, lstat, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { buildWhole, exists, removeTree } from "../../folders.ts";
-import { partOf, releaseIn } from "../../releases.ts";
+import { partOf, type Release, releaseIn } from "../../releases.ts";
 import { RuntimeFailure, type SiteExport, type SnapshotFolder } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
 import { linkLive } from "./copy.ts";
+import { sharedCodeOf } from "./core.ts";
 import { dumpDatabase } from "./databases.ts";
 import { exportConfig } from "./exportConfig.ts";
 import { mainDatabase, type ReleaseFacts, recordOf, tellFullDisk } from "./release.ts";
@@ -24,10 +25,7 @@ async function removeDriver(webRoot: string): Promise<void> {
   if ((await readFile(dropIn, "latin1")).includes(driverMark)) await rm(dropIn);
 }
 
-async function addSharedCode(webRoot: string, core: string, version: string | null): Promise<void> {
-  await access(core).catch((cause: unknown) => {
-    throw new RuntimeFailure(`WordPress ${version}, which this was, is not kept here any more.`, { cause });
-  });
+async function addSharedCode(webRoot: string, core: string): Promise<void> {
   for (const name of sharedFolders) {
     // An environment has an empty folder there, and PHP sees nothing of what somebody puts into it.
     await removeTree(path.join(webRoot, name));
@@ -35,13 +33,10 @@ async function addSharedCode(webRoot: string, core: string, version: string | nu
   }
 }
 
-async function layOutWordPress(
-  webRoot: string,
-  { core, wordpressVersion }: ReleaseFacts,
-  assets: string,
-): Promise<void> {
+async function layOutWordPress(webRoot: string, release: Release, assets: string): Promise<void> {
+  const core = await sharedCodeOf(assets, release);
   if (core === null) return;
-  await addSharedCode(webRoot, path.join(assets, core), wordpressVersion);
+  await addSharedCode(webRoot, core.folder);
   await removeDriver(webRoot);
   await exportConfig(webRoot);
 }
@@ -76,7 +71,7 @@ export async function exportSite(
     await chmod(place, 0o700);
     const webRoot = path.join(place, "public");
     await linkLive(files, webRoot);
-    await layOutWordPress(webRoot, facts, assets);
+    await layOutWordPress(webRoot, release, assets);
     // Whoever does without WordPress may well go on with SQLite.
     if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
     dumped = await writeSql(facts, databases, path.join(place, "database.sql"));

@@ -121,8 +121,8 @@ async function layOutDatabase({ own, source, database, addresses }: StagePlan, f
   });
 }
 
-function nextRecord(plan: StagePlan, token: string): ReleaseRecord {
-  const { wordpressVersion, multisite, core } = isWhole(plan) ? plan.source.facts : plan.own.facts;
+function nextRecord(plan: StagePlan, core: string | null, token: string): ReleaseRecord {
+  const { wordpressVersion, multisite } = isWhole(plan) ? plan.source.facts : plan.own.facts;
   return { wordpressVersion, multisite, core, token, previous: plan.own.release.number };
 }
 
@@ -131,11 +131,11 @@ export async function stage(spec: StageSpec, environments: string, assets: strin
   const { live } = environmentFolders(environments, spec.environment);
   const plan = async () => {
     const planned = await planStage(spec, environments);
-    if (isWhole(planned)) await bringCore(assets, planned.source.release);
+    const core = isWhole(planned) ? await bringCore(assets, planned.source.release) : planned.own.facts.core;
     return async (folder: string) => {
       await together(layOutFiles(planned, folder), layOutDatabase(planned, folder));
       await giveToEnvironment(spec.environment, folder);
-      await writeRecord(folder, nextRecord(planned, spec.token));
+      await writeRecord(folder, nextRecord(planned, core, spec.token));
     };
   };
   await tellFullDisk(() => stageRelease(live, spec.token, plan));
