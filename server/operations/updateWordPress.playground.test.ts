@@ -39,8 +39,18 @@ beforeAll(async () => {
 }, patience);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
-  await rm(join(cores, to), { recursive: true, force: true });
+  await removeCoresOf(to);
 });
+
+/** By name, the code that is kept of that version. */
+async function coresOf(version: string): Promise<string[]> {
+  const names = await readdir(cores).catch(() => []);
+  return names.filter((name) => name.startsWith(`${version}-`) && !name.endsWith(".lock"));
+}
+
+async function removeCoresOf(version: string): Promise<void> {
+  for (const name of await coresOf(version)) await rm(join(cores, name), { recursive: true });
+}
 
 async function wpCli(...argv: readonly string[]): Promise<string> {
   const command = { phpVersion: "8.3", argv, seconds: 120 };
@@ -95,7 +105,7 @@ test("what is broken, or something else, never becomes the site, and the reason 
     expect(await refused("78.3", source)).toBe("WordPress 78.3: The package is refused: a path in it leads out of it.");
     expect(await refused("77.7")).toBe("WordPress 77.7: The package source does not offer it.");
   } finally {
-    await rm(join(cores, "78.0"), { recursive: true, force: true });
+    await removeCoresOf("78.0");
   }
 });
 
@@ -116,14 +126,15 @@ test("a snapshot of it brings its WordPress where nobody has that version", { ti
   const { runtime, archives } = world.services;
   const folder = await archives.workFolder("snapshot");
   await runtime.snapshot(site.environment, folder);
-  const away = `${join(cores, to)}.away`;
-  await rename(join(cores, to), away);
+  const [name = ""] = await coresOf(to);
+  const away = join(cores, "away");
+  await rename(join(cores, name), away);
   try {
     const copy = { ...site.environment, id: `${site.environment.id}-copy` };
     expect(await runtime.clone({ environment: copy, source: { folder }, addresses: [] })).toEqual({
       wordpressVersion: to,
     });
-    const includes = join(cores, to, "wp-includes");
+    const includes = join(cores, name, "wp-includes");
     expect((await readdir(includes, { recursive: true })).length).toBeGreaterThan(1_000);
     await runtime.destroy(copy);
   } finally {

@@ -4,11 +4,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { currentRelease, firstRelease, releaseIn, writeRecord } from "../../releases.ts";
+import { unstage } from "../../releaseMoves.ts";
+import { currentRelease, firstRelease, releaseIn, stagedRelease, writeRecord } from "../../releases.ts";
+import type { EnvironmentRef, NewWordPress } from "../../runtime.ts";
 import { clone } from "./clone.ts";
-import { addCore } from "./core.ts";
+import { addCore, installWordPress } from "./core.ts";
 import { exportSite } from "./exportSite.ts";
 import { type ReleaseFacts, recordOf } from "./release.ts";
+import { stage } from "./stage.ts";
 
 let folder: string;
 let assets: string;
@@ -46,9 +49,9 @@ async function snapshot(wordpressVersion: string, core: string): Promise<string>
   return place;
 }
 
-const environment = { id: "restored", number: 1 };
+const restored = { id: "restored", number: 1 };
 
-function restore(place: string) {
+function restore(place: string, environment = restored) {
   return clone({ environment, source: { folder: place }, addresses: [] }, path.join(folder, "environments"), assets);
 }
 
@@ -62,7 +65,7 @@ async function download(place: string): Promise<string> {
 async function madeOf(place: string) {
   const exported = await download(place);
   await restore(place);
-  const release = await currentRelease(path.join(folder, "environments", environment.id));
+  const release = await currentRelease(path.join(folder, "environments", restored.id));
   const core = release === null ? null : recordOf(release).core;
   return { exported, core, restored: await readFile(path.join(assets, core ?? "", "wp-includes", "from.txt"), "utf8") };
 }
@@ -80,14 +83,17 @@ test("after that, the same version is taken from wherever it is kept, and nothin
   await rm(path.join(assets, "files-1"), { recursive: true });
   await putAssets("files-2", "7.2");
   await putCore("cores/7.1");
-  for (const make of [restore, download]) {
-    await expect(make(place)).rejects.toThrow(
+  for (const make of [() => restore(place), () => download(place)]) {
+    await expect(make()).rejects.toThrow(
       /^WordPress 7\.1\.1, which this was, is not kept here any more\. .+ the version of Sitewright that this was made with/,
     );
   }
   expect(await readdir(path.join(folder, "environments"))).toEqual([]);
-  await putCore("cores/7.1.1");
-  expect(await madeOf(place)).toMatchObject({ exported: "cores/7.1.1", restored: "cores/7.1.1", core: "cores/7.1.1" });
+  for (const core of ["cores/7.1.1", "cores/7.1.1-0123456789abcdef"]) {
+    await putCore(core);
+    expect(await madeOf(place)).toMatchObject({ exported: core, restored: core, core });
+    for (const made of ["target", "environments"]) await rm(path.join(folder, made), { recursive: true });
+  }
 });
 
 test("a newer Sitewright with the same WordPress has it", async () => {
@@ -103,4 +109,41 @@ test("what was updated has its code with it, for a restore and for a download", 
   await rm(path.join(assets, "cores"), { recursive: true });
   expect(await madeOf(place)).toEqual({ exported: "cores/7.2", restored: "cores/7.2", core: "cores/7.2" });
   expect(recordOf(await releaseIn(place)).core).toBe("cores/7.2");
+});
+
+/** A WordPress as it was unpacked, whose shared code is this. */
+async function unpacked(code: string): Promise<NewWordPress> {
+  const place = path.join(folder, `unpacked-${code}`);
+  for (const name of ["wp-admin", "wp-includes"]) {
+    await mkdir(path.join(place, name), { recursive: true });
+    await writeFile(path.join(place, name, "from.txt"), code);
+  }
+  return { version: "7.2", folder: place };
+}
+
+/** What the environment's next release has of it; then that release is given up. */
+async function tried(environment: EnvironmentRef, wordpress: NewWordPress) {
+  const environments = path.join(folder, "environments");
+  const live = path.join(environments, environment.id);
+  const token = "next";
+  const whole = { files: "all", database: "all", addresses: [] } as const;
+  await stage({ environment, source: environment, token, ...whole }, environments, assets);
+  await installWordPress(live, token, wordpress, { assets, give: async () => undefined });
+  const release = await stagedRelease(live, token);
+  const core = release === null ? null : recordOf(release).core;
+  await unstage(live, token);
+  return { core, code: await readFile(path.join(assets, core ?? "", "wp-includes", "from.txt"), "utf8") };
+}
+
+test("a package that was bad, and given up, stands in for the repaired one of its version in no environment", async () => {
+  await putAssets("files-1", "7.1.1");
+  const place = await snapshot("7.1.1", "files-1/core");
+  const other = { id: "other", number: 2 };
+  for (const environment of [restored, other]) await restore(place, environment);
+  const bad = await tried(restored, await unpacked("bad"));
+  expect(bad).toEqual({ core: expect.stringMatching(/^cores\/7\.2-[0-9a-f]{16}$/), code: "bad" });
+  const repaired = await tried(restored, await unpacked("repaired"));
+  expect(repaired.code).toBe("repaired");
+  expect(await tried(restored, await unpacked("repaired"))).toEqual(repaired);
+  expect(await tried(other, await unpacked("repaired"))).toEqual(repaired);
 });

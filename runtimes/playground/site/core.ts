@@ -7,7 +7,8 @@
  * that version is kept, so that what was archived before an upgrade of Sitewright can be restored after it on the same machine, and
  * on another one that has that version. `docs/decisions/moving.md` says what is to be done where it has not.
  */
-import { chmod, copyFile, mkdir, readdir } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, copyFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { buildWhole, exists, removeTree } from "../../folders.ts";
 import { ownWebRoot, type Release, stagedRelease, writeRecord } from "../../releases.ts";
@@ -24,10 +25,29 @@ const added = "cores";
 const coreOfSnapshot = "core";
 const isVersion = /^\d+(\.\d+)+(-[A-Za-z0-9.]+)?$/;
 
-/** Below the asset store. */
-function placeOf(version: string): string {
+/** Of the code that is shared, names and content. */
+async function fingerprintOf(folder: string): Promise<string> {
+  const hash = createHash("blake2b512");
+  for (const shared of sharedFolders) {
+    const entries = await readdir(path.join(folder, shared), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+    for (const file of files.toSorted()) {
+      const content = await readFile(file);
+      hash.update(`${path.relative(folder, file)}\0${content.length}\0`).update(content);
+    }
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Below the asset store. What a version was when it was bad is not taken for what it is when it was repaired. */
+async function placeOf({ version, folder }: NewWordPress): Promise<string> {
   if (!isVersion.test(version)) throw new RuntimeFailure(`${version} is no version of WordPress.`);
-  return path.join(added, version);
+  return path.join(added, `${version}-${await fingerprintOf(folder)}`);
+}
+
+/** Whether a place has this name: those of earlier versions of Sitewright are named by the version alone. */
+function isOf(version: string | null, name: string): boolean {
+  return name.replace(/-[0-9a-f]{16}$/, "") === version;
 }
 
 /** Keeps the shared folders of `folder`; those that are kept already stay. Two may bring the same at the same time. */
@@ -68,7 +88,7 @@ export async function installWordPress(
   if (release === null || recordOf(release).core === null) {
     throw new RuntimeFailure("What was built has no WordPress.");
   }
-  const core = placeOf(version);
+  const core = await placeOf({ version, folder });
   await keep(assets, core, folder);
   for (const file of await replaceRootFiles(webRoot, folder)) await give(file);
   const record: ReleaseRecord = { ...recordOf(release), wordpressVersion: version, core };
@@ -83,12 +103,22 @@ export async function addCore(assets: string, { core }: ReleaseFacts, snapshot: 
   for (const name of sharedFolders) await linkLive(path.join(assets, core, name), path.join(place, name));
 }
 
-/** Places below the asset store where that version is kept, those that came with Sitewright first. */
-async function placesOf(assets: string, version: string | null): Promise<readonly string[]> {
+/** When what is in it came there. */
+async function timeOf(place: string): Promise<number> {
+  return (await stat(place)).mtimeMs;
+}
+
+/** A place below the asset store where that version is kept: what came with Sitewright, or else what came last. Null: none. */
+async function otherPlaceOf(assets: string, version: string | null): Promise<string | null> {
   const names = await readdir(assets).catch(() => []);
-  const came = names.filter((name) => readManifest(path.join(assets, name))?.wordpressVersion === version);
-  const kept = (await readdir(path.join(assets, added)).catch(() => [])).filter((name) => name === version);
-  return [...came.map((name) => path.join(name, "core")), ...kept.map((name) => path.join(added, name))];
+  const came = names.find((name) => readManifest(path.join(assets, name))?.wordpressVersion === version);
+  if (came !== undefined) return path.join(came, "core");
+  const kept = (await readdir(path.join(assets, added)).catch(() => [])).filter((name) => isOf(version, name));
+  const times = await Promise.all(
+    kept.map(async (name) => ({ name, time: await timeOf(path.join(assets, added, name)) })),
+  );
+  const [newest] = times.toSorted((a, b) => b.time - a.time);
+  return newest === undefined ? null : path.join(added, newest.name);
 }
 
 interface SharedCode {
@@ -107,8 +137,8 @@ export async function sharedCodeOf(assets: string, release: Release): Promise<Sh
   if (await exists(path.join(assets, core))) return { folder: path.join(assets, core), place: core };
   const brought = path.join(release.folder, coreOfSnapshot);
   if (await exists(brought)) return { folder: brought, place: null };
-  const [place] = await placesOf(assets, wordpressVersion);
-  if (place !== undefined) return { folder: path.join(assets, place), place };
+  const place = await otherPlaceOf(assets, wordpressVersion);
+  if (place !== null) return { folder: path.join(assets, place), place };
   throw new RuntimeFailure(
     `WordPress ${wordpressVersion}, which this was, is not kept here any more. To have it again, the operator restores the ` +
       "installation with the version of Sitewright that this was made with, and upgrades it then.",
