@@ -47,6 +47,8 @@ export interface Archives {
   ): Promise<Omit<Saved, "manifest"> & { readonly manifest: Buffer }>;
   /** Puts it, or the wanted part of it, into `folder`, which must be new. Rejects with `BackupDamaged`. */
   restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
+  /** How many bytes are below each of its first folders. Its list of files alone is read. Rejects with `BackupDamaged`. */
+  sizes(backup: KeptBackup, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /** Whether everything that it needs is listed by the store, in the length that it had. Nothing is read. */
   isWhole(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
   /** Rejects where nothing could be kept at this moment. `name` is nobody else's; again with the same leaves nothing more. */
@@ -190,6 +192,15 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     restore: async (backup, folder, isWanted, signal) => {
       const options = optionsFor(backup, signal);
       await load(await loadManifest(namesIn(backup.manifest), options), folder, isWanted, options);
+    },
+    sizes: async (backup, signal) => {
+      const { files } = await loadManifest(namesIn(backup.manifest), optionsFor(backup, signal));
+      const sizes = new Map<string, number>();
+      for (const { path, bytes } of files) {
+        const [first = path] = path.split("/", 1);
+        sizes.set(first, (sizes.get(first) ?? 0) + bytes);
+      }
+      return sizes;
     },
     requireWritable: (name, signal) => requireWritable(blobs, `probes/${name}`, signal),
     isWhole: async (backup, signal) => (await findMissing(backup, signal)).length === 0,

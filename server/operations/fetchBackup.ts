@@ -3,6 +3,7 @@ import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../archives/load.ts";
 import type { FinishedBackup } from "../store/backups.ts";
 import { noteDamage } from "../store/damage.ts";
+import type { Database } from "../store/database.ts";
 import { StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
 
@@ -24,12 +25,28 @@ export async function fetchBackup(
   signal: AbortSignal,
 ): Promise<string> {
   const folder = await archives.workFolder(work);
-  await archives.restore(backup, folder, isWanted, signal).catch(async (error: unknown) => {
+  await notingDamage(database, backup, archives.restore(backup, folder, isWanted, signal));
+  return folder;
+}
+
+/** How large its files and its database are; what a backup has besides is shared and no environment's own. Rejects as above. */
+export async function sizeOfBackup(
+  { archives, database }: Pick<Services, "archives" | "database">,
+  backup: FinishedBackup,
+  signal: AbortSignal,
+): Promise<{ readonly files: number; readonly database: number }> {
+  const sizes = await notingDamage(database, backup, archives.sizes(backup, signal));
+  return { files: sizes.get("public") ?? 0, database: sizes.get("database") ?? 0 };
+}
+
+async function notingDamage<T>(database: Database, backup: FinishedBackup, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
     if (!(error instanceof BackupDamaged)) throw error;
     await noteDamage(database, backup.id, { damage: error.message, again: "at once" });
     throw new StepFailure(error.message, { cause: error });
-  });
-  return folder;
+  }
 }
 
 export interface BackupWork extends Omit<BackupFetch, "isWanted"> {

@@ -1,13 +1,16 @@
 /** What a restore is called afterwards, and what becomes of one whose backup goes while it is fetched. */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { removeBackupById, removeExpiredBackups } from "../store/backups.ts";
+import { BackupDamaged } from "../archives/load.ts";
+import { findNewestBackup, removeBackupById, removeExpiredBackups } from "../store/backups.ts";
 import { restoringBackup, restoringWithoutBackup } from "../testing/backups.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
+import { backUp } from "./backup.ts";
 import type { RestoreBackupInput } from "./restoreBackup.ts";
 import type { Services } from "./services.ts";
 import { type Candidate, frontPageOrClosed } from "./trial.ts";
@@ -68,6 +71,51 @@ describe("where what the environment is now can't be backed up", () => {
       expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
     },
   );
+});
+
+describe("with a disk quota, a restore", () => {
+  const quotaBytes = 1_000_000;
+
+  /** A backup with so much in a folder of its own, beside what the site has. */
+  async function backupWith(folder: string, bytes: number) {
+    const request = await restoringBackup.prepare(world);
+    const { target, address }: RestoreBackupInput = Object(request.input);
+    const { runtime } = world.services;
+    const snapshot: typeof runtime.snapshot = async (environment, place) => {
+      await runtime.snapshot(environment, place);
+      await mkdir(join(place, folder), { recursive: true });
+      await writeFile(join(place, folder, "large.bin"), randomBytes(bytes));
+    };
+    const services = { ...world.services, runtime: { ...runtime, snapshot } };
+    const wish = { environment: target, address, operationId: randomUUID(), type: "manual", name: "n" } as const;
+    await backUp(services, { ...wish, note: null }, new AbortController().signal);
+    const backup = await findNewestBackup(world.own.database, target.id);
+    return restoreAs(request, { backupId: backup?.id ?? 0 });
+  }
+
+  test("is refused where the site would be larger", async () => {
+    const row = await run(await backupWith("public/large", quotaBytes), { diskQuotaBytes: quotaBytes });
+    expect(row.public_error).toBe(
+      "The restore would make the environment 2 MB large, and its disk quota is 1 MB. Nothing was changed.",
+    );
+  });
+
+  test("is not refused because of WordPress's own code, which the backup has with it", async () => {
+    const row = await run(await backupWith("core/wp-includes", quotaBytes), { diskQuotaBytes: quotaBytes });
+    expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  });
+
+  test("of a backup whose list of files is damaged says that", async () => {
+    const request = await backupWith("public/large", 10);
+    const { archives } = world.services;
+    const sizes: typeof archives.sizes = async () => {
+      throw new BackupDamaged(
+        "This backup can't be restored: what it needs for its list of files is missing or damaged.",
+      );
+    };
+    const row = await run(request, { diskQuotaBytes: quotaBytes, archives: { ...archives, sizes } });
+    expect(row.public_error).toMatch(/^This backup can't be restored: /);
+  });
 });
 
 describe("a restore", () => {

@@ -6,7 +6,7 @@ import { findBackup } from "../store/backups.ts";
 import { quotaOf } from "../store/diskUse.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom, requireWithinQuota } from "./diskRoom.ts";
-import { fetchBackup, moves } from "./fetchBackup.ts";
+import { fetchBackup, moves, sizeOfBackup } from "./fetchBackup.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { sharesOwn } from "./pushEnvironment.ts";
 import type { Services } from "./services.ts";
@@ -57,16 +57,28 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
     return backup;
   }
 
+  /** Of one that is removed meanwhile, anything may be missing. */
+  async function unlessGone<T>(input: RestoreBackupInput, reading: Promise<T>): Promise<T> {
+    return reading.catch(async (error: unknown) => {
+      await backupOf(input);
+      throw error;
+    });
+  }
+
+  /** Where a part of what it is now stays, it may be too large already. */
+  async function requireQuota({ input, signal }: StepContext<RestoreBackupInput>): Promise<void> {
+    const quota = await quotaOf(database, input.target.id, services.diskQuotaBytes);
+    if (quota === null || input.only !== null) return;
+    const { files, database: rows } = await unlessGone(input, sizeOfBackup(services, await backupOf(input), signal));
+    requireWithinQuota(files + rows, quota, "The restore");
+  }
+
   async function build({ input, operationId, signal }: StepContext<RestoreBackupInput>): Promise<void> {
     const { target, token, address, only } = input;
     const backup = await backupOf(input);
     const work = workName(operationId);
-    const fetched = fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
-    const folder = await fetched.catch(async (error: unknown) => {
-      // Of one that is removed meanwhile, anything may be missing.
-      await backupOf(input);
-      throw error;
-    });
+    const fetching = fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
+    const folder = await unlessGone(input, fetching);
     const addresses = moves(backup, address);
     await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
     await archives.removeWorkFolder(work);
@@ -78,11 +90,10 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
       {
         name: "estimate",
         deadlineSeconds: 120,
-        run: async ({ input }) => {
+        run: async (context) => {
+          const { input } = context;
           const { bytes } = await backupOf(input);
-          const quota = await quotaOf(database, input.target.id, services.diskQuotaBytes);
-          // How large a part of a backup is, is not known.
-          if (input.only === null) requireWithinQuota(bytes, quota, "The restore");
+          await requireQuota(context);
           // Once as it comes from the archives, and once as the next release.
           const before = await backupRoom(database, input.target);
           const copies = [input.withoutBackup ? { ...before, files: 0, database: 0 } : before];
