@@ -1,7 +1,9 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { type Logger, pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "./config.ts";
 import { type Control, startControl } from "./control.ts";
@@ -15,7 +17,7 @@ let own: TestDatabase;
 let edge: TestEdge;
 let control: Control;
 
-async function start(more: NodeJS.ProcessEnv = {}): Promise<Control> {
+async function start(more: NodeJS.ProcessEnv = {}, log: Logger = silentLog): Promise<Control> {
   const config = loadConfig({
     SITEWRIGHT_DATA: data,
     SITEWRIGHT_RUN: edge.runFolder,
@@ -25,7 +27,7 @@ async function start(more: NodeJS.ProcessEnv = {}): Promise<Control> {
     DATABASE_URL: own.url,
     ...more,
   });
-  return startControl({ config, runtime: createFakeRuntime({ folder: join(data, "fake") }), log: silentLog });
+  return startControl({ config, runtime: createFakeRuntime({ folder: join(data, "fake") }), log });
 }
 
 async function firstRunFile(): Promise<FirstRun> {
@@ -92,6 +94,27 @@ describe("the control process", () => {
     control = await start();
     expect(control.firstRun).toBeNull();
     expect((await firstRunFile()).api_key).toBe(facts.api_key);
+  });
+
+  test("makes a key for its archives at the first start, and none in the place of one that is missing", async () => {
+    const key = join(data, "secrets", "archive-key");
+    const before = await readFile(key, "utf8");
+    const said: string[] = [];
+    const told = () => said.filter((line) => line.includes("archive-key in the folder secrets"));
+    const startAndListen = () => start({}, pino({ level: "warn" }, { write: (line) => void said.push(line) }));
+    await expect.poll(() => existsSync(join(data, "archives", "installations"))).toBe(true);
+    await control.stop();
+    await rm(key);
+    control = await startAndListen();
+    await expect.poll(told).not.toEqual([]);
+    expect((await call("GET", "/validate")).status).toBe(200);
+    await control.stop();
+    expect(existsSync(key)).toBe(false);
+    await writeFile(key, before);
+    said.length = 0;
+    control = await startAndListen();
+    expect((await call("GET", "/validate")).status).toBe(200);
+    expect(told()).toEqual([]);
   });
 
   test("makes a site that visitors can open, and deletes it", async () => {

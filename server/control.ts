@@ -2,6 +2,7 @@
  * The control process: the API, the operations and the reconcilers, put together. Everything that it needs from
  * outside is in its settings; PostgreSQL is up, and the runtime was prepared.
  */
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
@@ -13,7 +14,7 @@ import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/comp
 import { makeDownloadTokens } from "./app/downloadTokens.ts";
 import { openArchives } from "./archives/archives.ts";
 import { openDownloads } from "./archives/downloads.ts";
-import { guardBlobs } from "./archives/guardedBlobs.ts";
+import { guardBlobs, wasUsed } from "./archives/guardedBlobs.ts";
 import { openBlobs } from "./archives/openBlobs.ts";
 import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "./archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -46,7 +47,7 @@ import { makeReadPackages } from "./reconcilers/readPackages.ts";
 import { makeCron } from "./reconcilers/runCron.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { noTransfers } from "./reconcilers/zoneTable.ts";
-import { openKey, openSealer } from "./sealing.ts";
+import { openKey, openSealer, readKey } from "./sealing.ts";
 import { parseSmtpUrl, SmtpUrlError } from "./smtpUrl.ts";
 import { storeMemory } from "./store/archiveStore.ts";
 import { makeBackupLists } from "./store/backupList.ts";
@@ -114,9 +115,14 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   });
   const probe = makeProbe({ http: config.edgePort, tls: config.edgeTlsPort });
   const place = parseArchiveUrl(config.archiveUrl, config.archives);
+  const memory = storeMemory(database);
+  const keyFile = join(config.data, "secrets", "archive-key");
+  // A new one would open nothing of what was kept.
+  const archiveKey = (await wasUsed(memory)) ? await readKey(keyFile) : await openKey(keyFile);
   const blobs = guardBlobs({
     blobs: await openBlobs(place),
-    memory: storeMemory(database),
+    memory,
+    key: archiveKey,
     // The data folder may be moved, with what is in it.
     place: config.archiveUrl === null ? "archives in the data folder" : nameOfPlace(place),
     isThere: () => isPlaceThere(place),
@@ -124,7 +130,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   });
   const archives = openArchives({
     blobs,
-    key: await openKey(join(config.data, "secrets", "archive-key")),
+    // Where it is missing, nothing that is sealed with another one is taken.
+    key: archiveKey ?? randomBytes(32),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
     removeFolder: removeTree,

@@ -55,7 +55,8 @@ export async function openKey(file: string): Promise<Buffer> {
   return (await readKey(file)) ?? (await createKey(file));
 }
 
-async function readKey(file: string): Promise<Buffer | null> {
+/** Null where it is not there. Throws where it is no key. */
+export async function readKey(file: string): Promise<Buffer | null> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (hasCode(error, "ENOENT")) return null;
     throw error;

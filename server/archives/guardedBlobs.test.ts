@@ -5,25 +5,43 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isPlaceThere } from "../archiveUrl.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
-import { guardBlobs, type StoreMemory } from "./guardedBlobs.ts";
+import { guardBlobs, type SomePiece, type StoreMemory } from "./guardedBlobs.ts";
+import { makePieceBox } from "./pieceBox.ts";
 
 const { signal } = new AbortController();
 const pack = Buffer.from("pack");
 
+const key = Buffer.alloc(32, "the right one");
+const otherKey = Buffer.alloc(32, "another one");
+
+/** A pack of one piece, sealed with the right key. */
+function sealPack() {
+  const box = makePieceBox(key, "company");
+  const content = Buffer.from("a piece");
+  const name = box.nameOf(content);
+  const sealed = box.seal(content, name);
+  const pieceIn = (blob: string): SomePiece => ({ blob, companyId: "company", name, start: 0, length: sealed.length });
+  return { sealed, pieceIn };
+}
+
 /** What a database would remember. */
-function makeMemory(kept: readonly string[] = []): StoreMemory & { readonly told: string[] } {
+function makeMemory(kept: readonly SomePiece[] = []): StoreMemory & { readonly told: string[] } {
   let place: string | null = null;
+  let keyCheck: Buffer | null = null;
   const told: string[] = [];
   return {
     told,
-    recall: async () => ({ mark: "c0ffee", place }),
+    recall: async () => ({ mark: "c0ffee", place, keyCheck }),
+    rememberKey: async (now) => {
+      keyCheck = now;
+    },
     remember: async (now) => {
       told.push(`remember ${now}`);
       place = now;
     },
-    beginAnew: async (now) => {
+    beginAnew: async (now, check) => {
       told.push(`begin ${now}`);
-      place = now;
+      [place, keyCheck] = [now, check];
     },
     someKept: async () => kept,
   };
@@ -33,11 +51,12 @@ async function makeFolder() {
   const root = await mkdtemp(join(tmpdir(), "swguard-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const warnings: string[] = [];
-  const open = (name: string, memory: StoreMemory) => {
+  const open = (name: string, memory: StoreMemory, withKey: Buffer | null = key) => {
     const folder = join(root, name);
     return guardBlobs({
       blobs: openFolderBlobs(folder),
       memory,
+      key: withKey,
       place: name,
       isThere: () => isPlaceThere({ kind: "folder", folder }),
       onNewStore: (sentence) => warnings.push(sentence),
@@ -118,11 +137,14 @@ test("a store that was moved as it is, is the same store", async () => {
 
 test("a store that was used before there were marks is marked where something of it is there", async () => {
   const { root, open } = await makeFolder();
-  const memory = makeMemory(["packs/gone", "packs/a"]);
+  const { sealed, pieceIn } = sealPack();
+  const memory = makeMemory([pieceIn("packs/gone"), pieceIn("packs/a")]);
   await mkdir(join(root, "one"));
   await expect(open("one", memory).check(signal)).rejects.toThrow("None of the backups that were kept is in one.");
   expect(await readdir(join(root, "one"))).toEqual([]);
-  await openFolderBlobs(join(root, "one")).put("packs/a", pack, signal);
+  await openFolderBlobs(join(root, "one")).put("packs/a", sealed, signal);
+  await expect(open("one", memory, otherKey).check(signal)).rejects.toThrow("or another one is in its place");
+  expect(await readdir(join(root, "one"))).toEqual(["packs"]);
   await open("one", memory).check(signal);
   expect(memory.told).toEqual(["remember one"]);
 });
@@ -130,6 +152,68 @@ test("a store that was used before there were marks is marked where something of
 test("two installations may have the same store, and each has its own mark", async () => {
   const { open } = await makeFolder();
   await open("one", makeMemory()).check(signal);
-  const other = { ...makeMemory(), recall: async () => ({ mark: "decade", place: "one" }) };
+  const other = { ...makeMemory(), recall: async () => ({ mark: "decade", place: "one", keyCheck: null }) };
   await expect(open("one", other).check(signal)).rejects.toThrow("installations/decade is missing");
+});
+
+test.each([
+  ["another key", otherKey],
+  ["no key", null],
+])(
+  "with %s than backups were sealed with the store is not used, and with the right one it is again",
+  async (_, wrong) => {
+    const { open } = await makeFolder();
+    const memory = makeMemory();
+    await open("one", memory).put("packs/a", pack, signal);
+    const blobs = open("one", memory, wrong);
+    for (const use of [
+      () => blobs.check(signal),
+      () => blobs.put("packs/b", pack, signal),
+      () => blobs.read("packs/a", 0, 4, signal),
+      () => blobs.list("packs", signal),
+      () => blobs.remove("packs/a"),
+    ]) {
+      await expect(use()).rejects.toMatchObject({
+        name: "ObjectStoreFailure",
+        isTransient: false,
+        message: expect.stringContaining("archive-key in the folder secrets of the data folder"),
+        summary: "The key that backups are sealed with is missing, or another one is in its place.",
+      });
+    }
+    expect(await open("one", memory).list("packs", signal)).toEqual(new Map([["packs/a", 4]]));
+  },
+);
+
+test("the key of backups from before it was remembered is the one that opens them", async () => {
+  const { open } = await makeFolder();
+  const { sealed, pieceIn } = sealPack();
+  const before = makeMemory();
+  await open("one", before).put("packs/a", sealed, signal);
+  const memory = makeMemory([pieceIn("packs/gone"), pieceIn("packs/a")]);
+  await memory.remember("one");
+  await expect(open("one", memory, otherKey).list("packs", signal)).rejects.toThrow("another one is in its place");
+  expect((await memory.recall()).keyCheck).toBe(null);
+  await open("one", memory).check(signal);
+  expect((await memory.recall()).keyCheck).toEqual((await before.recall()).keyCheck);
+});
+
+test("where nothing of them is there, nobody knows whose key it is, and none is remembered", async () => {
+  const { open } = await makeFolder();
+  await open("one", makeMemory()).check(signal);
+  const memory = makeMemory([sealPack().pieceIn("packs/gone")]);
+  await memory.remember("one");
+  await open("one", memory, otherKey).check(signal);
+  expect((await memory.recall()).keyCheck).toBe(null);
+});
+
+test("who has lost the key for good begins an archive elsewhere, with a new one", async () => {
+  const { root, open } = await makeFolder();
+  const memory = makeMemory();
+  await open("one", memory).put("packs/a", pack, signal);
+  await mkdir(join(root, "two"));
+  await expect(open("two", memory, null).check(signal)).rejects.toThrow("another one is in its place");
+  expect(await readdir(join(root, "two"))).toEqual([]);
+  await open("two", memory, otherKey).check(signal);
+  await open("two", memory, otherKey).put("packs/b", pack, signal);
+  await expect(open("two", memory).check(signal)).rejects.toThrow("another one is in its place");
 });

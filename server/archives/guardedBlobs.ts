@@ -1,25 +1,48 @@
 /**
  * A store that is only used where it is the one that backups are in. A mark in it says so: a folder that is not mounted, or a
- * mistyped address, would otherwise be taken for a new, empty store, or for one that has lost everything.
+ * mistyped address, would otherwise be taken for a new, empty store, or for one that has lost everything. Nor is it used with
+ * another key than backups were sealed with, to which all of them would seem to be damaged.
  */
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
+import { keyCheckOf, makePieceBox, PieceDamaged } from "./pieceBox.ts";
+
+/** One of the pieces that must be in the store. */
+export interface SomePiece {
+  readonly blob: string;
+  readonly companyId: string;
+  readonly name: Buffer;
+  readonly start: number;
+  readonly length: number;
+}
+
+interface Known {
+  /** A name that no other installation's store has. */
+  readonly mark: string;
+  /** Null where nothing was marked yet. */
+  readonly place: string | null;
+  /** Of the key that backups are sealed with; null where nobody knows. */
+  readonly keyCheck: Buffer | null;
+}
 
 /** What is remembered elsewhere of the store that backups are in. */
 export interface StoreMemory {
-  /** `mark` is a name that no other installation's has; `place` is null where nothing was marked yet. */
-  recall(): Promise<{ readonly mark: string; readonly place: string | null }>;
+  recall(): Promise<Known>;
   /** The marked store is at this place now; where it was at another, all that is in it may not be in this one. */
   remember(place: string): Promise<void>;
-  /** From now on another, empty store is used: nothing of what was kept is in it. */
-  beginAnew(place: string): Promise<void>;
-  /** Names of some blobs that must be in the store; none where it was never used. */
-  someKept(): Promise<readonly string[]>;
+  /** The key with this check is the one that backups are sealed with. */
+  rememberKey(keyCheck: Buffer): Promise<void>;
+  /** From now on another, empty store is used, with this key: nothing of what was kept is in it. */
+  beginAnew(place: string, keyCheck: Buffer): Promise<void>;
+  /** None where it was never used. Each is in another blob. */
+  someKept(): Promise<readonly SomePiece[]>;
 }
 
 export interface GuardOptions {
   readonly blobs: Blobs;
   readonly memory: StoreMemory;
+  /** Of the archives. Null: it is missing. */
+  readonly key: Buffer | null;
   /** How an operator knows the place, without secrets. */
   readonly place: string;
   /** Where the place is a folder, whether that is there. */
@@ -40,31 +63,61 @@ const content = Buffer.from("Backups of Sitewright. This file says whose they ar
 const trustedMilliseconds = 5_000;
 const whatToDo = "Nothing is kept in it, and nothing removed, until this is put right.";
 
-export function guardBlobs({ blobs, memory, place, isThere, onNewStore }: GuardOptions): GuardedBlobs {
+/** Whether backups may have been kept, which only one key opens. */
+export async function wasUsed(memory: StoreMemory): Promise<boolean> {
+  const { place } = await memory.recall();
+  return place !== null || (await memory.someKept()).length > 0;
+}
+
+export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: GuardOptions): GuardedBlobs {
   let trustedUntil = 0;
 
-  const isMarked = (mark: string, signal: AbortSignal) => isThereAs(`${markFolder}/${mark}`, content.length, signal);
+  async function isMarked(mark: string, signal: AbortSignal): Promise<boolean> {
+    return (await readIfThere(`${markFolder}/${mark}`, 0, content.length, signal)) !== null;
+  }
 
-  async function isThereAs(name: string, length: number, signal: AbortSignal): Promise<boolean> {
+  async function readIfThere(name: string, start: number, length: number, signal: AbortSignal): Promise<Buffer | null> {
     try {
-      await blobs.read(name, 0, length, signal);
-      return true;
+      return await blobs.read(name, start, length, signal);
     } catch (error) {
-      if (error instanceof BlobMissing) return false;
+      if (error instanceof BlobMissing) return null;
       throw error;
     }
   }
 
-  /** One that was used before there were marks has at least some of what was put into it. */
-  async function isKnown(signal: AbortSignal): Promise<boolean> {
-    const names = await memory.someKept();
-    for (const name of names) if (await isThereAs(name, 1, signal)) return true;
-    return names.length === 0;
+  /** What is in the store of the pieces that must be. Rejects where the key does not open them. */
+  async function lookAtKept(key: Buffer, signal: AbortSignal): Promise<"nothing was kept" | "gone" | "opened"> {
+    const pieces = await memory.someKept();
+    let isShut = false;
+    for (const piece of pieces) {
+      const sealed = await readIfThere(piece.blob, piece.start, piece.length, signal);
+      if (sealed === null) continue;
+      if (opens(key, piece, sealed)) return "opened";
+      isShut = true;
+    }
+    if (isShut) throw otherKey(place);
+    return pieces.length === 0 ? "nothing was kept" : "gone";
   }
 
+  function requireKey(): Buffer {
+    if (key === null) throw otherKey(place);
+    return key;
+  }
+
+  /** Of backups from before it was remembered whose key it is, it is seen whether this one opens them. */
+  async function checkKey({ mark, keyCheck }: Known, signal: AbortSignal): Promise<void> {
+    const own = keyCheckOf(requireKey(), mark);
+    if (keyCheck?.equals(own)) return;
+    if (keyCheck !== null) throw otherKey(place);
+    if ((await lookAtKept(requireKey(), signal)) !== "gone") await memory.rememberKey(own);
+  }
+
+  /** One that was used before there were marks has at least some of what was put into it. */
   async function markFirst(mark: string, signal: AbortSignal): Promise<void> {
-    if (!(await isKnown(signal))) throw notOurs(`None of the backups that were kept is in ${place}.`);
+    const kept = await lookAtKept(requireKey(), signal);
+    if (kept === "gone") throw notOurs(`None of the backups that were kept is in ${place}.`);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
+    await memory.rememberKey(keyCheckOf(requireKey(), mark));
     await memory.remember(place);
   }
 
@@ -76,8 +129,9 @@ export function guardBlobs({ blobs, memory, place, isThere, onNewStore }: GuardO
           "To begin with an empty archive there, make the folder.",
       );
     }
+    const keyCheck = keyCheckOf(requireKey(), mark);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
-    await memory.beginAnew(place);
+    await memory.beginAnew(place, keyCheck);
     onNewStore(
       `Backups are kept in ${place} from now on. Those made until now are in ${before}, and can't be restored from here ` +
         "unless all that is there is copied to the new place.",
@@ -85,8 +139,10 @@ export function guardBlobs({ blobs, memory, place, isThere, onNewStore }: GuardO
   }
 
   async function check(signal: AbortSignal): Promise<void> {
-    const { mark, place: before } = await memory.recall();
+    const known = await memory.recall();
+    const { mark, place: before } = known;
     if (await isMarked(mark, signal)) {
+      await checkKey(known, signal);
       if (before !== place) await memory.remember(place);
     } else if (before === null) await markFirst(mark, signal);
     else if (before !== place) await beginAnew(mark, before, signal);
@@ -130,6 +186,24 @@ export function guardBlobs({ blobs, memory, place, isThere, onNewStore }: GuardO
       await blobs.remove(name);
     },
   };
+}
+
+function opens(key: Buffer, { companyId, name }: SomePiece, sealed: Buffer): boolean {
+  try {
+    makePieceBox(key, companyId).open(sealed, name);
+    return true;
+  } catch (error) {
+    if (error instanceof PieceDamaged) return false;
+    throw error;
+  }
+}
+
+function otherKey(place: string): ObjectStoreFailure {
+  const summary = "The key that backups are sealed with is missing, or another one is in its place.";
+  const message =
+    `${summary} Those in ${place} need the one that was the file archive-key in the folder secrets of the data folder: is ` +
+    "that mounted? Each backup of the installation has the key too. Put it back, and start again.";
+  return new ObjectStoreFailure(`${message} ${whatToDo}`, { isTransient: false, summary });
 }
 
 function notOurs(message: string): ObjectStoreFailure {

@@ -11,6 +11,7 @@ import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { guardBlobs } from "../archives/guardedBlobs.ts";
 import { namingFailures } from "../archives/namedFailures.ts";
 import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
+import { keyCheckOf } from "../archives/pieceBox.ts";
 import { openS3Blobs } from "../archives/s3Blobs.ts";
 import {
   type BlobCall,
@@ -26,6 +27,7 @@ import { storeMemory } from "../store/archiveStore.ts";
 import { type FinishedBackup, findNewestBackup, removeBackupById } from "../store/backups.ts";
 import { piecesFor } from "../store/pieces.ts";
 import { backingUp, removingBackup, restoringBackup, restoringWithoutBackup } from "../testing/backups.ts";
+import { provingBackup } from "../testing/proofs.ts";
 import { liveSite } from "../testing/sites.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -47,10 +49,10 @@ const key = randomBytes(32);
 const { signal } = new AbortController();
 const day = 86_400_000;
 
-function withStore(made: World, store: Parameters<typeof openArchives>[0]["blobs"]): World {
+function withStore(made: World, store: Parameters<typeof openArchives>[0]["blobs"], itsKey = key): World {
   const archives = openArchives({
     blobs: store,
-    key,
+    key: itsKey,
     indexOf: (backup) => piecesFor(made.own.database, backup),
     work: join(made.facts.dataFolder, "work"),
     removeFolder: removeTree,
@@ -262,17 +264,28 @@ test("a list that breaks off is no reason to keep anything twice", async () => {
 
 describe("a store that is not where it was", () => {
   /** The world's store, as a control process uses it. */
-  function guarded(): World {
+  function guarded(itsKey = key): World {
     const place = join(world.facts.dataFolder, "archives");
     const store = guardBlobs({
       blobs: openFolderBlobs(place),
       memory: storeMemory(world.own.database),
+      key: itsKey,
       place: "the folder archives",
       isThere: () => isPlaceThere({ kind: "folder", folder: place }),
       onNewStore: () => undefined,
     });
-    return withStore(world, store);
+    return withStore(world, store, itsKey);
   }
+
+  /** What is known of the company's packs and backups that is bad. */
+  async function badOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
+    const { database } = world.own;
+    const packs = database.selectFrom("packs").select("id").where("company_id", "=", companyId);
+    const backups = database.selectFrom("backups").select("id").where("company_id", "=", companyId);
+    const lost = await packs.where("state", "=", "lost").execute();
+    return [...lost, ...(await backups.where("damage", "is not", null).execute())];
+  }
+
   const says =
     /^The archive store is not there, or is another one than backups were kept in\. The operator finds the cause in the log under/;
 
@@ -293,27 +306,44 @@ describe("a store that is not where it was", () => {
       }
       expect(await readdir(place)).toEqual([]);
       await expect(its.services.archives.removePack({ id: "a", companyId: "b" })).rejects.toThrow("Is it mounted");
-      const { database } = world.own;
-      expect(
-        await database
-          .selectFrom("packs")
-          .select("id")
-          .where("company_id", "=", restoring.companyId)
-          .where("state", "=", "lost")
-          .execute(),
-      ).toEqual([]);
-      expect(
-        await database
-          .selectFrom("backups")
-          .select("id")
-          .where("company_id", "=", restoring.companyId)
-          .where("damage", "is not", null)
-          .execute(),
-      ).toEqual([]);
+      expect(await badOf(restoring)).toEqual([]);
       await rm(place, { recursive: true });
       await rename(`${place}-unmounted`, place);
       expect(await table.submit(again(restoring))).toMatchObject({ state: "succeeded" });
       expect(await table.submit(again(backingUpNow))).toMatchObject({ state: "succeeded" });
+    });
+  });
+
+  test("nor used with another key than backups were sealed with, to which all of them would be damaged", async () => {
+    const requests: OperationRequest[] = [];
+    const place = join(world.facts.dataFolder, "archives");
+    await withEngine(guarded(), async (table) => {
+      requests.push(await prepare(restoringBackup), await prepare(provingBackup), await prepare(backingUp));
+      expect(await table.submit(await prepare(backingUp))).toMatchObject({ state: "succeeded" });
+    });
+    const packs = await readdir(place, { recursive: true });
+    const its = guarded(randomBytes(32));
+    await withEngine(its, async (table) => {
+      for (const request of requests) {
+        const { state, public_error } = await table.submit(request);
+        expect([state, public_error]).toEqual([
+          "failed",
+          expect.stringMatching(/^The key that backups are sealed with/),
+        ]);
+        expect(await badOf(request)).toEqual([]);
+      }
+    });
+    const { database } = world.own;
+    const pause = async () => undefined;
+    await database
+      .updateTable("packs")
+      .set({ read_at: new Date(0) })
+      .execute();
+    await readArchives({ database, archives: its.services.archives, days: 7, signal, pause }).catch(() => undefined);
+    for (const request of requests) expect(await badOf(request)).toEqual([]);
+    expect(await readdir(place, { recursive: true })).toEqual(packs);
+    await withEngine(guarded(), async (table) => {
+      for (const request of requests) expect(await table.submit(again(request))).toMatchObject({ state: "succeeded" });
     });
   });
 
@@ -322,11 +352,11 @@ describe("a store that is not where it was", () => {
     const site = await liveSite(world);
     const backup = await backUpNow(site);
     const memory = storeMemory(database);
-    const { place } = await memory.recall();
+    const { place, mark } = await memory.recall();
     const damage = async () =>
       (await database.selectFrom("backups").select("damage").where("id", "=", backup.id).executeTakeFirstOrThrow())
         .damage;
-    await memory.beginAnew("elsewhere");
+    await memory.beginAnew("elsewhere", keyCheckOf(key, mark));
     expect(await damage()).not.toBe(null);
     await memory.remember(place ?? "");
     const { archives } = world.services;

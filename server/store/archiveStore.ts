@@ -3,8 +3,16 @@ import { sql } from "kysely";
 import { examineAllBackups, suspicion } from "./damage.ts";
 import type { Database } from "./database.ts";
 
-/** So many packs are looked for in a store that has no mark yet. */
+/** So many packs are looked for in a store of which too little is remembered. */
 const some = 20;
+
+interface KeptRow {
+  readonly pack: string;
+  readonly companyId: string;
+  readonly name: Buffer;
+  readonly start: number;
+  readonly length: number;
+}
 
 /** What it does is told by `StoreMemory`. */
 export function storeMemory(database: Database) {
@@ -15,7 +23,11 @@ export function storeMemory(database: Database) {
         .defaultValues()
         .onConflict((on) => on.doNothing())
         .execute();
-      return database.selectFrom("archive_store").select(["mark", "place"]).executeTakeFirstOrThrow();
+      const row = database.selectFrom("archive_store").select(["mark", "place", "key_check as keyCheck"]);
+      return row.executeTakeFirstOrThrow();
+    },
+    rememberKey: async (keyCheck: Buffer): Promise<void> => {
+      await database.updateTable("archive_store").set({ key_check: keyCheck }).execute();
     },
     remember: (place: string) =>
       database.transaction().execute(async (transaction) => {
@@ -24,10 +36,11 @@ export function storeMemory(database: Database) {
           returning old.place as before`.execute(transaction);
         if (rows[0]?.before != null) await examineAllBackups(transaction);
       }),
-    beginAnew: (place: string) =>
+    beginAnew: (place: string, keyCheck: Buffer) =>
       database.transaction().execute(async (transaction) => {
         const { numAffectedRows = 0n } = await sql`
-          update archive_store set place = ${place} where place is distinct from ${place}`.execute(transaction);
+          update archive_store set place = ${place}, key_check = ${keyCheck}
+          where place is distinct from ${place}`.execute(transaction);
         if (numAffectedRows === 0n) return;
         await transaction
           .updateTable("packs")
@@ -37,10 +50,13 @@ export function storeMemory(database: Database) {
         await transaction.updateTable("backups").set({ damage: suspicion }).where("manifest", "is not", null).execute();
         await examineAllBackups(transaction);
       }),
-    someKept: async (): Promise<readonly string[]> => {
-      const packs = database.selectFrom("packs").select(["id", "company_id"]).where("state", "=", "kept");
-      const rows = await packs.orderBy("state_since", "desc").limit(some).execute();
-      return rows.map(({ id, company_id }) => `packs/${company_id}/${id}`);
+    someKept: async () => {
+      const { rows } = await sql<KeptRow>`
+        select k.id as pack, k.company_id as "companyId", p.name, p.start, p.length
+        from packs k
+        cross join lateral (select name, start, length from pieces where pack_id = k.id order by start limit 1) p
+        where k.state = 'kept' order by k.state_since desc limit ${some}`.execute(database);
+      return rows.map(({ pack, companyId, ...piece }) => ({ ...piece, companyId, blob: `packs/${companyId}/${pack}` }));
     },
   };
 }

@@ -338,6 +338,7 @@ export interface ArchiveStore {
   is_only: Generated<boolean>;
   mark: Generated<string>;
   place: string | null;
+  key_check: Buffer | null;
 }
 
 export interface BackupPacks {

@@ -167,7 +167,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   packs: { id: true, company_id: true, state: true, bytes: true, state_since: true, read_at: true },
   pieces: { company_id: true, name: true, pack_id: true, start: true, length: true },
   backup_packs: { backup_id: true, pack_id: true },
-  archive_store: { is_only: true, mark: true, place: true },
+  archive_store: { is_only: true, mark: true, place: true, key_check: true },
   deleted_sites: {
     id: true,
     company_id: true,
