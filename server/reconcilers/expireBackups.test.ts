@@ -113,6 +113,18 @@ it("a backup goes when it is kept no longer, and what only it needed a day after
   expect(await isThere(long)).toBe(true);
 });
 
+it("packs of a clock that was a year ahead go a day after what needed them, as any other", async () => {
+  const { pack } = await addFollowedBackup(2.5);
+  const doomed = (await addFollowedBackup(1)).pack;
+  await sweep(2);
+  const packs = test.database.updateTable("packs").set({ state_since: new Date(Date.now() + 400 * day) });
+  await packs.where("id", "in", [pack, doomed]).execute();
+  const goneAt = async (days: number) => (await sweep(days)).filter((id) => id === pack || id === doomed);
+  expect(await goneAt(3)).toEqual([]);
+  expect(await goneAt(5)).toEqual([doomed]);
+  expect(await goneAt(7)).toEqual([pack]);
+});
+
 it("a pack that could not be removed is removed the next time", async () => {
   const { pack } = await addFollowedBackup(2);
   await sweep(3);

@@ -7,7 +7,7 @@ import type { Archives } from "../archives/archives.ts";
 import { removeExpiredBackups } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
 import { forgetDeleted } from "../store/deletedEnvironments.ts";
-import { doomPacks, findDoomedPacks, forgetPack } from "../store/packs.ts";
+import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "../store/packs.ts";
 
 export interface ExpireBackupsOptions {
   readonly database: Database;
@@ -26,6 +26,7 @@ export async function expireBackups({ database, archives, now = Date.now }: Expi
   await removeExpiredBackups(database, today);
   await forgetDeleted(database, today);
   const longAgo = new Date(today.getTime() - grace);
+  await bringBackMoments(database, today);
   while ((await doomPacks(database, longAgo, today)) > 0);
   const doomed = [...(await findDoomedPacks(database, longAgo))];
   const failures: unknown[] = [];

@@ -44,7 +44,7 @@ export function storeMemory(database: Database) {
         if (numAffectedRows === 0n) return;
         await transaction
           .updateTable("packs")
-          .set({ state: "lost", state_since: new Date() })
+          .set({ state: "lost", state_since: sql<Date>`now()` })
           .where("state", "=", "kept")
           .execute();
         await transaction.updateTable("backups").set({ damage: suspicion }).where("manifest", "is not", null).execute();

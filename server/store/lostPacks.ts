@@ -15,7 +15,7 @@ export async function losePacks(database: Database, packs: readonly string[]): P
   await database.transaction().execute(async (transaction) => {
     const lost = await transaction
       .updateTable("packs")
-      .set({ state: "lost", state_since: new Date() })
+      .set({ state: "lost", state_since: sql<Date>`now()` })
       .where("state", "=", "kept")
       .where("id", "in", packs)
       .returning("id")

@@ -13,6 +13,14 @@ export interface DoomedPack {
 const together = 1_000;
 const removedTogether = 500;
 
+/**
+ * Moments that are still to come are of a clock that was put back since: those become this one. Otherwise nothing would come of
+ * the packs until then, and each other pack of a company would count as unread that was read before one was lost.
+ */
+export async function bringBackMoments(database: Database, now: Date): Promise<void> {
+  await database.updateTable("packs").set({ state_since: now }).where("state_since", ">", now).execute();
+}
+
 /** Dooms packs that were written, or begun, before `before` and that no backup needs. Gives how many, of many at most. */
 export async function doomPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test as it } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
 import { type BackupRef, beginBackup, removeBackupById } from "./backups.ts";
-import { doomPacks, findDoomedPacks, forgetPack } from "./packs.ts";
+import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "./packs.ts";
 import { piecesFor } from "./pieces.ts";
 import { addCompany, addSite } from "./testing/rows.ts";
 
@@ -54,6 +54,18 @@ it("that a pack was read says nothing any more when another of the company is lo
   expect(await readAt(stranger)).toBeInstanceOf(Date);
   await one.index.noteRead(one.pack);
   expect(await readAt(one)).toBeInstanceOf(Date);
+});
+
+it("so it does where the clock was a year ahead when the other one was lost, as soon as that was seen", async () => {
+  const { companyId } = await addCompany(test.database);
+  const [one, other] = [await withPack(companyId), await withPack(companyId)];
+  await other.index.markLost([other.pack]);
+  const packs = test.database.updateTable("packs").set({ state_since: new Date(Date.now() + 1e10) });
+  await packs.where("id", "=", other.pack).execute();
+  await bringBackMoments(test.database, new Date());
+  expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeNull();
+  await one.index.noteRead(one.pack);
+  expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeInstanceOf(Date);
 });
 
 it("a pack that is being written is nobody's yet", async () => {

@@ -47,7 +47,7 @@ export function piecesFor(
     },
     addPack: async (pack: string, bytes: number, pieces: readonly PieceRow[]): Promise<void> => {
       await database.transaction().execute(async (transaction) => {
-        const now = new Date();
+        const now = sql<Date>`now()`;
         const kept = { state: "kept", bytes, state_since: now, read_at: now } as const;
         const { numUpdatedRows } = await transaction
           .updateTable("packs")
