@@ -37,7 +37,7 @@ export const RolloutWish = Type.Object(
         maximum: 100,
         default: 1,
         description:
-          "So many are updated before the others, which are begun when all of these went well. Where one fails, no other is begun.",
+          "So many are updated before the others, which are begun when all of these went well. Where one is skipped, another takes its place; where one fails, no other is begun.",
       }),
     ),
     stop_after_failures: Type.Optional(

@@ -100,6 +100,10 @@ describe("POST /company/{id}/rollouts", () => {
     const [live] = await environments(1);
     await environments(1, "2.0", null);
     const { addEnvironment, addSite, database } = test.current;
+    const [own = "", single = ""] = await environments(2);
+    const at = (id: string) => database.updateTable("packages").where("environment_id", "=", id);
+    await at(own).set({ is_elsewhere: true }).execute();
+    await at(single).set({ file: "hello.php" }).execute();
     const { id: staging } = await addEnvironment(await addSite());
     await putPackages(database, staging, [{ name }]);
     await database
@@ -206,6 +210,41 @@ describe("a rollout", () => {
     });
   });
 
+  it("goes on before the others where a canary is skipped, or is not there any more, with the next ones", async () => {
+    const [own = "", gone = "", deleted = "", ...others] = await environments(6);
+    const { database } = test.current;
+    const { id } = (await ask({ environments: [own, gone, deleted, ...others], canaries: 2, concurrency: 3 })).body
+      .rollout;
+    const isCanary = async () => (await get(id)).environments.map((item: { is_canary: boolean }) => item.is_canary);
+    expect(await isCanary()).toEqual([true, true, false, false, false, false]);
+    await database.updateTable("packages").set({ is_elsewhere: true }).where("environment_id", "=", own).execute();
+    await database.deleteFrom("packages").where("environment_id", "=", gone).execute();
+    await goOn();
+    expect(await statesOf(id)).toEqual(["skipped", "skipped", "running", "running", "waiting", "waiting"]);
+    expect(await isCanary()).toEqual([true, true, true, true, false, false]);
+    await database.deleteFrom("rollout_items").where("environment_id", "=", deleted).execute();
+    await goOn();
+    expect(await statesOf(id)).toEqual(["skipped", "skipped", "running", "running", "waiting"]);
+    await endRunning(id, (environmentId) => environmentId === others[1]);
+    await goOn();
+    const { state, canaries, counts } = await get(id);
+    expect([state, canaries]).toEqual(["stopped", 2]);
+    expect(counts).toEqual({ waiting: 0, running: 0, updated: 1, failed: 1, skipped: 3 });
+  });
+
+  it("has only one canary after the other where only one may be updated at a time, and ends where there are too few", async () => {
+    await environments(2);
+    const { id } = (await ask({ canaries: 3, concurrency: 1 })).body.rollout;
+    await goOn();
+    expect(await statesOf(id)).toEqual(["running", "waiting"]);
+    await endRunning(id);
+    await goOn();
+    expect(await statesOf(id)).toEqual(["updated", "running"]);
+    await endRunning(id);
+    await goOn();
+    expect((await get(id)).state).toBe("ended");
+  });
+
   it("begins nothing more after a canary that failed, whatever number of failures it would bear", async () => {
     await environments(4);
     const { id } = (await ask({ canaries: 2, concurrency: 2, stop_after_failures: 4 })).body.rollout;
@@ -290,11 +329,40 @@ describe("a rollout", () => {
     expect(await statesOf(id)).toEqual(["running", "running", "waiting", "waiting", "waiting"]);
   });
 
+  it("holds one environment at a time, so that whoever holds several never waits for it while it waits for them", async () => {
+    await environments(3);
+    const { id } = (await ask({ canaries: 0, concurrency: 3 })).body.rollout;
+    const start = makeRolloutStart({ settings: testSettings, acceptOperation: test.current.operations.accept });
+    const transactions = new Set<unknown>();
+    const begin: typeof start = (transaction, ...rest) => {
+      transactions.add(transaction);
+      return start(transaction, ...rest);
+    };
+    await runRollouts({ database: test.current.database, begin });
+    expect([transactions.size, await statesOf(id)]).toEqual([3, ["running", "running", "running"]]);
+  });
+
+  it("that can't go on keeps no other one from it", async () => {
+    const [broken] = await environments(1);
+    const { id: first } = (await ask({})).body.rollout;
+    name = `shop-${randomUUID()}`;
+    await environments(1);
+    const { id: second } = (await ask({})).body.rollout;
+    const start = makeRolloutStart({ settings: testSettings, acceptOperation: test.current.operations.accept });
+    const begin: typeof start = (transaction, rollout, environmentId) =>
+      environmentId === broken ? Promise.reject(new Error("No.")) : start(transaction, rollout, environmentId);
+    await expect(runRollouts({ database: test.current.database, begin })).rejects.toThrow("1 rollouts could not go on");
+    expect([await statesOf(first), await statesOf(second)]).toEqual([["waiting"], ["running"]]);
+    await goOn();
+  });
+
   it("is as it was where beginning fails", async () => {
     await environments(2);
     const { id } = (await ask({})).body.rollout;
     const begin = () => Promise.reject(new Error("The database is away"));
-    await expect(runRollouts({ database: test.current.database, begin })).rejects.toThrow("away");
+    await expect(runRollouts({ database: test.current.database, begin })).rejects.toMatchObject({
+      errors: [new Error("The database is away")],
+    });
     expect(await statesOf(id)).toEqual(["waiting", "waiting"]);
     await goOn();
     expect(await statesOf(id)).toEqual(["running", "waiting"]);

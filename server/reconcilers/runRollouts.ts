@@ -1,6 +1,6 @@
 /**
  * Goes on with newer versions that go to many environments. What is begun are ordinary operations, one for each
- * environment; a step of this looks what became of them, and begins as many more as there may be. Each step is one transaction:
+ * environment; a step of this looks what became of them, or begins one more where there may be one. Each step is one transaction:
  * whoever is killed in the middle has begun nothing, and what was begun is written down.
  */
 import type { Database, DatabaseTransaction } from "../store/database.ts";
@@ -28,38 +28,59 @@ export interface RunRolloutsOptions {
   ) => Promise<BegunItem | { readonly skipped: string }>;
 }
 
+/** One that can't go on keeps no other from it. Rejects then, when all have had their turn. */
 export async function runRollouts(options: RunRolloutsOptions): Promise<void> {
+  const errors: unknown[] = [];
   for (const id of await rolloutsUnderWay(options.database)) {
-    // Where all of a turn are skipped, the next ones have theirs at once.
-    while (await options.database.transaction().execute((transaction) => goOn(transaction, id, options)));
+    await goOn(id, options).catch((error: unknown) => errors.push(error));
   }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} rollouts could not go on`);
 }
 
-/** Whether the next turn may begin at once. */
-async function goOn(transaction: DatabaseTransaction, id: string, { begin }: RunRolloutsOptions): Promise<boolean> {
-  const rollout = await holdRollout(transaction, id);
-  if (rollout === null) return false;
-  await noteEndedItems(transaction, id);
+async function goOn(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {
+  const step = (work: (transaction: DatabaseTransaction, rollout: RolloutUnderWay) => Promise<boolean>) =>
+    database.transaction().execute(async (transaction) => {
+      const rollout = await holdRollout(transaction, id);
+      return rollout !== null && work(transaction, rollout);
+    });
+  // Not together with what follows, and one environment at a time: whoever deletes a site has several environments in its own
+  // order, and none of the steps may hold one while it waits for another.
+  const isUnderWay = await step(async (transaction) => {
+    await noteEndedItems(transaction, id);
+    return true;
+  });
+  for (let isNext = isUnderWay; isNext; ) isNext = await step((...held) => beginNext(...held, begin));
+}
+
+/** Whether somebody else's turn may come at once. */
+async function beginNext(
+  transaction: DatabaseTransaction,
+  rollout: RolloutUnderWay,
+  begin: RunRolloutsOptions["begin"],
+): Promise<boolean> {
+  const { id } = rollout;
   const progress = await progressOf(transaction, id);
   const problem = problemOf(rollout, progress);
   if (problem !== null && progress.waiting > 0) {
     await breakOff(transaction, id, { state: "stopped", reason: problem });
     return true;
   }
-  if (progress.waiting === 0) {
+  const environmentId = await nextInTurn(transaction, id);
+  if (environmentId === null) {
     if (progress.running === 0) await endRollout(transaction, rollout);
     return false;
   }
-  const turn = { most: rollout.concurrency - progress.running, onlyCanaries: progress.openCanaries > 0 };
-  if (turn.most <= 0) return false;
-  const environmentIds = await nextInTurn(transaction, id, turn);
-  let isAnyBegun = false;
-  for (const environmentId of environmentIds) {
-    const become = await begin(transaction, rollout, environmentId);
-    await noteTurn(transaction, id, environmentId, become);
-    isAnyBegun ||= "operationId" in become;
-  }
-  return environmentIds.length > 0 && !isAnyBegun;
+  // Whoever takes the place of one that was skipped, or is gone, is a canary too.
+  const missingCanaries = rollout.canaries - progress.updated;
+  const isCanary = missingCanaries > 0;
+  const most = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;
+  if (progress.running >= most) return false;
+  await noteTurn(transaction, id, {
+    environmentId,
+    isCanary,
+    become: await begin(transaction, rollout, environmentId),
+  });
+  return true;
 }
 
 /** Why nothing more is begun; null: nothing is in the way. */

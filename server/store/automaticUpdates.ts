@@ -1,6 +1,7 @@
 /** Newer versions that environments get by themselves: what is wished, and what is there to be done. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
+import { canBeUpdated } from "./packageUpdates.ts";
 
 export interface AutomaticUpdateWish {
   readonly plugins: boolean;
@@ -62,9 +63,6 @@ export async function setAutomaticUpdates(
     .execute();
   await markManaged(transaction, environmentId);
 }
-
-/** Only what has a folder of its own and comes from the package source can be updated. */
-const canBeUpdated = sql`not p.is_elsewhere and (p.kind = 'theme' or p.file like '%/%')`;
 
 /** Notes of each that is installed whether it is updated by us. */
 export async function markManaged(transaction: DatabaseTransaction, environmentId: string): Promise<void> {

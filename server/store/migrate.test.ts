@@ -365,6 +365,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     name: true,
     version: true,
     concurrency: true,
+    canaries: true,
     stop_after_failures: true,
     state: true,
     actor: true,

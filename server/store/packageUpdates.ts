@@ -2,6 +2,9 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind, UpdateStatus } from "./database.ts";
 
+/** Only what has a folder of its own and comes from the package source can be updated. The package is `p`. */
+export const canBeUpdated = sql`not p.is_elsewhere and (p.kind = 'theme' or p.file like '%/%')`;
+
 /** What an update must know of one that is installed. */
 export interface UpdatablePackage {
   readonly name: string;

@@ -16,6 +16,8 @@ export interface Rollouts {
   /** Null: for each the newest that it is offered. */
   version: string | null;
   concurrency: number;
+  /** How many are updated before the others. */
+  canaries: number;
   stop_after_failures: number;
   state: Generated<RolloutState>;
   /** Who asked for it. */

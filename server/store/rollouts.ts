@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Actor } from "./activity.ts";
 import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
+import { canBeUpdated } from "./packageUpdates.ts";
 import type { RolloutItemState, RolloutState } from "./rolloutTables.ts";
 
 export interface NewRollout {
@@ -21,38 +22,38 @@ export interface NewRollout {
 }
 
 export async function insertRollout(transaction: DatabaseTransaction, rollout: NewRollout): Promise<void> {
-  const { id, companyId, kind, name, version, concurrency, stopAfterFailures, actor } = rollout;
-  const row = { id, company_id: companyId, kind, name, version, concurrency, stop_after_failures: stopAfterFailures };
+  const { id, companyId, kind, name, version, concurrency, canaries, stopAfterFailures, actor } = rollout;
+  const counts = { concurrency, canaries, stop_after_failures: stopAfterFailures };
+  const row = { id, company_id: companyId, kind, name, version, ...counts };
   await transaction
     .insertInto("rollouts")
     .values({ ...row, actor: JSON.stringify(actor) })
     .execute();
   await sql`
     insert into rollout_items (rollout_id, environment_id, position, is_canary)
-    select ${id}::uuid, environment_id, position, position <= ${rollout.canaries}
+    select ${id}::uuid, environment_id, position, position <= ${canaries}
     from unnest(${[...rollout.environmentIds]}::uuid[]) with ordinality as n(environment_id, position)`.execute(
     transaction,
   );
 }
 
-/** An environment that something is installed in. */
+/** An environment that something is installed in which can be updated there. */
 export interface Holder {
   readonly id: string;
-  readonly site_id: string;
-  readonly is_live: boolean;
   readonly version_key: string;
   readonly update_version: string | null;
 }
 
-/** Environments of the company that have it and are served; those that nobody visits first, then by site and name. */
+/** Environments of the company in which it can be updated and that are served; those that nobody visits first, then by site and name. */
 export async function findHolders(
   database: Database | DatabaseTransaction,
   { companyId, kind, name }: { readonly companyId: string; readonly kind: PackageKind; readonly name: string },
 ): Promise<readonly Holder[]> {
   const { rows } = await sql<Holder>`
-    select e.id, e.site_id, e.name = 'live' as is_live, p.version_key, p.update_version
+    select e.id, p.version_key, p.update_version
     from packages p join environments e on e.id = p.environment_id join sites s on s.id = e.site_id
     where p.company_id = ${companyId} and p.kind = ${kind} and p.name = ${name} and e.state = 'serving'
+      and ${canBeUpdated}
     order by e.name = 'live', s.display_name, e.display_name, e.id`.execute(database);
   return rows;
 }
@@ -78,27 +79,26 @@ interface RolloutFacts {
   readonly name: string;
   readonly version: string | null;
   readonly concurrency: number;
+  readonly canaries: number;
   readonly stop_after_failures: number;
   readonly state: RolloutState;
 }
 
 export interface RolloutRecord extends RolloutFacts {
-  readonly canaries: number;
   readonly created_at: Date;
   readonly ended_at: Date | null;
   readonly counts: RolloutCounts;
 }
 
 const recordColumns = sql`
-  r.id, r.company_id, r.kind, r.name, r.version, r.concurrency, r.stop_after_failures, r.state, r.created_at, r.ended_at,
-  n.canaries, n.counts`;
+  r.id, r.company_id, r.kind, r.name, r.version, r.concurrency, r.canaries, r.stop_after_failures, r.state,
+  r.created_at, r.ended_at, n.counts`;
 const counted = sql`
   lateral (
-    select count(*) filter (where is_canary)::int as canaries,
-      jsonb_build_object(
-        'waiting', count(*) filter (where state = 'waiting'), 'running', count(*) filter (where state = 'running'),
-        'updated', count(*) filter (where state = 'updated'), 'failed', count(*) filter (where state = 'failed'),
-        'skipped', count(*) filter (where state = 'skipped')) as counts
+    select jsonb_build_object(
+      'waiting', count(*) filter (where state = 'waiting'), 'running', count(*) filter (where state = 'running'),
+      'updated', count(*) filter (where state = 'updated'), 'failed', count(*) filter (where state = 'failed'),
+      'skipped', count(*) filter (where state = 'skipped')) as counts
     from rollout_items where rollout_id = r.id
   ) n`;
 
@@ -173,7 +173,8 @@ export interface RolloutUnderWay extends RolloutFacts {
 export async function holdRollout(transaction: DatabaseTransaction, id: string): Promise<RolloutUnderWay | null> {
   const row = await transaction
     .selectFrom("rollouts")
-    .select(["id", "company_id", "kind", "name", "version", "concurrency", "stop_after_failures", "state", "actor"])
+    .select(["id", "company_id", "kind", "name", "version", "actor"])
+    .select(["concurrency", "canaries", "stop_after_failures", "state"])
     .where("id", "=", id)
     .where("ended_at", "is", null)
     .forUpdate()
@@ -199,38 +200,36 @@ export async function noteEndedItems(transaction: DatabaseTransaction, rolloutId
 }
 
 export interface RolloutProgress {
-  readonly running: number;
   readonly waiting: number;
+  readonly running: number;
+  readonly updated: number;
   readonly failed: number;
-  /** Of the canaries: those that have not ended yet, and those that failed. */
-  readonly openCanaries: number;
+  /** Of those that failed. */
   readonly failedCanaries: number;
 }
 
 export async function progressOf(transaction: DatabaseTransaction, rolloutId: string): Promise<RolloutProgress> {
   const { rows } = await sql<RolloutProgress>`
-    select count(*) filter (where state = 'running')::int as running,
-      count(*) filter (where state = 'waiting')::int as waiting,
+    select count(*) filter (where state = 'waiting')::int as waiting,
+      count(*) filter (where state = 'running')::int as running,
+      count(*) filter (where state = 'updated')::int as updated,
       count(*) filter (where state = 'failed')::int as failed,
-      count(*) filter (where is_canary and state in ('waiting', 'running'))::int as "openCanaries",
       count(*) filter (where is_canary and state = 'failed')::int as "failedCanaries"
     from rollout_items where rollout_id = ${rolloutId}`.execute(transaction);
-  return rows[0] ?? { running: 0, waiting: 0, failed: 0, openCanaries: 0, failedCanaries: 0 };
+  return rows[0] ?? { waiting: 0, running: 0, updated: 0, failed: 0, failedCanaries: 0 };
 }
 
-/** Ids of environments whose turn it is, the canaries alone where there are any left. */
-export async function nextInTurn(
-  transaction: DatabaseTransaction,
-  rolloutId: string,
-  { most, onlyCanaries }: { readonly most: number; readonly onlyCanaries: boolean },
-): Promise<readonly string[]> {
-  const query = transaction
+/** Id of the environment whose turn it is; null: all have had theirs. */
+export async function nextInTurn(transaction: DatabaseTransaction, rolloutId: string): Promise<string | null> {
+  const next = await transaction
     .selectFrom("rollout_items")
     .select("environment_id as id")
     .where("rollout_id", "=", rolloutId)
-    .where("state", "=", "waiting");
-  const wanted = onlyCanaries ? query.where("is_canary", "=", true) : query;
-  return (await wanted.orderBy("position").limit(most).execute()).map(({ id }) => id);
+    .where("state", "=", "waiting")
+    .orderBy("position")
+    .limit(1)
+    .executeTakeFirst();
+  return next?.id ?? null;
 }
 
 export interface BegunItem {
@@ -239,12 +238,18 @@ export interface BegunItem {
   readonly to: string;
 }
 
-/** `become`: the operation that was begun, or why none was. */
+export interface Turn {
+  readonly environmentId: string;
+  /** Whether all others wait for what becomes of it. */
+  readonly isCanary: boolean;
+  /** The operation that was begun, or why none was. */
+  readonly become: BegunItem | { readonly skipped: string };
+}
+
 export async function noteTurn(
   transaction: DatabaseTransaction,
   rolloutId: string,
-  environmentId: string,
-  become: BegunItem | { readonly skipped: string },
+  { environmentId, isCanary, become }: Turn,
 ): Promise<void> {
   const change =
     "skipped" in become
@@ -257,7 +262,7 @@ export async function noteTurn(
         };
   await transaction
     .updateTable("rollout_items")
-    .set(change)
+    .set({ ...change, is_canary: isCanary })
     .where("rollout_id", "=", rolloutId)
     .where("environment_id", "=", environmentId)
     .execute();

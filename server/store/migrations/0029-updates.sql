@@ -1,0 +1,5 @@
+-- How many environments of a rollout are updated before the others: where one is skipped, or is not there any more, another takes
+-- its place.
+alter table rollouts add column canaries integer check (canaries >= 0);
+update rollouts r set canaries = (select count(*) from rollout_items i where i.rollout_id = r.id and i.is_canary);
+alter table rollouts alter column canaries set not null;
