@@ -5,7 +5,7 @@ import { updateAutomatically } from "@sitewright/server/reconcilers/updateAutoma
 import { addAdvisoryRanges, advisoryFeed, markVulnerable, putInForce } from "@sitewright/server/store/advisories.ts";
 import { type AutomaticUpdateWish, setAutomaticUpdates } from "@sitewright/server/store/automaticUpdates.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
-import { notePackageUpdates } from "@sitewright/server/store/packageUpdates.ts";
+import { type NotedUpdates, notePackageUpdates } from "@sitewright/server/store/packageUpdates.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -65,13 +65,13 @@ const query = () => test.current.database.selectFrom("operations").where("state"
 const updatesIn = sql<Pick<UpdatePackagesInput, "kind" | "updates">>`input`.as("input");
 
 /** Ends what is under way, as the operations themselves do. */
-async function endAll(status: "updated" | "failed"): Promise<void> {
+async function endAll(became: NotedUpdates["became"]): Promise<void> {
   const { database, fail, succeed } = test.current;
   for (const { id, environment_id, input } of await query().select(["id", "environment_id", updatesIn]).execute()) {
     const { kind, updates } = input;
     const noted = updates.map(({ name, to }) => ({ name, to, key: versionKey(to) }));
-    await notePackageUpdates(database, { environmentId: environment_id ?? "", kind, updates: noted, status });
-    await (status === "updated" ? succeed(id) : fail(id, "No."));
+    await notePackageUpdates(database, { environmentId: environment_id ?? "", kind, updates: noted, became });
+    await (became === "updated" ? succeed(id) : fail(id, "No."));
   }
 }
 
@@ -177,14 +177,14 @@ describe("what is updated by itself", () => {
     await endAll("updated");
   });
 
-  it("is tried one by one where it fails together, and then left alone until there is another version", async () => {
+  it("is tried one by one where it is refused together, and then left alone until there is another version", async () => {
     const { database } = test.current;
     const id = await environment([{ name: "a" }, { name: "b" }]);
     await wishFor(id, {});
     const tried: (readonly string[])[] = [];
     for (let turn = 0; turn < 5; turn += 1) {
       tried.push(...(await goOn()).map(({ names }) => names));
-      await endAll("failed");
+      await endAll("refused");
     }
     expect(tried).toEqual([["a", "b"], ["a"], ["b"]]);
     const packages = database.updateTable("packages").where("environment_id", "=", id);
@@ -197,6 +197,44 @@ describe("what is updated by itself", () => {
       .execute();
     await packages.where("name", "=", "b").set({ update_version: null }).execute();
     expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
+    await endAll("updated");
+  });
+
+  it("is tried again in an hour where it fails for a reason that says nothing of the version, as it was tried before", async () => {
+    const { database } = test.current;
+    const id = await environment([{ name: "a" }, { name: "b" }]);
+    await wishFor(id, {});
+    const packages = database.updateTable("packages").where("environment_id", "=", id);
+    const triedMinutesAgo = (minutes: number) =>
+      packages.set({ hindered_at: new Date(Date.now() - minutes * 60_000) }).execute();
+    expect((await goOn()).map(({ names }) => names)).toEqual([["a", "b"]]);
+    await endAll("failed");
+    expect(await goOn()).toEqual([]);
+    await triedMinutesAgo(59);
+    expect(await goOn()).toEqual([]);
+    await triedMinutesAgo(61);
+    expect((await goOn()).map(({ names }) => names)).toEqual([["a", "b"]]);
+    await endAll("refused");
+    expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
+    await endAll("failed");
+    expect((await goOn()).map(({ names }) => names)).toEqual([["b"]]);
+    await endAll("updated");
+    await triedMinutesAgo(61);
+    expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
+    await endAll("updated");
+  });
+
+  it.each([
+    ["sooner where the hours within which it is wished are over by then", 2, 11, 1],
+    ["not at once then, either", 2, 9, 0],
+    ["in an hour where there is time for that", 4, 11, 0],
+  ])("is tried again %s", async (_, within, minutesAgo, count) => {
+    const id = await environment([{ name: "bad" }]);
+    await wishFor(id, { vulnerable_within_hours: within });
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const facts = { is_vulnerable: true, vulnerable_since: ago(90), hindered_at: ago(minutesAgo) };
+    await test.current.database.updateTable("packages").set(facts).where("environment_id", "=", id).execute();
+    expect(await goOn()).toHaveLength(count);
     await endAll("updated");
   });
 

@@ -135,6 +135,23 @@ describe("an operation that fails", () => {
     expect(await locks()).toEqual([]);
   });
 
+  test.each([
+    ["what was to be done is refused", new StepFailure("No.", { isRefusal: true }), true],
+    ["there is another reason", new StepFailure("No."), false],
+    ["nobody knows the reason", new Error("No."), false],
+  ])("is told as what it is where %s", async (_, error, isRefusal) => {
+    const fails = () => {
+      throw error;
+    };
+    const failures: unknown[] = [];
+    const failed: AnyDefinition["failed"] = async (_transaction, _context, failure) => {
+      failures.push(failure);
+    };
+    const ops = await begin(define([step("one", fails)], { failed }));
+    await ops.finish(await ops.submit());
+    expect(failures).toEqual([{ isRefusal }]);
+  });
+
   test("keeps to itself what was not written for the customer, and names where the cause is logged", async () => {
     const fails = () => {
       throw new Error("password=hunter2 at /srv/secret");

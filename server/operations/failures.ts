@@ -52,6 +52,11 @@ export function isTransient(error: unknown): boolean {
   });
 }
 
+/** As `Failure` has it. What has ended each process that tried it would end the next one too. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof StepFailure ? error.isRefusal : error instanceof CrashLoop;
+}
+
 /** node-postgres gives these no code. */
 function isLostConnection(error: Error): boolean {
   return /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/.test(

@@ -42,7 +42,10 @@ export async function fetchPackage(
     await unpackZip(zip, wish.name, unpacked, signal);
   } catch (cause) {
     if (!(cause instanceof SourceFailure || cause instanceof BadZip)) throw cause;
-    throw new StepFailure(`${wish.name} ${wish.version}: ${cause.message}`, { cause });
+    throw new StepFailure(`${wish.name} ${wish.version}: ${cause.message}`, {
+      cause,
+      isRefusal: cause instanceof BadZip,
+    });
   }
   await checkVersion(wish, unpacked);
   return unpacked;
@@ -59,17 +62,17 @@ async function findVersion(
   throw new SourceFailure(`The package source does not offer it.`);
 }
 
-/** Puts a zip that the source has named into a new file. Rejects with `SourceFailure`. */
+/** Puts a zip that the source has named into a new file. Rejects with `SourceFailure`, or `BadZip` where it is too large. */
 export async function download(source: PackageSource, url: URL, file: string, signal: AbortSignal): Promise<void> {
   const tooLarge = `The zip is larger than ${mostZipBytes / 1e6} MB.`;
   const { status, body, bytes } = await ask(url, { source: source.url, seconds: downloadSeconds, signal });
   if (status !== 200) throw new SourceFailure(`The package source answers with the status ${status}.`);
-  if (bytes !== null && bytes > mostZipBytes) throw new SourceFailure(tooLarge);
+  if (bytes !== null && bytes > mostZipBytes) throw new BadZip(tooLarge);
   async function* counted(): AsyncGenerator<Buffer> {
     let read = 0;
     for await (const chunk of body) {
       read += chunk.length;
-      if (read > mostZipBytes) throw new SourceFailure(tooLarge);
+      if (read > mostZipBytes) throw new BadZip(tooLarge);
       yield chunk;
     }
   }
@@ -79,17 +82,16 @@ export async function download(source: PackageSource, url: URL, file: string, si
 
 /** What comes under one version's name and says that it is another one is nobody's update. */
 async function checkVersion({ kind, name, file, version }: PackageWish, folder: string): Promise<void> {
+  const refuse = (sentence: string) => {
+    throw new StepFailure(`${name} ${version}: The package is refused: ${sentence}.`, { isRefusal: true });
+  };
   const first = kind === "theme" ? "style.css" : path.posix.relative(name, file);
   const bytes = await readFile(path.join(folder, first)).catch(() => null);
   const text = bytes?.subarray(0, headerBytes).toString("utf8").replaceAll("\r", "\n") ?? "";
   if (headerField(text, kind === "theme" ? "Theme Name" : "Plugin Name") === "") {
-    throw new StepFailure(
-      `${name} ${version}: The package is refused: its ${first} does not say that it is a ${kind}.`,
-    );
+    refuse(`its ${first} does not say that it is a ${kind}`);
   }
   const said = headerField(text, "Version");
   if (said === version) return;
-  throw new StepFailure(
-    `${name} ${version}: The package is refused: it says that it is version ${said.slice(0, 60) || "none"}.`,
-  );
+  refuse(`it says that it is version ${said.slice(0, 60) || "none"}`);
 }

@@ -26,6 +26,12 @@ export interface StepContext<Input> {
 /** What is left of the context when the operation ends. */
 export type EndContext<Input> = Omit<StepContext<Input>, "signal" | "secret">;
 
+/** What is known of why an operation has failed. */
+export interface Failure {
+  /** Whether what was to be done was looked at and is not good, so that trying it again would come to the same. */
+  readonly isRefusal: boolean;
+}
+
 export interface Step<Input> {
   readonly name: string;
   readonly deadlineSeconds: number;
@@ -42,13 +48,18 @@ export interface OperationDefinition<Input extends Json> {
   /** Part of the transaction that ends the operation well; gives `data.result`. */
   succeeded(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
   /** Part of the transaction that ends it badly, after every undo. */
-  failed(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<void>;
+  failed(transaction: DatabaseTransaction, context: EndContext<Input>, failure: Failure): Promise<void>;
   /** Part of the same: `data.result` of an operation that has failed. Absent: there is none. */
   keptOfFailure?(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
 }
 
 /** A definition whose input only itself knows. */
 export type AnyDefinition = OperationDefinition<Json>;
+
+export interface StepFailureKind {
+  readonly isTransient?: boolean;
+  readonly isRefusal?: boolean;
+}
 
 /**
  * A failure whose message the customer may read. Anything else that a step throws is logged under the
@@ -58,8 +69,11 @@ export class StepFailure extends Error {
   override readonly name = "StepFailure";
   /** Whether the same step may succeed in a moment without anybody changing anything. */
   readonly isTransient: boolean;
-  constructor(publicMessage: string, options: ErrorOptions & { readonly isTransient?: boolean } = {}) {
+  /** As `Failure` has it. */
+  readonly isRefusal: boolean;
+  constructor(publicMessage: string, options: ErrorOptions & StepFailureKind = {}) {
     super(publicMessage, options);
     this.isTransient = options.isTransient ?? false;
+    this.isRefusal = options.isRefusal ?? false;
   }
 }

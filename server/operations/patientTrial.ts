@@ -1,5 +1,6 @@
 /** Trying out beside other work, which is not to be done anew for what passes by itself. */
 import { attempt, quickPace } from "./attempt.ts";
+import { isRefusal } from "./failures.ts";
 import { StepFailure } from "./operation.ts";
 import type { Candidate, TryOut } from "./trial.ts";
 
@@ -19,5 +20,5 @@ export async function patientlyTryOut(
   );
   if (error === null) return isKnown;
   const message = error instanceof StepFailure ? error.message : `${candidate.what} could not be tried out.`;
-  throw new StepFailure(message, { cause: error });
+  throw new StepFailure(message, { cause: error, isRefusal: isRefusal(error) });
 }

@@ -20,7 +20,7 @@ import {
   uncountBeginning,
 } from "../store/operations.ts";
 import { attempt, insist, type Pace, pause, Stopping } from "./attempt.ts";
-import { CrashLoop, publicReason } from "./failures.ts";
+import { CrashLoop, isRefusal, publicReason } from "./failures.ts";
 import type { AnyDefinition, EndContext, Step, StepContext } from "./operation.ts";
 
 /** Runs `work` once it was never recorded under that name and place; otherwise gives what was recorded. */
@@ -29,7 +29,14 @@ export interface Journal {
 }
 
 /** What is recorded of a part: done, given up for a reason that the customer reads, or found already ended. */
-export type Outcome = "done" | "ended" | { readonly failed: string };
+export type Outcome = "done" | "ended" | GivenUp;
+
+interface GivenUp {
+  /** The reason. */
+  readonly failed: string;
+  /** Absent where an earlier version has recorded it. */
+  readonly isRefusal?: boolean;
+}
 
 export interface RunServices {
   readonly database: Database;
@@ -86,10 +93,10 @@ class Run {
         isFinal ? this.#force(step.name, step, index) : this.#try(step, index),
       );
       if (outcome === "ended") return;
-      if (outcome !== "done") return this.#unwind(steps.slice(0, index + 1), outcome.failed);
+      if (outcome !== "done") return this.#unwind(steps.slice(0, index + 1), outcome);
     }
     const outcome = await this.#journal.record("succeed", () => this.#succeed(firstFinal < steps.length));
-    if (typeof outcome === "object") await this.#unwind(steps, outcome.failed);
+    if (typeof outcome === "object") await this.#unwind(steps, outcome);
   }
 
   /** A step that may fail. */
@@ -129,7 +136,7 @@ class Run {
     }
   }
 
-  async #unwind(begun: readonly Step<Json>[], reason: string): Promise<void> {
+  async #unwind(begun: readonly Step<Json>[], { failed: publicError, isRefusal = false }: GivenUp): Promise<void> {
     for (const [index, step] of [...begun.entries()].reverse()) {
       const undo = step.undo?.bind(step);
       if (!undo) continue;
@@ -142,9 +149,9 @@ class Run {
     await this.#journal.record("fail", async () => {
       await this.#insist("fail", () =>
         this.#end(async (transaction) => {
-          await this.#definition.failed(transaction, this.#endContext());
+          await this.#definition.failed(transaction, this.#endContext(), { isRefusal });
           const result = (await this.#definition.keptOfFailure?.(transaction, this.#endContext())) ?? null;
-          return { state: "failed", publicError: reason, result };
+          return { state: "failed", publicError, result };
         }),
       );
       return "done";
@@ -216,7 +223,7 @@ class Run {
     const reason = publicReason(err, this.#row.reference_id);
     if (reason.saysCause) this.#log.warn({ err, part: name }, "A step of an operation failed");
     else this.#log.error({ err, part: name }, "A step of an operation failed unexpectedly");
-    return { failed: reason.text };
+    return { failed: reason.text, isRefusal: isRefusal(err) };
   }
 
   #endContext(): EndContext<Json> {

@@ -235,14 +235,16 @@ describe("trying out", () => {
   });
 
   test.each([
-    ["crashed", false],
-    ["busy", true],
-  ])("fails as a step does where PHP %s", async (reason, isTransient) => {
+    ["crashed", false, true],
+    ["deadline", false, true],
+    ["busy", true, false],
+    ["unavailable", false, false],
+  ])("fails as a step does where PHP %s", async (reason, isTransient, isRefusal) => {
     const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason });
     const error: unknown = await makeTryOut({ tryOut })(candidate, signal).catch((thrown: unknown) => thrown);
     if (!(error instanceof StepFailure)) throw new Error("It did not fail as a step does");
     expect(error.message).toMatch(/^The site on PHP 8\.4 does not answer as it should: .+\.$/);
-    expect(error.isTransient).toBe(isTransient);
+    expect([error.isTransient, error.isRefusal]).toEqual([isTransient, isRefusal]);
     expect(error instanceof TrialFailed && error.reason).toBe(reason);
   });
 });

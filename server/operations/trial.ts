@@ -48,12 +48,15 @@ export interface TrialPage {
  */
 export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
+/** Why there is no answer that says nothing of what was asked. */
+const passingReasons: readonly (string | null)[] = ["busy", "unavailable"];
+
 /** The page did not come as it should. */
 export class TrialFailed extends StepFailure {
   /** Why there was no answer at all, as `Trial` has it; null where there was one. */
   readonly reason: string | null;
   constructor(publicMessage: string, reason: string | null) {
-    super(publicMessage, { isTransient: reason === "busy" });
+    super(publicMessage, { isTransient: reason === "busy", isRefusal: !passingReasons.includes(reason) });
     this.reason = reason;
   }
 }

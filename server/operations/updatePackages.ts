@@ -8,9 +8,9 @@
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import { versionKey } from "../packages/versions.ts";
 import { applyOffers } from "../reconcilers/readOffers.ts";
-import type { Database, DatabaseTransaction, Json, PackageKind, UpdateStatus } from "../store/database.ts";
+import type { Database, DatabaseTransaction, Json, PackageKind } from "../store/database.ts";
 import { readResult, saveResult } from "../store/operations.ts";
-import { notePackageUpdates } from "../store/packageUpdates.ts";
+import { type NotedUpdates, notePackageUpdates } from "../store/packageUpdates.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { fetchPackage } from "./fetchPackage.ts";
@@ -111,17 +111,17 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
       await applyOffers(transaction, [input.target.id]);
       return readResult(transaction, operationId);
     },
-    failed: (transaction, { input }) => note(transaction, input, "failed"),
+    failed: (transaction, { input }, { isRefusal }) => note(transaction, input, isRefusal ? "refused" : "failed"),
   };
 }
 
 function note(
   database: Database | DatabaseTransaction,
   { target, kind, updates }: UpdatePackagesInput,
-  status: UpdateStatus,
+  became: NotedUpdates["became"],
 ): Promise<void> {
   const noted = updates.map(({ name, to }) => ({ name, to, key: versionKey(to) }));
-  return notePackageUpdates(database, { environmentId: target.id, kind, updates: noted, status });
+  return notePackageUpdates(database, { environmentId: target.id, kind, updates: noted, became });
 }
 
 function resultOf(updates: readonly PackageUpdate[]): Json {

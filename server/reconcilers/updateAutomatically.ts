@@ -2,9 +2,9 @@
  * Updates plugins and themes of environments that want that, in the hours in which they want it; and what is known to be
  * vulnerable also before these, where they would come too late.
  *
- * All of an environment's plugins, or themes, are updated together, as one release. Where that fails nobody knows yet which of
- * them it was: each is tried alone then, and the one that fails is left alone for a week, for a day where it is vulnerable, or until there is
- * another version.
+ * All of an environment's plugins, or themes, are updated together, as one release. Where that is refused nobody knows yet which of
+ * them it was: each is tried alone then, and the one that is refused is left alone for a week, for a day where it is vulnerable, or
+ * until there is another version. What fails for a reason that says nothing of the version is tried again soon.
  */
 
 import {

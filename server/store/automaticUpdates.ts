@@ -84,7 +84,7 @@ export interface DueUpdate {
   readonly vulnerable_since: Date | null;
   /** Whether it is updated whether it is vulnerable or not. */
   readonly is_managed: boolean;
-  /** How many were to be updated together when the same version could not be taken; null: that was not tried lately. */
+  /** How many were to be updated together when the same version was refused; null: it was not, lately. */
   readonly failed_among: number | null;
 }
 
@@ -101,8 +101,10 @@ interface DueRow extends StoredWindow {
   readonly updates: readonly (Omit<DueUpdate, "vulnerable_since"> & { readonly vulnerable_since: string | null })[];
 }
 
-/** What could not be updated alone is tried again after so long; sooner where it is vulnerable. */
+/** What was refused alone is tried again after so long; sooner where it is vulnerable. */
 const daysUntilAskedAgain = { usual: 7, vulnerable: 1 };
+/** What failed for another reason is tried again after so long; sooner where the hours within which it is wished are over by then. */
+const minutesUntilTriedAgain = { usual: 60, urgent: 10 };
 
 /**
  * Environments with something to be updated, in which nothing else is done; those in which something is vulnerable come first. A
@@ -123,6 +125,10 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
       and (p.failed_version is distinct from p.update_version or p.failed_among > 1
         or p.failed_at < now() - make_interval(
           days => case when p.is_vulnerable then ${daysUntilAskedAgain.vulnerable}::int else ${daysUntilAskedAgain.usual}::int end))
+      and (p.hindered_at is null or p.hindered_at < now() - make_interval(mins => case
+        when p.vulnerable_since + make_interval(hours => a.vulnerable_within_hours)
+          < now() + make_interval(mins => ${minutesUntilTriedAgain.usual}::int)
+        then ${minutesUntilTriedAgain.urgent}::int else ${minutesUntilTriedAgain.usual}::int end))
       and not exists (select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running'))
     group by e.id, a.environment_id
     order by bool_or(p.is_vulnerable) desc, e.number`.execute(database);

@@ -132,10 +132,12 @@ export interface Packages {
   is_managed: Generated<boolean>;
   /** In whichever version. */
   vulnerable_since: Moment;
-  /** That it could not be updated to last; when; and how many were to be updated together. */
+  /** That was refused last; when; and how many were to be updated together. */
   failed_version: string | null;
   failed_at: Moment;
   failed_among: number | null;
+  /** When the last update failed for a reason that says nothing of the version; null: it did not. */
+  hindered_at: Moment;
 }
 
 /** Written by triggers. */

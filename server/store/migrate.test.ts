@@ -334,6 +334,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     failed_version: true,
     failed_at: true,
     failed_among: true,
+    hindered_at: true,
   },
   package_versions: { environment_id: true, version: true },
   automatic_updates: {

@@ -40,7 +40,8 @@ export interface NotedUpdates {
   readonly kind: PackageKind;
   /** `key`: of the version (`server/packages/versions.ts`). */
   readonly updates: readonly { readonly name: string; readonly to: string; readonly key: string }[];
-  readonly status: UpdateStatus;
+  /** `refused`: these versions are not good here, whereas nothing is known of those that `failed` for another reason. */
+  readonly became: UpdateStatus | "refused";
 }
 
 /**
@@ -49,16 +50,17 @@ export interface NotedUpdates {
  */
 export async function notePackageUpdates(
   database: Database | DatabaseTransaction,
-  { environmentId, kind, updates, status }: NotedUpdates,
+  { environmentId, kind, updates, became }: NotedUpdates,
 ): Promise<void> {
   await sql`
-    update packages p set update_status = ${status},
-      failed_version = case when ${status} = 'failed' then n."to" else p.failed_version end,
-      failed_at = case when ${status} = 'failed' then now() else p.failed_at end,
-      failed_among = case when ${status} = 'failed' then ${updates.length}::int else p.failed_among end,
-      version = case when ${status} = 'updated' then n."to" else p.version end,
-      version_key = case when ${status} = 'updated' then n.key else p.version_key end
+    update packages p set update_status = ${became === "refused" ? "failed" : became},
+      failed_version = case when ${became} = 'refused' then n."to" else p.failed_version end,
+      failed_at = case when ${became} = 'refused' then now() else p.failed_at end,
+      failed_among = case when ${became} = 'refused' then ${updates.length}::int else p.failed_among end,
+      hindered_at = case when ${became} = 'failed' then now() end,
+      version = case when ${became} = 'updated' then n."to" else p.version end,
+      version_key = case when ${became} = 'updated' then n.key else p.version_key end
     from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)
     where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name
-      and (${status} <> 'failed' or p.version_key < n.key or p.update_status = 'updating')`.execute(database);
+      and (${became} not in ('failed', 'refused') or p.version_key < n.key or p.update_status = 'updating')`.execute(database);
 }

@@ -94,9 +94,9 @@ export function withFaults(definition: AnyDefinition, source: FaultSource): AnyD
       await reach(context.operationId, "succeed:after");
       return result;
     },
-    failed: async (transaction, context) => {
+    failed: async (transaction, context, failure) => {
       await reach(context.operationId, "fail:before");
-      await definition.failed(transaction, context);
+      await definition.failed(transaction, context, failure);
       await reach(context.operationId, "fail:after");
     },
   };

@@ -3,3 +3,7 @@
 alter table rollouts add column canaries integer check (canaries >= 0);
 update rollouts r set canaries = (select count(*) from rollout_items i where i.rollout_id = r.id and i.is_canary);
 alter table rollouts alter column canaries set not null;
+
+-- When the last update of it failed for a reason that says nothing of the version: it is tried again soon. What is in the columns
+-- `failed_…` are versions that were refused.
+alter table packages add column hindered_at timestamptz;
