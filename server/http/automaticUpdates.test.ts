@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { makeAutomaticUpdate } from "@sitewright/server/app/automaticUpdateStarts.ts";
 import type { UpdatePackagesInput } from "@sitewright/server/operations/updatePackages.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import { updateAutomatically } from "@sitewright/server/reconcilers/updateAutomatically.ts";
+import { nobody } from "@sitewright/server/store/activity.ts";
 import { addAdvisoryRanges, advisoryFeed, markVulnerable, putInForce } from "@sitewright/server/store/advisories.ts";
 import { type AutomaticUpdateWish, setAutomaticUpdates } from "@sitewright/server/store/automaticUpdates.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
@@ -244,6 +246,26 @@ describe("what is updated by itself", () => {
     for (const id of ids) await wishFor(id, {});
     expect((await goOn()).map(({ id }) => id)).toEqual(ids.slice(0, 4));
     expect(await goOn()).toEqual([]);
+    await endAll("updated");
+  });
+
+  it("does not wait for updates that somebody has asked for, however many there are", async () => {
+    const { database, operations } = test.current;
+    const asked = await environment([{ name: "a" }]);
+    const { company_id, site_id } = await database
+      .selectFrom("environments")
+      .select(["company_id", "site_id"])
+      .where("id", "=", asked)
+      .executeTakeFirstOrThrow();
+    const actor = { ...nobody, apiKeyId: randomUUID() };
+    const request = { kind: "updatePlugin", companyId: company_id, siteId: site_id, environmentId: asked } as const;
+    const input = { kind: "plugin", updates: [] };
+    for (let count = 0; count < 5; count += 1) {
+      await operations.submit({ ...request, locks: [asked], whenBusy: "queue", actor, input });
+    }
+    const id = await environment([{ name: "a" }]);
+    await wishFor(id, {});
+    expect((await goOn()).map((one) => one.id)).toEqual([id]);
     await endAll("updated");
   });
 

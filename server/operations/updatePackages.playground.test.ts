@@ -140,6 +140,8 @@ test("where people want to look, what looks too different is refused, and both p
     expect(refusal.public_error).toMatch(
       /^The site with the update looks different: (100|9\d(\.\d)?) % of its front page is another, and 20 % may be\. /,
     );
+    const row = world.own.database.selectFrom("packages").select("failed_version").where("name", "=", "shop");
+    expect(await row.executeTakeFirstOrThrow()).toEqual({ failed_version: "5.0" });
     const [page] = await openPictureStore(kept).find(refusal.id.slice(-36));
     expect(page?.path).toBe("/");
     expect(page?.share).toBeGreaterThan(0.9);

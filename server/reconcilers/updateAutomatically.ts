@@ -8,7 +8,7 @@
  */
 
 import {
-  countUpdatesUnderWay,
+  countAutomaticOperations,
   type DueEnvironment,
   type DueUpdate,
   findDueUpdates,
@@ -29,7 +29,7 @@ const hour = 3_600_000;
 
 export async function updateAutomatically(options: UpdateAutomaticallyOptions): Promise<void> {
   const { database, begin, now = () => new Date() } = options;
-  let free = atOnce - (await countUpdatesUnderWay(database));
+  let free = atOnce - (await countAutomaticOperations(database));
   if (free <= 0) return;
   for (const environment of await findDueUpdates(database)) {
     const turn = turnOf(environment, now());

@@ -143,12 +143,11 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
   }));
 }
 
-/** How many environments are being updated, whoever asked for it. */
-export async function countUpdatesUnderWay(database: Database): Promise<number> {
+/** How many operations of automatic updates wait or run. Those that somebody has asked for, with or without a key, don't count. */
+export async function countAutomaticOperations(database: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from operations
-    where kind in ('updatePlugin', 'updatePlugins', 'updateTheme', 'updateThemes') and state in ('waiting', 'running')`.execute(
-    database,
-  );
+    select count(*)::int as count from operations o join activity a on a.id = o.activity_id
+    where o.kind in ('updatePlugin', 'updatePlugins', 'updateTheme', 'updateThemes') and o.state in ('waiting', 'running')
+      and a.user_id is null and a.api_key_id is null`.execute(database);
   return rows[0]?.count ?? 0;
 }
