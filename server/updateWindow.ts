@@ -11,28 +11,32 @@ export interface UpdateWindow {
 }
 
 const minute = 60_000;
-const minutesOfDay = 1_440;
-/** The beginning of a window is found as exactly as this. */
-const stepMinutes = 15;
-const stepsOfWeek = (8 * minutesOfDay) / stepMinutes;
-const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const hour = 60 * minute;
+const day = 24 * hour;
 
-/** To make one takes longer than to use it a thousand times. */
+/** To make one takes longer than to use it a thousand times. By the zone's name in small letters. */
 const formats = new Map<string, Intl.DateTimeFormat>();
+/** More than there are zones with a name; offsets such as `+01:23` are zones too. */
+const mostFormats = 600;
+
+function makeFormat(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
+}
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
+  const key = timeZone.toLowerCase();
+  const known = formats.get(key);
   if (known !== undefined) return known;
-  const options = { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone } as const;
-  const made = new Intl.DateTimeFormat("en-US", options);
-  formats.set(timeZone, made);
+  const made = makeFormat(timeZone);
+  if (formats.size >= mostFormats) formats.clear();
+  formats.set(key, made);
   return made;
 }
 
 /** Whether this machine knows the time there. */
 export function isTimeZone(timeZone: string): boolean {
   try {
-    formatOf(timeZone);
+    makeFormat(timeZone);
     return true;
   } catch (error) {
     if (error instanceof RangeError) return false;
@@ -40,22 +44,39 @@ export function isTimeZone(timeZone: string): boolean {
   }
 }
 
-export function isOpen({ days, start_minute: start, hours, time_zone }: UpdateWindow, now: Date): boolean {
-  const parts = formatOf(time_zone).formatToParts(now);
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? "";
-  const minutes = Number(part("hour")) * 60 + Number(part("minute"));
-  const since = (minutes - start + minutesOfDay) % minutesOfDay;
-  if (since >= hours * 60) return false;
-  // It may have opened before midnight.
-  const today = weekdays.indexOf(part("weekday"));
-  return days.includes(minutes < start ? (today + 6) % 7 : today);
+/** How far the clock there is ahead of UTC. */
+function offsetAt(timeZone: string, moment: number): number {
+  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(formatOf(timeZone).format(moment)) ?? [];
+  const offset = Number(hours ?? 0) * hour + Number(minutes ?? 0) * minute;
+  return sign === "-" ? -offset : offset;
 }
 
-/** When it is open again, or a quarter of an hour later at most; null: never. */
+/**
+ * When it opens on a day, of which `date` is the midnight in UTC. Where the clock shows the time twice in that night the first
+ * counts; where it shows it never, the first minute after what is left out.
+ */
+function openingOn({ start_minute: start, time_zone: zone }: UpdateWindow, date: number): number {
+  const wanted = date + start * minute;
+  const [before, after] = [offsetAt(zone, wanted - day), offsetAt(zone, wanted + day)];
+  let [early, late] = [wanted - Math.max(before, after), wanted - Math.min(before, after)];
+  for (const moment of [early, late]) if (moment + offsetAt(zone, moment) === wanted) return moment;
+  while (late - early > minute) {
+    const middle = early + Math.floor((late - early) / 2 / minute) * minute;
+    if (offsetAt(zone, middle) === before) early = middle;
+    else late = middle;
+  }
+  return late;
+}
+
+/** When it is open next, which is now where it is; null: never. Throws `RangeError` where nothing is known of the time zone. */
 export function nextOpening(window: UpdateWindow, now: Date): Date | null {
-  for (let step = 0; step <= stepsOfWeek; step += 1) {
-    const then = new Date(now.getTime() + step * stepMinutes * minute);
-    if (isOpen(window, then)) return then;
+  const local = now.getTime() + offsetAt(window.time_zone, now.getTime());
+  const today = local - (local % day);
+  // It may have opened yesterday.
+  for (let date = today - day; date <= today + 7 * day; date += day) {
+    if (!window.days.includes(new Date(date).getUTCDay())) continue;
+    const opening = openingOn(window, date);
+    if (opening + window.hours * hour > now.getTime()) return new Date(Math.max(opening, now.getTime()));
   }
   return null;
 }

@@ -269,6 +269,18 @@ describe("what is updated by itself", () => {
     await endAll("updated");
   });
 
+  it("goes on elsewhere where an environment's can't be begun, because nobody knows its time zone any more", async () => {
+    const [broken, id] = [await environment([{ name: "a" }]), await environment([{ name: "a" }])];
+    for (const each of [broken, id]) await wishFor(each, {});
+    await wishFor(broken, { time_zone: "Mars/Olympus" });
+    await expect(goOn()).rejects.toMatchObject({
+      errors: [{ message: `The environment ${broken} can't be updated by itself`, cause: expect.any(RangeError) }],
+    });
+    const begun = await query().select("environment_id").execute();
+    expect(begun.map(({ environment_id }) => environment_id)).toContain(id);
+    await endAll("updated");
+  });
+
   it("comes before the window where it is vulnerable and would come too late, and only to what is not", async () => {
     const { database } = test.current;
     const id = await environment([{ name: "bad" }, { name: "worse" }, { name: "fine" }]);

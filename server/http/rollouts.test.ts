@@ -351,7 +351,7 @@ describe("a rollout", () => {
     const start = makeRolloutStart({ settings: testSettings, acceptOperation: test.current.operations.accept });
     const begin: typeof start = (transaction, rollout, environmentId) =>
       environmentId === broken ? Promise.reject(new Error("No.")) : start(transaction, rollout, environmentId);
-    await expect(runRollouts({ database: test.current.database, begin })).rejects.toThrow("1 rollouts could not go on");
+    await expect(runRollouts({ database: test.current.database, begin })).rejects.toThrow("1 rollouts can't go on");
     expect([await statesOf(first), await statesOf(second)]).toEqual([["waiting"], ["running"]]);
     await goOn();
   });
@@ -361,7 +361,7 @@ describe("a rollout", () => {
     const { id } = (await ask({})).body.rollout;
     const begin = () => Promise.reject(new Error("The database is away"));
     await expect(runRollouts({ database: test.current.database, begin })).rejects.toMatchObject({
-      errors: [new Error("The database is away")],
+      errors: [{ message: `The rollout ${id} can't go on`, cause: new Error("The database is away") }],
     });
     expect(await statesOf(id)).toEqual(["waiting", "waiting"]);
     await goOn();

@@ -30,11 +30,13 @@ export interface RunRolloutsOptions {
 
 /** One that can't go on keeps no other from it. Rejects then, when all have had their turn. */
 export async function runRollouts(options: RunRolloutsOptions): Promise<void> {
-  const errors: unknown[] = [];
+  const errors: Error[] = [];
   for (const id of await rolloutsUnderWay(options.database)) {
-    await goOn(id, options).catch((error: unknown) => errors.push(error));
+    await goOn(id, options).catch((cause: unknown) => {
+      errors.push(new Error(`The rollout ${id} can't go on`, { cause }));
+    });
   }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} rollouts could not go on`);
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} rollouts can't go on`);
 }
 
 async function goOn(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {

@@ -14,7 +14,7 @@ import {
   findDueUpdates,
 } from "../store/automaticUpdates.ts";
 import type { Database, PackageKind } from "../store/database.ts";
-import { isOpen, nextOpening } from "../updateWindow.ts";
+import { nextOpening } from "../updateWindow.ts";
 
 export interface UpdateAutomaticallyOptions {
   readonly database: Database;
@@ -27,17 +27,25 @@ export interface UpdateAutomaticallyOptions {
 const atOnce = 4;
 const hour = 3_600_000;
 
+/** What can't be begun in one environment keeps no other from it. Rejects then, when all have had their turn. */
 export async function updateAutomatically(options: UpdateAutomaticallyOptions): Promise<void> {
   const { database, begin, now = () => new Date() } = options;
   let free = atOnce - (await countAutomaticOperations(database));
   if (free <= 0) return;
+  const errors: Error[] = [];
   for (const environment of await findDueUpdates(database)) {
-    const turn = turnOf(environment, now());
-    if (turn === null) continue;
-    await begin(environment.id, turn.kind, turn.names);
-    free -= 1;
-    if (free <= 0) return;
+    try {
+      const turn = turnOf(environment, now());
+      if (turn === null) continue;
+      await begin(environment.id, turn.kind, turn.names);
+      free -= 1;
+    } catch (cause) {
+      errors.push(new Error(`The environment ${environment.id} can't be updated by itself`, { cause }));
+    }
+    if (free <= 0) break;
   }
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} environments can't be updated by themselves`);
 }
 
 interface Turn {
@@ -47,9 +55,9 @@ interface Turn {
 
 /** What is begun now; null: nothing. */
 export function turnOf(environment: DueEnvironment, now: Date): Turn | null {
-  const due = isOpen(environment.window, now)
-    ? environment.updates
-    : environment.updates.filter((update) => isTooLateInWindow(environment, update, now));
+  const opening = nextOpening(environment.window, now);
+  const isOpen = opening?.getTime() === now.getTime();
+  const due = environment.updates.filter((update) => isOpen || isTooLateAt(opening, environment, update));
   for (const kind of ["plugin", "theme"] as const) {
     const ofKind = due.filter((update) => update.kind === kind);
     const together = ofKind.filter(({ failed_among }) => failed_among === null || failed_among === 1);
@@ -61,12 +69,11 @@ export function turnOf(environment: DueEnvironment, now: Date): Turn | null {
 }
 
 /** Whether the hours within which it is to be updated are over before the window opens. */
-function isTooLateInWindow(
-  { window, vulnerable_within_hours: hours }: DueEnvironment,
+function isTooLateAt(
+  opening: Date | null,
+  { vulnerable_within_hours: hours }: DueEnvironment,
   { vulnerable_since: since }: DueUpdate,
-  now: Date,
 ): boolean {
   if (since === null || hours === null) return false;
-  const opening = nextOpening(window, now);
   return opening === null || opening.getTime() >= since.getTime() + hours * hour;
 }
