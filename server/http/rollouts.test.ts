@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { makeRolloutStart } from "@sitewright/server/app/rolloutStarts.ts";
 import { runRollouts } from "@sitewright/server/reconcilers/runRollouts.ts";
+import { removeEnvironmentRows } from "@sitewright/server/store/environments.ts";
 import { putPackages } from "@sitewright/server/testing/packages.ts";
+import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
 import { siteWish, testSettings, useTestServer } from "./testing/server.ts";
 
@@ -115,6 +117,26 @@ describe("POST /company/{id}/rollouts", () => {
     expect(rollout.environments.map(({ id }: Item) => id)).toEqual([staging, live]);
     const { rollout: same } = (await ask({ update_version: "2.0" })).body;
     expect(same.environments.map(({ id }: Item) => id)).toEqual([staging, live]);
+  });
+
+  it("leaves out an environment that is deleted while it is asked for", async () => {
+    const [deleted = "", left = ""] = await environments(2);
+    const { database } = test.current;
+    const waiting = async () => {
+      const { rows } = await sql<{ pid: number }>`
+        select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        database,
+      );
+      return rows.length;
+    };
+    const asked = await database.transaction().execute(async (transaction) => {
+      await removeEnvironmentRows(transaction, deleted);
+      const answer = ask({ environments: [deleted, left] });
+      await expect.poll(waiting).toBe(1);
+      return { answer };
+    });
+    const { status, body } = await asked.answer;
+    expect([status, body.rollout.environments.map(({ id }: Item) => id)]).toEqual([201, [left]]);
   });
 
   it("is seen in the activity log", async () => {

@@ -21,6 +21,7 @@ export interface NewRollout {
   readonly canaries: number;
 }
 
+/** Environments that have been deleted meanwhile are left out. */
 export async function insertRollout(transaction: DatabaseTransaction, rollout: NewRollout): Promise<void> {
   const { id, companyId, kind, name, version, concurrency, canaries, stopAfterFailures, actor } = rollout;
   const counts = { concurrency, canaries, stop_after_failures: stopAfterFailures };
@@ -31,10 +32,10 @@ export async function insertRollout(transaction: DatabaseTransaction, rollout: N
     .execute();
   await sql`
     insert into rollout_items (rollout_id, environment_id, position, is_canary)
-    select ${id}::uuid, environment_id, position, position <= ${canaries}
-    from unnest(${[...rollout.environmentIds]}::uuid[]) with ordinality as n(environment_id, position)`.execute(
-    transaction,
-  );
+    select ${id}::uuid, e.id, n.position, n.position <= ${canaries}
+    from unnest(${[...rollout.environmentIds]}::uuid[]) with ordinality as n(environment_id, position)
+      join environments e on e.id = n.environment_id
+    for key share of e`.execute(transaction);
 }
 
 /** An environment that something is installed in which can be updated there. */
