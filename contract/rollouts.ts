@@ -120,7 +120,8 @@ export const listRollouts = endpoint({
   path: "/company/{id}/rollouts",
   tag: "Plugins and themes",
   summary: "List the rollouts",
-  description: "The newest first, without their environments. `total` counts them before paging.",
+  description:
+    "The newest first, without their environments. Those that ended more than 30 days ago are not kept. `total` counts them before paging.",
   params: byCompany,
   query: Type.Object({ limit: limit("How many at most; above 500 counts as 500.", { default: 100 }), offset }),
   responses: {

@@ -1,7 +1,8 @@
-/** Removes what nobody may ask for any more: answers kept for repeated requests, and operations long ended. */
+/** Removes what nobody may ask for any more: answers kept for repeated requests, operations and rollouts long ended. */
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
+import { deleteEndedRollouts } from "../store/rollouts.ts";
 
 /** The interface promises that an ended operation can be read for at least seven days. */
 export const operationRetentionDays = 30;
@@ -15,6 +16,7 @@ export interface ExpireOptions {
 
 export async function expire({ database, deleteJournals }: ExpireOptions): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
+  await deleteEndedRollouts(database, operationRetentionDays);
   for (;;) {
     const ids = await listEndedOperations(database, operationRetentionDays, batch);
     if (ids.length === 0) return;

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { nobody } from "../store/activity.ts";
 import { readOperation } from "../store/operations.ts";
+import { insertRollout } from "../store/rollouts.ts";
 import { useTestDatabase } from "../testing/database.ts";
-import { silentLog, testOperations } from "../testing/engine.ts";
+import { insertTestCompany, silentLog, testOperations } from "../testing/engine.ts";
 import { expire } from "./expire.ts";
 import { startReconcilers } from "./schedule.ts";
 
@@ -62,6 +64,24 @@ describe("expire", () => {
     expect(await readOperation(own.database, old)).toBeNull();
     expect(await readOperation(own.database, recent)).not.toBeNull();
     expect(await readOperation(own.database, running)).not.toBeNull();
+  });
+
+  test("removes rollouts that ended long ago, and nothing else", async () => {
+    const companyId = await insertTestCompany(own.database);
+    const add = async (daysSinceEnd: number | null) => {
+      const id = randomUUID();
+      const wish = { id, companyId, kind: "plugin", name: "shop", version: null, actor: nobody } as const;
+      const counts = { concurrency: 4, canaries: 1, stopAfterFailures: 1, environmentIds: [] };
+      await own.database.transaction().execute((transaction) => insertRollout(transaction, { ...wish, ...counts }));
+      if (daysSinceEnd === null) return id;
+      const ended_at = new Date(Date.now() - daysSinceEnd * 86_400_000);
+      await own.database.updateTable("rollouts").set({ state: "ended", ended_at }).where("id", "=", id).execute();
+      return id;
+    };
+    const [, recent, underWay] = [await add(31), await add(29), await add(null)];
+    await expire({ database: own.database, deleteJournals: async () => undefined });
+    const left = await own.database.selectFrom("rollouts").select("id").execute();
+    expect(left.map(({ id }) => id).toSorted()).toEqual([recent, underWay].toSorted());
   });
 
   test("removes answers kept for repeated requests after a day", async () => {

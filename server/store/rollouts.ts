@@ -292,3 +292,11 @@ export async function endRollout(transaction: DatabaseTransaction, { id, state }
     .where("id", "=", id)
     .execute();
 }
+
+/** Those that ended more than `days` ago. */
+export async function deleteEndedRollouts(database: Database, days: number): Promise<void> {
+  await database
+    .deleteFrom("rollouts")
+    .where("ended_at", "<", sql<Date>`now() - make_interval(days => ${days}::int)`)
+    .execute();
+}
