@@ -6,6 +6,7 @@ import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
+import { sameFrontPage } from "./trial.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -53,6 +54,7 @@ test("where no PHP process is free for a moment, it is tried out again, and the 
   let [tries, keeps] = [0, 0];
   const { row } = await modify(({ archives, tryOut }) => ({
     tryOut: async (...candidate) => {
+      expect(candidate[0].page).toBe(sameFrontPage);
       tries += 1;
       if (tries < 3) throw new StepFailure("No PHP process was free for it.", { isTransient: true });
       return tryOut(...candidate);

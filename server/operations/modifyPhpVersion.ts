@@ -10,6 +10,7 @@ import { type OperationDefinition, type StepContext, StepFailure } from "./opera
 import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
+import { sameFrontPage } from "./trial.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
@@ -49,7 +50,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
   ): Promise<void> {
     const layout = await runtime.layout(environment);
     if (layout === null) throw new StepFailure("The environment's files are not there.");
-    const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}` };
+    const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}`, page: sameFrontPage };
     if (await patientlyTryOut(tryOut, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
     const rehearsal = { ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false };
     await patientlyTryOut(tryOut, rehearsal, trialSeconds, stop);

@@ -10,6 +10,7 @@ import {
   loginPage,
   makeTryOut,
   namedPage,
+  sameFrontPage,
   TrialFailed,
   type TrialPage,
 } from "./trial.ts";
@@ -131,6 +132,23 @@ describe("trying out", () => {
     expect(urls).toHaveLength(asked.length + 1);
   });
 
+  test("follows the front page of the same site in other versions, by https where that leads there", async () => {
+    const asked: unknown[] = [];
+    const tryOut = async ({ url, isHttps }: TrialOrder): Promise<Trial> => {
+      asked.push([url, isHttps]);
+      if (!isHttps) return { ...fine, status: 301, location: "https://demo.localhost:8081/" };
+      if (url === "/") return { ...fine, status: 302, location: "en/" };
+      return { ...fine, status: 500, errors: parseError };
+    };
+    const tried = makeTryOut({ tryOut })({ ...candidate, page: sameFrontPage }, signal);
+    await expect(tried).rejects.toThrow("its front page has the status 500: PHP Parse error:");
+    expect(asked).toEqual([
+      ["/", false],
+      ["/", true],
+      ["/en/", true],
+    ]);
+  });
+
   test("fails where what a named page leads to is no page", async () => {
     const tryOut = async ({ url }: { readonly url: string }) =>
       url === "/?p=1" ? { ...fine, status: 301, location: "/hello/" } : { ...fine, status: 404 };
@@ -149,6 +167,9 @@ describe("trying out", () => {
     const present = { ...layout, release: 1 };
     const half = { ...fine, isWhole: false };
     const gone = { ...fine, status: 404 };
+    const circle = { ...half, status: 302, location: "?" };
+    const setUp = { ...half, status: 302, location: "/wp-admin/install.php?a=b" };
+    const [hideable = sameFrontPage] = loginAndDashboard;
     const unanswered = (reason: string): Trial => ({ ...fine, status: 0, isWhole: false, reason });
 
     /** Two releases that answer what is given, and what each was asked for. */
@@ -162,33 +183,59 @@ describe("trying out", () => {
     }
 
     test.each<[string, page: TrialPage, before: Trial, now: Trial, fault: string | null]>([
-      ["is whole and was not", frontPage, half, fine, null],
-      ["has no end and had none", frontPage, half, half, null],
-      ["has no end and was an error", frontPage, { ...fine, status: 500 }, half, null],
-      ["is another page that is not there either", frontPage, gone, gone, null],
-      ["lost its end", frontPage, fine, half, "does not come to its end, unlike at present"],
-      ["leads elsewhere", frontPage, fine, { ...half, status: 302, location: "/en/" }, null],
+      ["is whole and was not", sameFrontPage, half, fine, null],
+      ["has no end and had none", sameFrontPage, half, half, null],
+      ["has no end and was an error", sameFrontPage, { ...fine, status: 500 }, half, null],
+      ["is another page that is not there either", sameFrontPage, gone, gone, null],
+      ["lost its end", sameFrontPage, fine, half, "does not come to its end, unlike at present"],
+      ["leads elsewhere", sameFrontPage, fine, { ...half, status: 302, location: "https://other.example/" }, null],
+      ["leads in a circle", sameFrontPage, fine, circle, "leads in a circle, unlike at present"],
+      ["was leading in a circle", sameFrontPage, circle, circle, null],
+      ["leads in a circle and was an error", sameFrontPage, gone, circle, null],
+      ["leads in a circle as a named one", namedPage("/ring"), fine, circle, "leads in a circle, unlike at present"],
+      [
+        "leads in a circle where nobody can tell",
+        namedPage("/ring"),
+        unanswered("wouldWrite"),
+        circle,
+        "leads in a circle, unlike at present",
+      ],
+      ["leads to the set-up", sameFrontPage, fine, setUp, "leads to /wp-admin/install.php?a=b, unlike at present"],
+      ["led to the set-up", sameFrontPage, setUp, setUp, null],
       [
         "was leading elsewhere",
-        frontPage,
+        sameFrontPage,
         { ...half, status: 302 },
         half,
         "does not come to its end, unlike at present",
       ],
-      ["is not there any more", frontPage, fine, gone, "has the status 404, unlike at present"],
-      ["asks for a password now", frontPage, fine, { ...half, status: 401 }, "has the status 401, unlike at present"],
+      ["is not there any more", sameFrontPage, fine, gone, "has the status 404, unlike at present"],
+      [
+        "asks for a password now",
+        sameFrontPage,
+        fine,
+        { ...half, status: 401 },
+        "has the status 401, unlike at present",
+      ],
       [
         "has no end where nobody can tell what it had",
-        frontPage,
+        sameFrontPage,
         unanswered("wouldWrite"),
         half,
         "does not come to its end, unlike at present",
       ],
-      ["is not there where nobody can tell", frontPage, unanswered("wouldWrite"), gone, null],
+      [
+        "is not there where nobody can tell",
+        sameFrontPage,
+        unanswered("wouldWrite"),
+        gone,
+        "has the status 404, unlike at present",
+      ],
+      ["may be hidden where nobody can tell", hideable, unanswered("wouldWrite"), gone, null],
       ["is anything where nobody can tell", namedPage("/feed"), unanswered("wouldWrite"), half, null],
       ["is anything that never had an end", namedPage("/feed"), half, half, null],
       ["lost its end as a named one", namedPage("/cart"), fine, half, "does not come to its end, unlike at present"],
-      ["has no end where there is no answer now", frontPage, unanswered("deadline"), half, null],
+      ["has no end where there is no answer now", sameFrontPage, unanswered("deadline"), half, null],
     ])("a page %s", async (_, page, before, now, fault) => {
       const { tryOut } = releases(() => before, now);
       const tried = tryOut({ ...candidate, present, page, isReadOnly: false }, signal);
@@ -200,7 +247,7 @@ describe("trying out", () => {
     });
 
     test("the present one is asked only where there is doubt, and changes nothing", async () => {
-      const one = { ...candidate, present, isReadOnly: false };
+      const one = { ...candidate, present, page: sameFrontPage, isReadOnly: false };
       const good = releases(() => fine, fine);
       await good.tryOut(one, signal);
       expect(good.asked).toEqual(["2 / writing"]);
@@ -208,7 +255,7 @@ describe("trying out", () => {
       await doubtful.tryOut(one, signal);
       expect(doubtful.asked).toEqual(["2 / writing", "1 /"]);
       const alone = releases(() => fine, half);
-      expect(await alone.tryOut(candidate, signal)).toBe(true);
+      expect(await alone.tryOut({ ...candidate, page: sameFrontPage }, signal)).toBe(true);
       expect(alone.asked).toEqual(["2 /"]);
     });
 
@@ -229,7 +276,9 @@ describe("trying out", () => {
 
     test("it is tried once more where the present one has no time", async () => {
       const { tryOut } = releases(() => unanswered("busy"), half);
-      const error: unknown = await tryOut({ ...candidate, present }, signal).catch((thrown: unknown) => thrown);
+      const error: unknown = await tryOut({ ...candidate, present, page: sameFrontPage }, signal).catch(
+        (thrown: unknown) => thrown,
+      );
       expect(error instanceof TrialFailed && error.isTransient).toBe(true);
     });
   });

@@ -34,10 +34,10 @@ export interface TrialPage {
   /** Whether what it leads to on the same site is meant. Absent: false. */
   readonly isFollowed?: boolean;
   /**
-   * How it is compared with what it is at present: a `document` is taken to have had an end where nobody can tell, because PHP would
-   * have to change something. Absent: it is not compared.
+   * How it is compared with what it is at present. Where nobody can tell, because PHP would have to change something, a `page` is
+   * taken to have been there and to have had an end, a `document` to have had an end. Absent: it is not compared.
    */
-  readonly comparison?: "document" | "any";
+  readonly comparison?: "page" | "document" | "any";
   /** What is wrong with an answer, as a part of a sentence; null where nothing is. `hasError`: PHP's log has one. */
   fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
@@ -65,7 +65,6 @@ export class TrialFailed extends StepFailure {
 export const frontPage: TrialPage = {
   url: "/",
   name: "front page",
-  comparison: "document",
   fault: ({ status, isWhole }, hasError) => {
     if (status >= 500) return `has the status ${status}`;
     return !isWhole && hasError ? "breaks off" : null;
@@ -78,11 +77,14 @@ export const frontPageOrClosed: TrialPage = {
   fault: (answer, hasError) => (answer.status === 503 && !hasError ? null : frontPage.fault(answer, hasError)),
 };
 
+/** The same, of a site in other versions: what it leads to there is what visitors see first. */
+export const sameFrontPage: TrialPage = { ...frontPage, isFollowed: true, comparison: "page" };
+
 /** Whatever a site says there, as long as it is no error: it may have hidden its login page, or closed its dashboard. */
 export const loginAndDashboard: readonly TrialPage[] = [
-  { ...frontPage, url: "/wp-login.php", name: "login page" },
+  { ...sameFrontPage, url: "/wp-login.php", name: "login page", comparison: "document" },
   // Whatever plugins do first in the dashboard is done for this request too, and nobody has to be logged in. It is no page.
-  { url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard", fault: frontPage.fault },
+  { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
 ];
 
 /** A page that somebody wants to be seen before anybody else gets it: it is there, and no error. */
@@ -142,18 +144,29 @@ type TryingEdge = Pick<EdgeClient, "tryOut">;
 
 const mostHops = 5;
 
-/** Path and query of where it leads on the same site; null: it is no redirect, or one that leads elsewhere. */
-function nextOf(
-  { status, location }: Pick<Trial, "status" | "location">,
-  from: string,
-  address: string,
-): string | null {
-  const isRedirect = status >= 300 && status < 400 && location !== null;
-  const base = new URL(from, address).href;
-  if (!isRedirect || !URL.canParse(location, base)) return null;
-  const { host, pathname, search } = new URL(location, base);
-  return host === new URL(address).host ? pathname + search : null;
+interface Place {
+  /** Path and query. */
+  readonly url: string;
+  readonly isHttps: boolean;
 }
+
+/** What was asked for last, and how it answered. */
+interface Found {
+  readonly trial: Trial;
+  /** Where that would lead on the same site; null: it is no redirect, or one that leads elsewhere. */
+  readonly next: Place | null;
+}
+
+function nextOf({ status, location }: Trial, { url, isHttps }: Place, host: string): Place | null {
+  const isRedirect = status >= 300 && status < 400 && location !== null;
+  const base = `${isHttps ? "https" : "http"}://${host}${url}`;
+  if (!isRedirect || !URL.canParse(location, base)) return null;
+  const to = new URL(location, base);
+  return to.host === host ? { url: to.pathname + to.search, isHttps: to.protocol === "https:" } : null;
+}
+
+/** WordPress sends people there where it finds no database, or one of another version. Whoever asks has them begin. */
+const isSetUp = ({ url }: Place) => /\/wp-admin\/(?:install|upgrade)\.php($|\?)/.test(url);
 
 /** As the edge is told of it. */
 function servedAs({ environment, phpVersion, layout, isOffline = false }: Candidate) {
@@ -161,46 +174,63 @@ function servedAs({ environment, phpVersion, layout, isOffline = false }: Candid
 }
 
 /** Of the page, or of what it leads to where that is meant. */
-async function askFor(edge: TryingEdge, candidate: Candidate, signal: AbortSignal): Promise<Trial> {
+async function askFor(edge: TryingEdge, candidate: Candidate, signal: AbortSignal): Promise<Found> {
   const { address, isReadOnly, page = frontPage } = candidate;
   const { host, protocol } = new URL(address);
-  const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
-  const ask = (url: string) => edge.tryOut({ ...order, url }, signal);
-  let trial = await ask(page.url);
-  for (let [hops, at] = [0, page.url]; page.isFollowed && hops < mostHops; hops += 1) {
-    const next = nextOf(trial, at, address);
-    if (next === null) break;
-    at = next;
-    trial = await ask(at);
+  const order = { environment: servedAs(candidate), host, isReadOnly };
+  const ask = async (place: Place): Promise<Found> => {
+    const trial = await edge.tryOut({ ...order, ...place }, signal);
+    return { trial, next: nextOf(trial, place, host) };
+  };
+  let found = await ask({ url: page.url, isHttps: protocol === "https:" });
+  for (let hops = 0; page.isFollowed && hops < mostHops; hops += 1) {
+    if (found.next === null || isSetUp(found.next)) break;
+    found = await ask(found.next);
   }
-  return trial;
+  return found;
 }
 
-/** A page that may be as it is wished, and may be broken: PHP that is ended in the middle of a page by a plugin logs nothing. */
-const isOpenToDoubt = ({ status, isWhole }: Trial) => status >= 400 || (status < 300 && !isWhole);
+/**
+ * Why a page that may be as it is wished may be broken, as a part of a sentence: PHP that is ended in the middle of a page by a plugin
+ * logs nothing. Null where there is no doubt.
+ */
+function doubtOf({ trial: { status, isWhole }, next }: Found, { isFollowed = false }: TrialPage): string | null {
+  if (status >= 400) return `has the status ${status}`;
+  if (status < 300) return isWhole ? null : "does not come to its end";
+  if (next === null || !isFollowed) return null;
+  return isSetUp(next) ? `leads to ${next.url}` : "leads in a circle";
+}
+
+/** Whether it was better before where nobody can tell: no page leads nowhere, and some are known to be there, or to have an end. */
+function isTakenForWorse({ status }: Trial, { comparison }: TrialPage): boolean {
+  if (status >= 400) return comparison === "page";
+  return status >= 300 || comparison !== "any";
+}
 
 /** What has become of a page, as a part of a sentence; null where it is no worse than it was. */
 async function worseThanBefore(
   edge: TryingEdge,
   { present, ...candidate }: Candidate,
-  trial: Trial,
+  found: Found,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { page = frontPage } = candidate;
-  if (present === undefined || page.comparison === undefined || !isOpenToDoubt(trial)) return null;
-  const now = trial.status >= 400 ? `has the status ${trial.status}` : "does not come to its end";
-  const fault = `its ${page.name} ${now}, unlike at present`;
+  const doubt = doubtOf(found, page);
+  if (present === undefined || page.comparison === undefined || doubt === null) return null;
+  const fault = `its ${page.name} ${doubt}, unlike at present`;
   const before = await askFor(edge, { ...candidate, layout: present, isReadOnly: true }, signal);
-  if (before.reason === null) return isOpenToDoubt(before) ? null : fault;
-  if (before.reason === "busy") throw new TrialFailed("The present site could not be asked.", before.reason);
-  return before.reason === "wouldWrite" && page.comparison === "document" && trial.status < 300 ? fault : null;
+  const { reason } = before.trial;
+  if (reason === null) return doubtOf(before, page) === null ? fault : null;
+  if (reason === "busy") throw new TrialFailed("The present site could not be asked.", reason);
+  return reason === "wouldWrite" && isTakenForWorse(found.trial, page) ? fault : null;
 }
 
 export function makeTryOut(edge: TryingEdge): TryOut {
   return async (candidate, signal) => {
-    const trial = await askFor(edge, candidate, signal);
+    const found = await askFor(edge, candidate, signal);
+    const { trial } = found;
     if (trial.reason === "wouldWrite") return false;
-    const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, trial, signal));
+    const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, found, signal));
     if (fault === null) return true;
     throw new TrialFailed(`${candidate.what} does not answer as it should: ${fault}.`, trial.reason);
   };

@@ -78,6 +78,11 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
   const endless = "while (true) print str_repeat('shop ', 20000);";
   await offer("3.9", pluginZip("shop", "3.9", `add_action('wp_footer', function () { ${endless} });`));
   await offer("3.10", pluginZip("shop", "3.10", "add_action('init', function () { while (true); });"));
+  const leads = (to: string) => `add_action('template_redirect', function () { ${to} });`;
+  const byLanguage = "if ($_SERVER['REQUEST_URI'] !== '/') nothing_there(); wp_redirect('/en/'); exit;";
+  await offer("3.11", pluginZip("shop", "3.11", leads(byLanguage)));
+  await offer("3.12", pluginZip("shop", "3.12", leads("wp_redirect($_SERVER['REQUEST_URI']); exit;")));
+  await offer("3.13", pluginZip("shop", "3.13", leads("wp_redirect(admin_url('install.php')); exit;")));
   await withEngine(world, async (table) => {
     const cannot = /^The site with the update does not answer as it should: its /;
     expect(await refused(table, "3.0")).toMatch(/front page has the status 500: .*nothing_there/);
@@ -96,6 +101,11 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
       /its front page does not come|PHP crashed while it made the front page/,
     );
     expect(await refused(table, "3.10")).toMatch(/its front page took too long\.?$/);
+    expect(await refused(table, "3.11")).toMatch(/its front page has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.12")).toMatch(/its front page leads in a circle, unlike at present\.$/);
+    expect(await refused(table, "3.13")).toMatch(
+      /its front page leads to \/wp-admin\/install\.php, unlike at present\.$/,
+    );
     expect(await refused(table, "7.7")).toBe("shop 7.7: The package source does not offer it.");
   });
   const row = world.own.database.selectFrom("packages").select(["version", "update_status", "failed_version"]);

@@ -18,7 +18,7 @@ import { type OperationDefinition, type StepContext, StepFailure } from "./opera
 import type { Services } from "./services.ts";
 import { requireOlderPackages } from "./stillOlder.ts";
 import { holdAndStage, takeOver } from "./takeOver.ts";
-import { frontPage, loginAndDashboard, namedPage } from "./trial.ts";
+import { loginAndDashboard, namedPage, sameFrontPage } from "./trial.ts";
 
 export type PackageUpdate = {
   readonly name: string;
@@ -94,7 +94,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
         note: ({ updates }) => `Before an update of ${namesOf(updates)}`,
         sharesOwn: () => false,
         isSameSite: true,
-        pages: ({ checks = [] }) => [frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
+        pages: ({ checks = [] }) => [sameFrontPage, ...loginAndDashboard, ...checks.map(namedPage)],
         looks: ({ checks: paths = [], pictureThreshold: threshold = null }) =>
           threshold === null ? null : { paths, threshold },
       }),

@@ -12,7 +12,7 @@ import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 import { requireOlderWordPress } from "./stillOlder.ts";
 import { holdAndStage, takeOver } from "./takeOver.ts";
-import { frontPage, loginAndDashboard, namedPage, type TrialPage } from "./trial.ts";
+import { frontPage, loginAndDashboard, namedPage, sameFrontPage, type TrialPage } from "./trial.ts";
 
 export type UpdateWordPressInput = {
   /** Names the release that is built. */
@@ -81,7 +81,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
         note: ({ to }) => `Before the update to WordPress ${to}`,
         sharesOwn: () => false,
         isSameSite: true,
-        pages: ({ checks }) => [databaseUpgrade, frontPage, ...loginAndDashboard, ...checks.map(namedPage)],
+        pages: ({ checks }) => [databaseUpgrade, sameFrontPage, ...loginAndDashboard, ...checks.map(namedPage)],
         looks: ({ checks: paths, pictureThreshold: threshold }) => (threshold === null ? null : { paths, threshold }),
       }),
       {
