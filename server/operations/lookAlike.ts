@@ -1,7 +1,8 @@
 /** Whether an environment still looks as it did before an update, to a browser. */
 import { StepFailure } from "./operation.ts";
+import { patientlySee } from "./patientTrial.ts";
 import type { Services } from "./services.ts";
-import type { Candidate, SeeCandidate } from "./trial.ts";
+import type { Candidate } from "./trial.ts";
 
 export interface LookAlikeWish {
   /** Names the pictures. */
@@ -14,6 +15,9 @@ export interface LookAlikeWish {
   readonly threshold: number;
 }
 
+/** For what a page consists of, each. */
+const patienceSeconds = 90;
+
 const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
 
 /**
@@ -21,7 +25,7 @@ const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
  * looks.
  */
 export async function requireLookAlike(
-  { pictures, see }: Pick<Services, "pictures"> & { readonly see: SeeCandidate },
+  { pictures, see }: Pick<Services, "pictures" | "see">,
   { id, before, after, paths, threshold }: LookAlikeWish,
   signal: AbortSignal,
 ): Promise<void> {
@@ -30,8 +34,8 @@ export async function requireLookAlike(
     id,
     host: new URL(after.address).host,
     paths: [...new Set(["/", ...paths])],
-    before: see(before),
-    after: see(after),
+    before: patientlySee(see(before), patienceSeconds),
+    after: patientlySee(see(after), patienceSeconds),
   };
   const differences = await pictures.compare(wish, signal).catch((cause: unknown) => {
     signal.throwIfAborted();

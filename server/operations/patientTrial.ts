@@ -1,8 +1,21 @@
-/** Trying out beside other work, which is not to be done anew for what passes by itself. */
-import { attempt, quickPace } from "./attempt.ts";
+/** Trying out and looking beside other work, which is not to be done anew for what passes by itself. */
+import type { SeePage } from "../pictures/pageProxy.ts";
+import { attempt, quickPace, Stopping } from "./attempt.ts";
 import { isRefusal } from "./failures.ts";
 import { StepFailure } from "./operation.ts";
 import type { Candidate, TryOut } from "./trial.ts";
+
+/** Rejects with the error for which it was given up, or with `Stopping`. */
+async function patiently<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  deadlineSeconds: number,
+  stop: AbortSignal,
+): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  const error = await attempt(async (signal) => resolve(await ask(signal)), { deadlineSeconds, pace: quickPace, stop });
+  if (error !== null) throw error;
+  return promise;
+}
 
 /** As `tryOut`, but what passes by itself is waited for. Rejects with `StepFailure`. */
 export async function patientlyTryOut(
@@ -11,14 +24,14 @@ export async function patientlyTryOut(
   deadlineSeconds: number,
   stop: AbortSignal,
 ): Promise<boolean> {
-  let isKnown = false;
-  const error = await attempt(
-    async (signal) => {
-      isKnown = await tryOut(candidate, signal);
-    },
-    { deadlineSeconds, pace: quickPace, stop },
-  );
-  if (error === null) return isKnown;
-  const message = error instanceof StepFailure ? error.message : `${candidate.what} could not be tried out.`;
-  throw new StepFailure(message, { cause: error, isRefusal: isRefusal(error) });
+  return patiently((signal) => tryOut(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
+    if (cause instanceof Stopping) throw cause;
+    const message = cause instanceof StepFailure ? cause.message : `${candidate.what} could not be tried out.`;
+    throw new StepFailure(message, { cause, isRefusal: isRefusal(cause) });
+  });
+}
+
+/** As `see`, but what passes by itself is waited for. */
+export function patientlySee(see: SeePage, deadlineSeconds: number): SeePage {
+  return (path, stop) => patiently((signal) => see(path, signal), deadlineSeconds, stop);
 }

@@ -12,7 +12,8 @@ import type { Sealer } from "../sealing.ts";
 import type { BackupType } from "../store/backups.ts";
 import type { Database } from "../store/database.ts";
 import type { Probe } from "./probe.ts";
-import type { SeeCandidate, TryOut } from "./trial.ts";
+import type { SeeCandidate } from "./seeCandidate.ts";
+import type { TryOut } from "./trial.ts";
 
 export interface Services {
   readonly database: Database;

@@ -3,7 +3,6 @@
  * tries it out beside the one that visitors see.
  */
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
-import type { SeePage } from "../pictures/pageProxy.ts";
 import type { EdgeClient, Trial } from "../reconcilers/edgeClient.ts";
 import { StepFailure } from "./operation.ts";
 
@@ -169,7 +168,7 @@ function nextOf({ status, location }: Trial, { url, isHttps }: Place, host: stri
 const isSetUp = ({ url }: Place) => /\/wp-admin\/(?:install|upgrade)\.php($|\?)/.test(url);
 
 /** As the edge is told of it. */
-function servedAs({ environment, phpVersion, layout, isOffline = false }: Candidate) {
+export function servedAs({ environment, phpVersion, layout, isOffline = false }: Candidate) {
   return { id: environment.id, number: environment.number, phpVersion, isFrozen: false, isOffline, ...layout };
 }
 
@@ -233,20 +232,5 @@ export function makeTryOut(edge: TryingEdge): TryOut {
     const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, found, signal));
     if (fault === null) return true;
     throw new TrialFailed(`${candidate.what} does not answer as it should: ${fault}.`, trial.reason);
-  };
-}
-
-/** Gives what a browser is shown of a candidate. */
-export type SeeCandidate = (candidate: Candidate) => SeePage;
-
-export function makeSeeCandidate(edge: TryingEdge): SeeCandidate {
-  return (candidate) => {
-    const { host, protocol } = new URL(candidate.address);
-    const { isReadOnly } = candidate;
-    const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
-    return async (url, signal) => {
-      const { status, location, content } = await edge.tryOut({ ...order, url, wantsContent: true }, signal);
-      return { status, location, type: content?.type ?? "", content: Buffer.from(content?.base64 ?? "", "base64") };
-    };
   };
 }

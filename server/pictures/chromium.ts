@@ -40,7 +40,8 @@ const switches = [
   "--proxy-bypass-list=<-loopback>",
 ];
 
-const patienceMilliseconds = 30_000;
+/** Longer than is waited for what a page consists of, where that can't be had for a moment. */
+const patienceMilliseconds = 120_000;
 const mostSaid = 500;
 
 /** Null: the machine has none. `wanted` null: in one of the usual places. */

@@ -8,6 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 export interface SeenPage {
   /** 0: there is no answer. */
   readonly status: number;
+  /** Why there is none: `wouldWrite` where that can't be made without changing something. Null where there is one. */
+  readonly reason: string | null;
   readonly type: string;
   readonly content: Buffer;
   /** Where it leads; null: it is what was asked for. */
@@ -29,6 +31,13 @@ function withoutTls({ type, content }: SeenPage, host: string): Buffer {
   return Buffer.from(content.toString("latin1").replaceAll(`https://${host}`, `http://${host}`), "latin1");
 }
 
+/** Of an error that says nothing Chromium takes no picture, and reports no failure either. */
+function visible(seen: SeenPage): SeenPage {
+  const isError = seen.status === 0 || seen.status >= 400;
+  if (!isError || seen.content.length > 0) return seen;
+  return { ...seen, status: seen.status || 502, type: "text/html", content: Buffer.from("<p></p>") };
+}
+
 /** `host`: of the site, with its port where it has one. */
 export async function startPageProxy(host: string, see: SeePage): Promise<PageProxy> {
   const closing = new AbortController();
@@ -39,9 +48,9 @@ export async function startPageProxy(host: string, see: SeePage): Promise<PagePr
       response.writeHead(502).end();
       return;
     }
-    const seen = await see(url.pathname + url.search, closing.signal);
+    const seen = visible(await see(url.pathname + url.search, closing.signal));
     const location = seen.location?.replace(`https://${host}`, `http://${host}`);
-    response.writeHead(seen.status === 0 ? 502 : seen.status, {
+    response.writeHead(seen.status, {
       "content-type": seen.type === "" ? "application/octet-stream" : seen.type,
       "cache-control": "no-store",
       // What somebody's page would do in a browser of ours is nobody's business.

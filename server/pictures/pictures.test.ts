@@ -5,7 +5,7 @@ import { PNG } from "pngjs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findChromium } from "./chromium.ts";
 import { differenceOf } from "./difference.ts";
-import type { SeePage } from "./pageProxy.ts";
+import type { SeenPage, SeePage } from "./pageProxy.ts";
 import { makePictures, openPictureStore } from "./pictures.ts";
 
 const { signal } = new AbortController();
@@ -24,9 +24,10 @@ function siteOf(pages: Site, asked: string[] = []): SeePage {
   return async (at) => {
     asked.push(at);
     const page = pages[at];
-    if (page === undefined) return { status: 404, type: "text/html", content: Buffer.from(""), location: null };
-    const { type = "text/html", content = "", location = null } = page;
-    return { status: location === null ? 200 : 302, type, content: Buffer.from(content), location };
+    const none = { reason: null, type: "text/html", content: Buffer.of(), location: null };
+    if (page === undefined) return { ...none, status: 404 };
+    const { type = none.type, content = "", location = null } = page;
+    return { ...none, status: location === null ? 200 : 302, type, content: Buffer.from(content), location };
   };
 }
 
@@ -86,17 +87,46 @@ describe("two states of a site", { timeout: 60_000 }, () => {
     expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/"]);
   });
 
-  test("are not compared where a page did not come before", async () => {
+  const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
+  /** The same site, but for one path. */
+  const but =
+    (site: SeePage, path: string, changed: Partial<SeenPage>): SeePage =>
+    async (at, stop) => ({ ...(await site(at, stop)), ...(at === path && changed) });
+
+  test.each([
+    ["can't be made without changing something", silent("wouldWrite")],
+    ["was an error", { status: 500 }],
+  ])("are not compared where a page, or what it led to, %s before", async (_, changed) => {
     const { compare, store } = await open();
-    const busy: SeePage = async (at, stop) => {
-      const seen = await siteOf({ "/": colored("white"), "/b/": colored("white") })(at, stop);
-      return at === "/" ? { ...seen, status: 0 } : seen;
-    };
+    const site = siteOf({ "/": { location: "/home/" }, "/home/": colored("white"), "/b/": colored("white") });
     const after = siteOf({ "/": colored("red"), "/b/": colored("white") });
-    expect(await compare(busy, after, ["/", "/b/"])).toEqual([{ path: "/b/", share: 0 }]);
-    expect((await store.find("one")).map(({ path: page, before }) => [page, before.length > 100])).toEqual([
-      ["/b/", true],
-    ]);
+    const found = await compare(but(site, "/home/", changed), after, ["/", "/b/"]);
+    expect(found).toEqual([{ path: "/b/", share: 0 }]);
+    const kept = await store.find("one");
+    expect(kept.map(({ path: page, before }) => [page, before.length > 100])).toEqual([["/b/", true]]);
+  });
+
+  test.each(["before", "after"])(
+    "are not compared where a page has no answer %s, or a part of it can't be had",
+    async (when) => {
+      const { compare, folder } = await open();
+      const image = { type: "image/svg+xml", content: "<svg/>" };
+      const site = siteOf({ "/": colored("white", '<img src="/a.svg">'), "/a.svg": image });
+      const inOrder = (other: SeePage) => (when === "before" ? ([other, site] as const) : ([site, other] as const));
+      const late = but(site, "/", silent("deadline"));
+      await expect(compare(...inOrder(late))).rejects.toThrow("There is no answer to /: deadline");
+      const away: SeePage = (at, stop) =>
+        at === "/a.svg" ? Promise.reject(new Error("The edge starts")) : site(at, stop);
+      await expect(compare(...inOrder(away))).rejects.toThrow("/a.svg can't be had");
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
+  test("are compared where a part of them is an error", async () => {
+    const { compare } = await open();
+    const site = siteOf({ "/": colored("white", '<img src="/a.svg">') });
+    const broken = but(site, "/a.svg", silent("crashed"));
+    expect(await compare(broken, broken)).toEqual([{ path: "/", share: 0 }]);
   });
 
   test("that were compared under the same name are replaced, and removed when they are old", async () => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import * as v from "valibot";
 import { takePicture } from "./chromium.ts";
 import { differenceOf } from "./difference.ts";
-import { type SeePage, startPageProxy } from "./pageProxy.ts";
+import { type SeenPage, type SeePage, startPageProxy } from "./pageProxy.ts";
 
 export interface PictureWish {
   /** Names the pictures: those that it had are replaced. */
@@ -30,8 +30,8 @@ export interface ComparedPage extends Difference {
 
 export interface Pictures {
   /**
-   * Takes them, compares them and keeps them, of those pages that came before. Rejects where a picture can't be taken; then none
-   * is kept.
+   * Takes them, compares them and keeps them. A page that was an error before, or could not be made without changing something, is
+   * left out. Rejects where a picture can't be taken, or something of a page can't be had; then none is kept.
    */
   compare(wish: PictureWish, signal: AbortSignal): Promise<readonly Difference[]>;
 }
@@ -52,31 +52,50 @@ function checkId(id: string): string {
   return id;
 }
 
-/** Notes which pages did not come: one that PHP can't make without changing something, say. */
-function watched(see: SeePage): { readonly see: SeePage; readonly missing: ReadonlySet<string> } {
-  const missing = new Set<string>();
+/** A page as a browser opens it, with what it consists of. */
+interface Visit {
+  readonly see: SeePage;
+  /** Whether it can be compared. Throws where it is not known how it looks. */
+  hasCome(): boolean;
+}
+
+const silence: SeenPage = { status: 0, reason: null, type: "", content: Buffer.of(), location: null };
+
+/** What a page leads to on the same site is that page. */
+function visitTo(page: string, host: string, see: SeePage): Visit {
+  let at = new URL(`http://${host}${page}`);
+  let last: SeenPage | null = null;
+  let failure: Error | null = null;
+  const note = (seen: SeenPage) => {
+    last = seen;
+    const { location, reason } = seen;
+    if (location !== null && URL.canParse(location, at.href)) at = new URL(location, at);
+    if (reason !== null && reason !== "wouldWrite") failure = new Error(`There is no answer to ${page}: ${reason}`);
+  };
   return {
-    missing,
-    see: async (page, signal) => {
-      const seen = await see(page, signal);
-      if (seen.status === 0 || seen.status >= 500) missing.add(page);
+    see: async (path, signal) => {
+      const seen = await see(path, signal).catch((cause: unknown) => {
+        failure = new Error(`${path} can't be had`, { cause });
+        return silence;
+      });
+      if (path === at.pathname + at.search) note(seen);
       return seen;
+    },
+    hasCome: () => {
+      if (failure !== null) throw failure;
+      if (last === null) throw new Error(`The browser did not ask for ${page}`);
+      return last.reason === null && last.status < 500;
     },
   };
 }
 
 /** `chromium`: path of the program. */
 export function makePictures({ chromium, folder }: { readonly chromium: string; readonly folder: string }): Pictures {
-  async function takeAll(
-    see: SeePage,
-    files: readonly (readonly [string, string])[],
-    host: string,
-    signal: AbortSignal,
-  ) {
-    await using proxy = await startPageProxy(host, see);
-    for (const [page, file] of files) {
-      await takePicture({ chromium, url: `http://${host}${page}`, proxyPort: proxy.port, file }, signal);
-    }
+  /** False where it is a picture of no page that could be compared. */
+  async function take(visit: Visit, url: string, file: string, signal: AbortSignal): Promise<boolean> {
+    await using proxy = await startPageProxy(new URL(url).host, visit.see);
+    await takePicture({ chromium, url, proxyPort: proxy.port, file }, signal);
+    return visit.hasCome();
   }
 
   return {
@@ -86,16 +105,13 @@ export function makePictures({ chromium, folder }: { readonly chromium: string; 
       await rm(beside, { recursive: true, force: true });
       await mkdir(beside, { recursive: true, mode: 0o700 });
       try {
-        const files = (when: "before" | "after") =>
-          paths.map((page, at) => [page, path.join(beside, fileOf(at, when))] as const);
-        const { see, missing } = watched(before);
-        await takeAll(see, files("before"), host, signal);
-        const pages = files("after").filter(([page]) => !missing.has(page));
-        await takeAll(after, pages, host, signal);
+        const takeOne = (see: SeePage, page: string, file: string) =>
+          take(visitTo(page, host, see), `http://${host}${page}`, file, signal);
         const found: v.InferOutput<typeof index> = [];
         for (const [at, page] of paths.entries()) {
-          if (missing.has(page)) continue;
           const [one, other] = [path.join(beside, fileOf(at, "before")), path.join(beside, fileOf(at, "after"))];
+          if (!(await takeOne(before, page, one))) continue;
+          await takeOne(after, page, other);
           found.push({ at, path: page, share: await differenceOf({ before: one, after: other }) });
         }
         await writeFile(path.join(beside, indexFile), JSON.stringify(found), { mode: 0o600 });
