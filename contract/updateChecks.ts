@@ -26,7 +26,7 @@ const pictureThreshold = nullable(
     minimum: 0,
     maximum: 100,
     description:
-      "Pictures of the front page and of these are taken before an update and after it, without scripts; an update after which more than so many percent of one of them are another is refused. Null: no pictures are taken.",
+      "Pictures of the front page and of these are taken before an update and after it, without scripts; an update after which more than so many percent of one of them are another is refused. They show the top of a page, 1,280 points wide and 1,600 high; what is further down is not compared. While they are taken, four seconds a page, what visitors would write is refused. Null: no pictures are taken.",
   }),
 );
 
@@ -54,7 +54,7 @@ export const replaceUpdateChecks = endpoint({
   tag: "Plugins and themes",
   summary: "Replace the pages that an update is tried out with",
   description:
-    "The whole list: a shop's checkout, say. Updates that are asked for from then on are tried out with them. The list belongs to the environment; a copy begins without one.",
+    "All of it: a list that had other paths has these then, and no pictures are taken where picture_threshold is left out. A shop's checkout, say. Updates that are asked for from then on are tried out with them. The list belongs to the environment; a copy begins without one.",
   params: byId,
   body: Type.Object(
     { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },
