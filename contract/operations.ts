@@ -269,16 +269,23 @@ const operationId = Type.Object({
   }),
 });
 
+const bytes = (when: string) =>
+  Type.Integer({ minimum: 0, description: `Of the PNG that shows how it looked ${when}.` });
+
 const picture = (when: string) =>
-  Type.String({
-    description: `How it looked ${when}: a PNG, as a data URL.`,
-    examples: ["data:image/png;base64,iVBORw0KGgo="],
-  });
+  Type.Optional(
+    Type.String({
+      description: `How it looked ${when}: a PNG, as a data URL. Only where this page was asked for.`,
+      examples: ["data:image/png;base64,iVBORw0KGgo="],
+    }),
+  );
 
 const ComparedPage = Type.Object(
   {
     path: Type.String({ examples: ["/"] }),
     difference: Type.Number({ minimum: 0, maximum: 100, description: "So many percent of the picture are another." }),
+    before_bytes: bytes("before"),
+    after_bytes: bytes("afterwards"),
     before: picture("before"),
     after: picture("afterwards"),
   },
@@ -290,11 +297,17 @@ export const listOperationPictures = endpoint({
   path: "/operations/{operation_id}/pictures",
   tag: "Operations",
   summary: "How pages looked before an update and after it",
-  description: "Where its environment wanted pictures to be taken. They are kept for 30 days.",
+  description:
+    "Where its environment wanted pictures to be taken. Each page is listed with the difference between its two pictures; the pictures themselves are sent of one page at a time, the one whose path is asked for. They are kept for 30 days.",
   params: operationId,
+  query: Type.Object({
+    path: Type.Optional(
+      Type.String({ maxLength: 500, description: "Of the page whose pictures are wanted.", examples: ["/"] }),
+    ),
+  }),
   responses: {
     200: {
-      description: "The pictures; none where none were taken.",
+      description: "The pages; none where no pictures were taken, or none of the page that was asked for.",
       body: Type.Object({ operation: Type.Object({ pictures: Type.Array(ComparedPage) }) }),
     },
   },

@@ -79,13 +79,15 @@ function progress(operation: OperationRow): OperationData {
 
 const asDataUrl = (png: Buffer) => `data:image/png;base64,${png.toString("base64")}`;
 
-/** Pages before an update and after it; none where none were looked at. */
-export async function pictures({ findPictures }: Context, operationId: string) {
-  const found = await findPictures(workName(operationId));
+/** Pages before an update and after it; none where none were looked at. `only`: path of the one whose pictures are wanted, too. */
+export async function pictures({ findPictures }: Context, operationId: string, only: string | null) {
+  const found = await findPictures(workName(operationId), only);
   return found.map(({ path, share, before, after }) => ({
     path,
     difference: Math.round(share * 1_000) / 10,
-    before: asDataUrl(before),
-    after: asDataUrl(after),
+    before_bytes: before.bytes,
+    after_bytes: after.bytes,
+    ...(before.png && { before: asDataUrl(before.png) }),
+    ...(after.png && { after: asDataUrl(after.png) }),
   }));
 }

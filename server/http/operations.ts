@@ -4,9 +4,9 @@ import type { HandlersOf } from "./handling.ts";
 const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
 
 export const operationHandlers: HandlersOf<"getOperation" | "listOperationPictures"> = {
-  listOperationPictures: async (context, { params }) => ({
+  listOperationPictures: async (context, { params, query }) => ({
     status: 200,
-    body: { operation: { pictures: await pictures(context, params.operation_id) } },
+    body: { operation: { pictures: await pictures(context, params.operation_id, query.path ?? null) } },
   }),
   getOperation: async (context, { params, query }) => {
     const { state, message, data } = await follow(context, params.operation_id, query.wait ?? 0);

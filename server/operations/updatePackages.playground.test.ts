@@ -152,12 +152,12 @@ test("where people want to look, what looks too different is refused, and both p
     );
     const row = world.own.database.selectFrom("packages").select("failed_version").where("name", "=", "shop");
     expect(await row.executeTakeFirstOrThrow()).toEqual({ failed_version: "5.0" });
-    const [page] = await openPictureStore(kept).find(refusal.id.slice(-36));
+    const [page] = await openPictureStore(kept).find(refusal.id.slice(-36), "/");
     expect(page?.path).toBe("/");
     expect(page?.share).toBeGreaterThan(0.9);
     const fine = await table.submit(wish("5.1"));
     expect(fine).toMatchObject({ state: "succeeded", public_error: null });
-    expect((await openPictureStore(kept).find(fine.id.slice(-36)))[0]?.share).toBeLessThan(0.2);
+    expect((await openPictureStore(kept).find(fine.id.slice(-36), null))[0]?.share).toBeLessThan(0.2);
   });
 });
 

@@ -50,10 +50,19 @@ describe("two states of a site", { timeout: 60_000 }, () => {
     const { compare, store } = await open();
     const site = siteOf({ "/": colored("white", "<h1>Harbour</h1>") });
     expect(await compare(site, site)).toEqual([{ path: "/", share: 0 }]);
-    const [kept] = await store.find("one");
-    const { width, height } = PNG.sync.read(kept?.before ?? Buffer.of());
+    const [kept] = await store.find("one", "/");
+    const png = kept?.before.png ?? Buffer.of();
+    const { width, height } = PNG.sync.read(png);
     expect([width, height > 1_000]).toEqual([1280, true]);
-    expect(kept?.after).toEqual(kept?.before);
+    expect(kept).toEqual({
+      path: "/",
+      share: 0,
+      before: { bytes: png.length, png },
+      after: { bytes: png.length, png },
+    });
+    const listed = { bytes: png.length, png: null };
+    expect(await store.find("one", null)).toEqual([{ path: "/", share: 0, before: listed, after: listed }]);
+    expect(await store.find("one", "/other/")).toEqual([]);
   });
 
   test("differ by as much as one sees, each page by itself", async () => {
@@ -102,8 +111,8 @@ describe("two states of a site", { timeout: 60_000 }, () => {
     const after = siteOf({ "/": colored("red"), "/b/": colored("white") });
     const found = await compare(but(site, "/home/", changed), after, ["/", "/b/"]);
     expect(found).toEqual([{ path: "/b/", share: 0 }]);
-    const kept = await store.find("one");
-    expect(kept.map(({ path: page, before }) => [page, before.length > 100])).toEqual([["/b/", true]]);
+    const kept = await store.find("one", null);
+    expect(kept.map(({ path: page, before }) => [page, before.bytes > 100])).toEqual([["/b/", true]]);
   });
 
   test.each(["before", "after"])(
@@ -134,13 +143,13 @@ describe("two states of a site", { timeout: 60_000 }, () => {
     const [white, red] = [siteOf({ "/": colored("white") }), siteOf({ "/": colored("red") })];
     await compare(white, white);
     await compare(white, red);
-    expect((await store.find("one")).map(({ share }) => share)).toEqual([1]);
+    expect((await store.find("one", null)).map(({ share }) => share)).toEqual([1]);
     expect(await readdir(folder)).toEqual(["one"]);
     await store.expire(new Date(Date.now() - 60_000));
     expect(await readdir(folder)).toEqual(["one"]);
     await utimes(path.join(folder, "one"), new Date(0), new Date(0));
     await store.expire(new Date(Date.now() - 60_000));
-    expect(await store.find("one")).toEqual([]);
+    expect(await store.find("one", null)).toEqual([]);
   });
 });
 

@@ -22,10 +22,15 @@ export interface Difference {
   readonly share: number;
 }
 
-/** Both pictures, in PNG. */
+export interface KeptPicture {
+  readonly bytes: number;
+  /** Null: it was not asked for. */
+  readonly png: Buffer | null;
+}
+
 export interface ComparedPage extends Difference {
-  readonly before: Buffer;
-  readonly after: Buffer;
+  readonly before: KeptPicture;
+  readonly after: KeptPicture;
 }
 
 export interface Pictures {
@@ -37,8 +42,11 @@ export interface Pictures {
 }
 
 export interface PictureStore {
-  /** Empty where none are kept under this id. */
-  find(id: string): Promise<readonly ComparedPage[]>;
+  /**
+   * The pages that were compared under this id, without the pictures; or the one of this path, with them. Empty where nothing of
+   * the kind is kept.
+   */
+  find(id: string, only: string | null): Promise<readonly ComparedPage[]>;
   /** Removes those that were taken before. */
   expire(before: Date): Promise<void>;
 }
@@ -125,17 +133,23 @@ export function makePictures({ chromium, folder }: { readonly chromium: string; 
   };
 }
 
+async function keptPicture(file: string, isWanted: boolean): Promise<KeptPicture> {
+  const { size } = await stat(file);
+  return { bytes: size, png: isWanted ? await readFile(file) : null };
+}
+
 export function openPictureStore(folder: string): PictureStore {
   return {
-    find: async (id) => {
+    find: async (id, only) => {
       const place = path.join(folder, checkId(id));
       const text = await readFile(path.join(place, indexFile), "utf8").catch(() => null);
       if (text === null) return [];
+      const pages = v.parse(index, JSON.parse(text)).filter((page) => only === null || page.path === only);
       return Promise.all(
-        v.parse(index, JSON.parse(text)).map(async ({ at, ...one }) => ({
-          ...one,
-          before: await readFile(path.join(place, fileOf(at, "before"))),
-          after: await readFile(path.join(place, fileOf(at, "after"))),
+        pages.map(async ({ at, ...page }) => ({
+          ...page,
+          before: await keptPicture(path.join(place, fileOf(at, "before")), only !== null),
+          after: await keptPicture(path.join(place, fileOf(at, "after")), only !== null),
         })),
       );
     },
