@@ -4,7 +4,7 @@
  * anything that belongs to anybody.
  */
 import { spawn } from "node:child_process";
-import { access, chown, constants, copyFile, mkdtemp, rm } from "node:fs/promises";
+import { access, chown, constants, copyFile, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,6 +19,9 @@ const usualPlaces = [
 
 /** Nobody's: environments have those from 200,001 on. */
 const owner = 199_999;
+
+/** Of folders in which pictures are taken. Not in the data folder, which is ours alone. */
+const prefix = "sitewright-picture-";
 
 const switches = [
   "--headless=new",
@@ -67,7 +70,7 @@ export interface Shot {
 
 /** Rejects where no picture came of it. */
 export async function takePicture({ chromium, url, proxyPort, file }: Shot, signal: AbortSignal): Promise<void> {
-  const place = await mkdtemp(path.join(tmpdir(), "sitewright-picture-"));
+  const place = await mkdtemp(path.join(tmpdir(), prefix));
   const isRoot = process.getuid?.() === 0;
   try {
     if (isRoot) await chown(place, owner, owner);
@@ -83,6 +86,19 @@ export async function takePicture({ chromium, url, proxyPort, file }: Shot, sign
     await run(chromium, parameters, { env, cwd: place, ...(isRoot && { uid: owner, gid: owner }) }, signal);
     await copyFile(picture, file);
   } finally {
+    await rm(place, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+/** Removes what processes that were killed have left, of pictures that were begun before that time. */
+export async function removeLeftPictures(before: Date, folder = tmpdir()): Promise<void> {
+  // Anybody may have a folder of that name there.
+  const ours = process.getuid?.() === 0 ? [0, owner] : [process.getuid?.()];
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const place = path.join(folder, name);
+    const facts = await lstat(place).catch(() => null);
+    if (!facts?.isDirectory() || !ours.includes(facts.uid) || facts.mtime >= before) continue;
     await rm(place, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -1,9 +1,9 @@
-import { chmod, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PNG } from "pngjs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findChromium } from "./chromium.ts";
+import { findChromium, removeLeftPictures } from "./chromium.ts";
 import { differenceOf } from "./difference.ts";
 import type { SeenPage, SeePage } from "./pageProxy.ts";
 import { makePictures, openPictureStore } from "./pictures.ts";
@@ -171,6 +171,28 @@ test("what is no picture can't be compared", async () => {
   const file = path.join(folder, "x.png");
   await writeFile(file, "no picture");
   await expect(differenceOf({ before: file, after: file })).rejects.toThrow();
+});
+
+test("what a process that was killed left of a picture is removed when it is old, and nothing of others", async () => {
+  const folder = await freshFolder();
+  const isRoot = process.getuid?.() === 0;
+  const make = async (name: string, uid: number, at: Date) => {
+    await mkdir(path.join(folder, name));
+    await writeFile(path.join(folder, name, "picture.png"), "");
+    if (isRoot) await chown(path.join(folder, name), uid, uid);
+    await utimes(path.join(folder, name), at, at);
+  };
+  await make("sitewright-picture-a", 199_999, new Date(0));
+  await make("sitewright-picture-b", 199_999, new Date());
+  await make("something-else", 199_999, new Date(0));
+  await symlink(path.join(folder, "something-else"), path.join(folder, "sitewright-picture-c"));
+  const kept = ["sitewright-picture-b", "sitewright-picture-c", "something-else"];
+  if (isRoot) {
+    await make("sitewright-picture-d", 199_998, new Date(0));
+    kept.push("sitewright-picture-d");
+  }
+  await removeLeftPictures(new Date(Date.now() - 60_000), folder);
+  expect((await readdir(folder)).toSorted()).toEqual(kept.toSorted());
 });
 
 test("a Chromium is where it is said to be, or nowhere", async () => {
