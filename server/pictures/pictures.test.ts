@@ -45,7 +45,7 @@ async function open() {
   return { folder, compare, store: openPictureStore(folder) };
 }
 
-describe("two states of a site", { timeout: 60_000 }, () => {
+describe("two states of a site", () => {
   test("that look the same do not differ, and both pictures are kept", async () => {
     const { compare, store } = await open();
     const site = siteOf({ "/": colored("white", "<h1>Harbour</h1>") });

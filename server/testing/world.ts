@@ -17,6 +17,7 @@ import { makeSeeCandidate } from "../operations/seeCandidate.ts";
 import type { Services } from "../operations/services.ts";
 import { makeTryOut } from "../operations/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
+import { makePictures } from "../pictures/pictures.ts";
 import { makeDnsClient } from "../reconcilers/dnsClient.ts";
 import { makeEdgeClient } from "../reconcilers/edgeClient.ts";
 import { makePublisher } from "../reconcilers/publishRoutes.ts";
@@ -39,6 +40,8 @@ export interface WorldFacts {
   readonly dnsSocket: string;
   /** Of a mirror of the zips that lie in the folder `packages` of the data folder. */
   readonly packageSource: string;
+  /** Path of the program; its pictures are kept in the folder `pictures` of the data folder. Absent: there is none. */
+  readonly chromium?: string;
 }
 
 export interface World extends AsyncDisposable {
@@ -72,6 +75,7 @@ function fakeRuntime(dataFolder: string): WorldRuntime {
 }
 
 export function servicesOf(facts: WorldFacts, database: Database, runtime: Runtime): Services {
+  const { chromium } = facts;
   const edge = makeEdgeClient(facts.edgeSocket);
   const dns = makeDnsClient(facts.dnsSocket, "127.0.0.1");
   const sealer = makeSealer(archiveKey);
@@ -92,7 +96,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     probe: makeProbe({ http: facts.edgePort, tls: null }),
     tryOut: makeTryOut(edge),
     see: makeSeeCandidate(edge),
-    pictures: null,
+    pictures: chromium === undefined ? null : makePictures({ chromium, folder: join(facts.dataFolder, "pictures") }),
     settle: (environmentId, signal) => edge.settle(environmentId, signal),
     purge: (order, signal) => edge.purge(order, signal),
     archives: openArchives({
