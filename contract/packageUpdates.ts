@@ -21,7 +21,7 @@ export const PackageUpdate = Type.Object(
 );
 
 const howItIsDone =
-  "It is fetched and looked through first. Then everything that the environment has is copied, the copy gets the new version, and its front page, login page and dashboard are tried out; visitors go on reading meanwhile, and what they would write is refused until the copy has been tried out: for some seconds, and for a minute or two where pictures of many pages are taken (`picture_threshold`). A backup is made, and the copy takes the site's place. Where anything is wrong, the site stays what it was, and the operation fails with PHP's own error as the reason.";
+  "It is fetched and looked through first. Then everything that the environment has is copied, the copy gets the new version, and its front page, login page and dashboard are tried out; visitors go on reading meanwhile, and what they would write is refused until the copy has been tried out: for some seconds, and for a minute or two where pictures of many pages are taken (`picture_threshold`). A backup is made, and the copy takes the site's place. Where anything is wrong, the site stays what it was, and the operation fails with PHP's own error as the reason. It fails, too, where it had to wait in line and finds that what it is about was removed, or is as new by then. `data.result` is `{updated: [{name, from, to}]}`; `from` is the version that was replaced.";
 
 export const updatePlugin = endpoint({
   method: "PUT",

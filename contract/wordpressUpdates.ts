@@ -39,7 +39,7 @@ export const updateWordPress = endpoint({
   tag: "Plugins and themes",
   summary: "Update WordPress",
   description:
-    "It is fetched and looked through first. Then everything that the environment has is copied, the copy gets the new version and its database is upgraded, and its front page, login page and dashboard are tried out; visitors go on reading meanwhile, and what they would write is refused until the copy has been tried out: for some seconds, and for a minute or two where pictures of many pages are taken (`picture_threshold`). A backup is made, and the copy takes the site's place. Where anything is wrong, the site stays what it was. Of a network the main site's database is upgraded, and that of each other one when its dashboard is opened.",
+    "It is fetched and looked through first. Then everything that the environment has is copied, the copy gets the new version and its database is upgraded, and its front page, login page and dashboard are tried out; visitors go on reading meanwhile, and what they would write is refused until the copy has been tried out: for some seconds, and for a minute or two where pictures of many pages are taken (`picture_threshold`). A backup is made, and the copy takes the site's place. Where anything is wrong, the site stays what it was; so it does where the update had to wait in line and WordPress is as new by then. `data.result` is `{from, to}`; `from` is the version that was replaced. Of a network the main site's database is upgraded, and that of each other one when its dashboard is opened.",
   params: byId,
   body: Type.Object(
     {

@@ -104,7 +104,15 @@ test("a site that an update has broken after all comes back with the backup of b
   const backups = world.own.database.selectFrom("backups").select(["id", "name"]);
   const { id: backupId, name: backupName } = await backups.executeTakeFirstOrThrow();
   expect(backupName).toBe("Before an update of shop to 6.1, cart to 6.1");
-  const input: RestoreBackupInput = { token: "undone", backupId, backupName, target, address, only: null, withoutBackup: false };
+  const input: RestoreBackupInput = {
+    token: "undone",
+    backupId,
+    backupName,
+    target,
+    address,
+    only: null,
+    withoutBackup: false,
+  };
   const row = await withEngine(world, (table) => table.submit(shopSite.request("restoreBackup", input)));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(await shown()).toEqual(["1.0", "1.0"]);

@@ -62,5 +62,7 @@ export async function notePackageUpdates(
       version_key = case when ${became} = 'updated' then n.key else p.version_key end
     from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)
     where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name
-      and (${became} not in ('failed', 'refused') or p.version_key < n.key or p.update_status = 'updating')`.execute(database);
+      and (${became} not in ('failed', 'refused') or p.version_key < n.key or p.update_status = 'updating')`.execute(
+    database,
+  );
 }
