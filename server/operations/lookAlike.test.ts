@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { findChromium, removeLeftPictures } from "../pictures/chromium.ts";
-import { openPictureStore } from "../pictures/pictures.ts";
+import { openPictureStore, type Pictures } from "../pictures/pictures.ts";
+import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
 import { updatingPlugin } from "../testing/packageUpdates.ts";
 import { withEngine } from "../testing/withEngine.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { openTable, startChild } from "./crashHarness.ts";
+import type { SeeCandidate } from "./seeCandidate.ts";
 
 async function looking(world: World) {
   const request = await updatingPlugin.prepare(world);
@@ -68,4 +70,30 @@ test("where no pictures can be taken the site stays what it was, and that is sai
   const sentence = "No pictures could be taken of the site before the update and after it.";
   expect(row).toMatchObject({ state: "failed", public_error: sentence });
   expect(await updatingPlugin.cleanSlate(world, prepared)).toEqual([]);
+});
+
+test("pages that the edge can't give at the moment are waited for", async () => {
+  await using world = await makeWorld();
+  const { see: alone } = world.services;
+  const see: SeeCandidate = (candidate) => {
+    let tries = 0;
+    return async (path, stop) => {
+      tries += 1;
+      if (tries < 3) throw new EdgeUnavailable("It starts");
+      return alone(candidate)(path, stop);
+    };
+  };
+  const seen: number[] = [];
+  const pictures: Pictures = {
+    compare: async ({ before, after }, stop) => {
+      for (const page of [before, after]) seen.push((await page("/", stop)).status);
+      return [];
+    },
+  };
+  const { prepared, ...request } = await looking(world);
+  const patient = { ...world, services: { ...world.services, see, pictures } };
+  const row = await withEngine(patient, (table) => table.submit(request));
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(seen).toEqual([200, 200]);
+  expect(await updatingPlugin.finished(world, prepared)).toEqual([]);
 });
