@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
+import { writeInTurn } from "./packageTurns.ts";
 
 export interface NewAdvisoryRange {
   readonly advisory_id: string;
@@ -114,7 +115,9 @@ export async function markVulnerable(
 ): Promise<void> {
   const ids = environmentIds === null ? null : [...environmentIds];
   const offered = isIn("coalesce(o.slug, v.name)", "v.kind", "o.version_key");
-  await sql`
+  await writeInTurn(
+    database,
+    sql`
     with versions as (
       select distinct p.kind, p.name, p.file, p.version_key from packages p
       where ${ids}::uuid[] is null or p.environment_id = any(${ids}::uuid[])
@@ -131,7 +134,8 @@ export async function markVulnerable(
     where (p.kind, p.name, p.file, p.version_key) = (j.kind, j.name, j.file, j.version_key)
       and (${ids}::uuid[] is null or p.environment_id = any(${ids}::uuid[]))
       and (p.is_vulnerable, p.is_update_vulnerable)
-        is distinct from (j.is_vulnerable, p.update_version is not null and j.is_offer_vulnerable)`.execute(database);
+        is distinct from (j.is_vulnerable, p.update_version is not null and j.is_offer_vulnerable)`,
+  );
 }
 
 /** The same of what the package source offers. */

@@ -1,6 +1,7 @@
 /** Newer versions that environments get by themselves: what is wished, and what is there to be done. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
+import { awaitPackageTurn } from "./packageTurns.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
 
 export interface AutomaticUpdateWish {
@@ -55,6 +56,7 @@ export async function setAutomaticUpdates(
   environmentId: string,
   wish: AutomaticUpdateWish,
 ): Promise<void> {
+  await awaitPackageTurn(transaction);
   const row = { ...wish, except_names: [...wish.except_names], days: [...wish.days] };
   await transaction
     .insertInto("automatic_updates")

@@ -1,6 +1,7 @@
 /** What the package source has of each plugin and theme, and what that is for those that are installed. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
+import { writeInTurn } from "./packageTurns.ts";
 
 /** As the source has it now; null: it does not know it. */
 export interface NewOffer {
@@ -63,7 +64,9 @@ export async function refreshUpdates(
   environmentIds: readonly string[] | null,
   keys: PlatformKeys,
 ): Promise<void> {
-  await sql`
+  await writeInTurn(
+    database,
+    sql`
     update packages p set update_version = n.version
     from (
       select p.environment_id, p.kind, p.name, case when not p.is_elsewhere and o.version_key > p.version_key
@@ -77,5 +80,6 @@ export async function refreshUpdates(
         or p.environment_id = any(${environmentIds === null ? null : [...environmentIds]}::uuid[])
     ) n
     where (p.environment_id, p.kind, p.name) = (n.environment_id, n.kind, n.name)
-      and p.update_version is distinct from n.version`.execute(database);
+      and p.update_version is distinct from n.version`,
+  );
 }

@@ -1,6 +1,7 @@
 /** Updates of plugins and themes: what is to be updated, and what became of it. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind, UpdateStatus } from "./database.ts";
+import { writeInTurn } from "./packageTurns.ts";
 
 /** Only what has a folder of its own and comes from the package source can be updated. The package is `p`. */
 export const canBeUpdated = sql`not p.is_elsewhere and (p.kind = 'theme' or p.file like '%/%')`;
@@ -52,7 +53,9 @@ export async function notePackageUpdates(
   database: Database | DatabaseTransaction,
   { environmentId, kind, updates, became }: NotedUpdates,
 ): Promise<void> {
-  await sql`
+  await writeInTurn(
+    database,
+    sql`
     update packages p set update_status = ${became === "refused" ? "failed" : became},
       failed_version = case when ${became} = 'refused' then n."to" else p.failed_version end,
       failed_at = case when ${became} = 'refused' then now() else p.failed_at end,
@@ -62,7 +65,6 @@ export async function notePackageUpdates(
       version_key = case when ${became} = 'updated' then n.key else p.version_key end
     from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)
     where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name
-      and (${became} not in ('failed', 'refused') or p.version_key < n.key or p.update_status = 'updating')`.execute(
-    database,
+      and (${became} not in ('failed', 'refused') or p.version_key < n.key or p.update_status = 'updating')`,
   );
 }
