@@ -267,6 +267,33 @@ describe("a rollout", () => {
     expect((await get(id)).state).toBe("ended");
   });
 
+  it("updates a theme as it updates a plugin", async () => {
+    const [id = "", ...others] = await environments(3);
+    const { database } = test.current;
+    for (const each of [id, ...others]) {
+      await putPackages(database, each, [{ name, kind: "theme", is_active: false }, { name }]);
+      await database
+        .updateTable("packages")
+        .set({ update_version: "2.0" })
+        .where("environment_id", "=", each)
+        .execute();
+    }
+    const { rollout } = (await ask({ type: "theme", canaries: 0 })).body;
+    expect(rollout).toMatchObject({ type: "theme", counts: { waiting: 3 } });
+    await goOn();
+    const operations = await database
+      .selectFrom("operations")
+      .select(["kind", "input"])
+      .where("environment_id", "in", [id, ...others])
+      .where("kind", "like", "update%")
+      .execute();
+    const input = { kind: "theme", updates: [{ name, file: name, from: "1.0", to: "2.0" }] };
+    expect(operations).toMatchObject(Array.from({ length: 3 }, () => ({ kind: "updateTheme", input })));
+    await endRunning(rollout.id);
+    await goOn();
+    expect(await get(rollout.id)).toMatchObject({ state: "ended", counts: { updated: 3 } });
+  });
+
   it("begins nothing more after a canary that failed, whatever number of failures it would bear", async () => {
     await environments(4);
     const { id } = (await ask({ canaries: 2, concurrency: 2, stop_after_failures: 4 })).body.rollout;
@@ -404,6 +431,23 @@ describe("POST /company/{id}/rollouts/{rollout_id}/cancel", () => {
     expect(ended).toMatchObject({ state: "cancelled", ended_at: expect.any(String), counts: { updated: 1 } });
     const again = await test.current.call("POST", `${pathOf(id)}/cancel`);
     expect([again.status, again.body.rollout]).toEqual([200, ended]);
+  });
+});
+
+describe("keys that are limited to a site", () => {
+  it("can't see rollouts, and cancel none", async () => {
+    await environments(1);
+    const { id } = (await ask({})).body.rollout;
+    const { addKey, addSite, call } = test.current;
+    const { token: key } = await addKey({ scopes: [`site:${await addSite()}`] });
+    for (const [method, path] of [
+      ["GET", pathOf()],
+      ["GET", pathOf(id)],
+      ["POST", `${pathOf(id)}/cancel`],
+    ] as const) {
+      expect((await call(method, path, { key })).status).toBe(403);
+    }
+    expect((await get(id)).state).toBe("running");
   });
 });
 
