@@ -7,7 +7,7 @@ const noon = new Date("2026-11-23T12:00:00Z");
 const hoursBefore = (moment: Date, hours: number) => new Date(moment.getTime() - hours * 3_600_000);
 
 function update(name: string, more: Partial<DueUpdate> = {}): DueUpdate {
-  return { kind: "plugin", name, vulnerable_since: null, is_managed: true, failed_among: null, ...more };
+  return { kind: "plugin", name, vulnerable_since: null, failed_among: null, ...more };
 }
 
 function environment(updates: readonly DueUpdate[], vulnerable_within_hours: number | null = null): DueEnvironment {
@@ -48,7 +48,7 @@ describe("outside of its window an environment gets", () => {
     ["what should have been updated long ago", 24, 100, ["bad"]],
     ["what would be late by a minute", 15, 1, ["bad"]],
   ])("%s", (_, within, knownForHours, names) => {
-    const bad = update("bad", { vulnerable_since: hoursBefore(noon, knownForHours), is_managed: false });
+    const bad = update("bad", { vulnerable_since: hoursBefore(noon, knownForHours) });
     expect(turnOf(environment([update("a"), bad], within), noon)?.names ?? null).toEqual(names);
   });
 

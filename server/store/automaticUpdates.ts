@@ -84,8 +84,6 @@ export interface DueUpdate {
   readonly name: string;
   /** Null: it is not vulnerable, or nobody wants it to be updated for that. */
   readonly vulnerable_since: Date | null;
-  /** Whether it is updated whether it is vulnerable or not. */
-  readonly is_managed: boolean;
   /** How many were to be updated together when the same version was refused; null: it was not, lately. */
   readonly failed_among: number | null;
 }
@@ -116,7 +114,7 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
   const { rows } = await sql<DueRow>`
     select e.id, a.days, a.start_minute, a.hours, a.time_zone, a.vulnerable_within_hours,
       json_agg(json_build_object(
-        'kind', p.kind, 'name', p.name, 'is_managed', p.is_managed,
+        'kind', p.kind, 'name', p.name,
         'vulnerable_since', case when p.is_vulnerable and a.vulnerable_within_hours is not null then p.vulnerable_since end,
         'failed_among', case when p.failed_version = p.update_version then p.failed_among end
       ) order by p.kind, p.name) as updates
