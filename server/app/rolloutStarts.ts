@@ -4,7 +4,7 @@ import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { findUpdatable, type UpdatablePackage } from "@sitewright/server/store/packageUpdates.ts";
-import type { BegunItem, RolloutUnderWay } from "@sitewright/server/store/rollouts.ts";
+import type { BegunItem, RolloutUnderWay } from "@sitewright/server/store/rolloutProgress.ts";
 import type { Settings } from "./context.ts";
 import { Refused } from "./failures.ts";
 import { startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";

@@ -3,12 +3,11 @@ import { randomUUID } from "node:crypto";
 import type { RolloutWish } from "@sitewright/contract/rollouts.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { breakOff, holdRollout } from "@sitewright/server/store/rolloutProgress.ts";
 import {
-  breakOff,
   environmentsAmong,
   findHolders,
   findRollout,
-  holdRollout,
   insertRollout,
   itemsOfRollout,
   listRollouts,

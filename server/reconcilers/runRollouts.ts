@@ -16,7 +16,7 @@ import {
   type RolloutProgress,
   type RolloutUnderWay,
   rolloutsUnderWay,
-} from "../store/rollouts.ts";
+} from "../store/rolloutProgress.ts";
 
 export interface RunRolloutsOptions {
   readonly database: Database;
