@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nobody } from "../store/activity.ts";
-import { findNewestBackup } from "../store/backups.ts";
+import { findNewestBackup, removeBackupById, removeExpiredBackups } from "../store/backups.ts";
+import type { Database } from "../store/database.ts";
 import { findDownloadableBackup } from "../store/downloadableBackups.ts";
+import { setEnvironmentState } from "../store/routes.ts";
 import { downloadRequest, makingDownload, unzipped, zipOf } from "../testing/downloads.ts";
 import { liveSite } from "../testing/sites.ts";
 import { withEngine } from "../testing/withEngine.ts";
@@ -13,6 +15,7 @@ import { makeWorld, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
 import { addDownloadableBackup } from "./addDownloadableBackup.ts";
 import { backUp } from "./backup.ts";
+import type { Services } from "./services.ts";
 
 const worlds: World[] = [];
 beforeAll(async () => {
@@ -36,6 +39,14 @@ const scriptOf = ({ facts }: World) => createFakeRuntime({ folder: join(facts.da
 async function write({ services }: World, { environment }: Site, text: string): Promise<void> {
   const layout = await services.runtime.layout(environment);
   await writeFile(join(layout?.documentRoot ?? "", "own.txt"), text);
+}
+
+/** The last step alone, where zips are written like this. */
+async function pack(request: Awaited<ReturnType<typeof downloadRequest>>, write: Services["downloads"]["write"]) {
+  const { services } = theWorld();
+  const definition = addDownloadableBackup({ ...services, downloads: { ...services.downloads, write } });
+  const operationId = `backups:add-downloadable-${randomUUID()}`;
+  await definition.steps.at(-1)?.run({ ...request, operationId, signal, secret: () => "" });
 }
 
 function deletionOf({ companyId, siteId, environment, address }: Site): OperationRequest {
@@ -92,6 +103,33 @@ test("a backup that has been removed meanwhile is said to be gone", async () => 
   expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
 });
 
+/** A backup of one site that is packed for another one, and what is done to it while it is fetched. */
+async function fetchedWhile(work: (database: Database, backupId: number) => Promise<unknown>) {
+  const world = theWorld();
+  const [site, other] = [await liveSite(world), await liveSite(world)];
+  const { environment, address } = site;
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
+  await backUp(world.services, wish, signal);
+  const backup = await findNewestBackup(world.own.database, environment.id);
+  const { archives } = world.services;
+  const restore: typeof archives.restore = async (...order) => {
+    await work(world.own.database, backup?.id ?? 0);
+    return archives.restore(...order);
+  };
+  const request = await downloadRequest(world, other, { id: backup?.id ?? 0, name: "Then" });
+  // It has a newer one after it.
+  await backUp(world.services, { ...wish, operationId: randomUUID() }, signal);
+  const services = { ...world.services, archives: { ...archives, restore } };
+  return withEngine({ ...world, services }, (table) => table.submit(request));
+}
+
+test("a backup that is removed while it is packed is not called damaged, and does not expire meanwhile", async () => {
+  const message = "The backup is not there any more.";
+  expect(await fetchedWhile(removeBackupById)).toMatchObject({ state: "failed", public_error: message });
+  const later = new Date(Date.now() + 100 * 86_400_000);
+  expect(await fetchedWhile((database) => removeExpiredBackups(database, later))).toMatchObject({ state: "succeeded" });
+});
+
 test("two of one environment are made at once, and another operation on it needn't wait", async () => {
   const world = theWorld();
   const site = await liveSite(world);
@@ -138,17 +176,28 @@ test("where the site is deleted meanwhile, nothing of it stays to be downloaded"
     expect((await run(deletionOf(site))).state).toBe("succeeded");
     return bytes;
   };
-  const definition = addDownloadableBackup({ ...services, downloads: { ...services.downloads, write } });
-  const context = {
-    ...{ ...making, operationId: `backups:add-downloadable-${randomUUID()}`, signal },
-    secret: () => "",
-  };
-  await expect(definition.steps.at(-1)?.run(context)).rejects.toThrow("The environment is not there any more.");
+  await expect(pack(making, write)).rejects.toThrow("The environment is not there any more.");
   for (const { input } of [making, made]) {
     expect(await findDownloadableBackup(own.database, input.id)).toBeNull();
     await expect(unzipped(zipOf(world, input.id))).rejects.toThrow("ENOENT");
   }
   expect(await readdir(join(world.facts.dataFolder, "work"))).toEqual([]);
+});
+
+test.each([
+  ["was", (site: Site) => run(deletionOf(site))],
+  ["is being", ({ environment }: Site) => setEnvironmentState(theWorld().own.database, [environment.id], "deleting")],
+])("where the site %s deleted while its zip is written, that is said", async (_, deleting) => {
+  const { services } = theWorld();
+  const site = await liveSite(theWorld());
+  const making = await downloadRequest(theWorld(), site);
+  const write: typeof services.downloads.write = async (id) => {
+    await deleting(site);
+    await services.downloads.remove(id);
+    // As when what has been written so far is to get its name.
+    throw Object.assign(new Error("ENOENT: no such file or directory, rename"), { code: "ENOENT" });
+  };
+  await expect(pack(making, write)).rejects.toThrow("The environment is not there any more.");
 });
 
 test("an environment that is replaced at that very moment is read again", async () => {

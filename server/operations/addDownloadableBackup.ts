@@ -8,12 +8,13 @@ import {
   countBefore,
   findDownloadableBackup,
   finishDownloadableBackup,
+  isOfPresent,
   removeDownloadableBackup,
 } from "../store/downloadableBackups.ts";
 import { workName } from "./backup.ts";
 import { requireRoom } from "./diskRoom.ts";
 import { downloadReadme } from "./downloadReadme.ts";
-import { fetchBackup } from "./fetchBackup.ts";
+import { backupGone, fetchBackup } from "./fetchBackup.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
@@ -30,6 +31,7 @@ export type AddDownloadableBackupInput = {
   readonly backup: { readonly id: number; readonly name: string } | null;
 };
 
+const environmentGone = "The environment is not there any more.";
 const hour = 3_600_000;
 /** Of one environment: each takes a processor, and room on the disk, for a while. */
 const mostAtOnce = 3;
@@ -44,7 +46,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
   async function backupOf({ backup }: AddDownloadableBackupInput) {
     if (backup === null) return null;
     const found = await findBackup(database, backup.id);
-    if (found === null) throw new StepFailure("The backup is not there any more.");
+    if (found === null) throw new StepFailure(backupGone);
     return found;
   }
 
@@ -117,7 +119,11 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
       const expiresAt = new Date(Date.now() + downloadHours * hour);
       if (await finishDownloadableBackup(database, input.id, { bytes, expiresAt })) return;
       await downloads.remove(input.id);
-      throw new StepFailure("The environment is not there any more.");
+      throw new StepFailure(environmentGone);
+    } catch (cause) {
+      // Whoever deletes the environment removes what is being read, and what is being written.
+      if (await isOfPresent(database, input.id)) throw cause;
+      throw new StepFailure(environmentGone, { cause });
     } finally {
       await removeWork(operationId);
     }

@@ -1,11 +1,13 @@
 /** What operations make of a backup: it is fetched from the archives, each piece of it held against its hash. */
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../archives/load.ts";
-import type { FinishedBackup } from "../store/backups.ts";
+import { type FinishedBackup, findBackup } from "../store/backups.ts";
 import { noteDamage } from "../store/damage.ts";
 import type { Database } from "../store/database.ts";
 import { StepFailure } from "./operation.ts";
 import type { Services } from "./services.ts";
+
+export const backupGone = "The backup is not there any more.";
 
 export interface BackupFetch {
   readonly backup: FinishedBackup;
@@ -17,7 +19,7 @@ export interface BackupFetch {
 
 /**
  * Gives the folder, as a snapshot is one, which is to be removed with `archives.removeWorkFolder`. Rejects with
- * `StepFailure` where a piece of the backup is missing or damaged, which the list of backups then says.
+ * `StepFailure` where a piece of the backup is missing or damaged, which the list of backups then says, or where it was removed.
  */
 export async function fetchBackup(
   { archives, database }: Pick<Services, "archives" | "database">,
@@ -25,7 +27,7 @@ export async function fetchBackup(
   signal: AbortSignal,
 ): Promise<string> {
   const folder = await archives.workFolder(work);
-  await notingDamage(database, backup, archives.restore(backup, folder, isWanted, signal));
+  await reading(database, backup, archives.restore(backup, folder, isWanted, signal));
   return folder;
 }
 
@@ -35,17 +37,19 @@ export async function sizeOfBackup(
   backup: FinishedBackup,
   signal: AbortSignal,
 ): Promise<{ readonly files: number; readonly database: number }> {
-  const sizes = await notingDamage(database, backup, archives.sizes(backup, signal));
+  const sizes = await reading(database, backup, archives.sizes(backup, signal));
   return { files: sizes.get("public") ?? 0, database: sizes.get("database") ?? 0 };
 }
 
-async function notingDamage<T>(database: Database, backup: FinishedBackup, reading: Promise<T>): Promise<T> {
+/** Of one that is removed meanwhile, anything may be missing, and nothing is damaged. */
+async function reading<T>(database: Database, backup: FinishedBackup, work: Promise<T>): Promise<T> {
   try {
-    return await reading;
-  } catch (error) {
-    if (!(error instanceof BackupDamaged)) throw error;
-    await noteDamage(database, backup.id, { damage: error.message, again: "at once" });
-    throw new StepFailure(error.message, { cause: error });
+    return await work;
+  } catch (cause) {
+    if ((await findBackup(database, backup.id)) === null) throw new StepFailure(backupGone, { cause });
+    if (!(cause instanceof BackupDamaged)) throw cause;
+    await noteDamage(database, backup.id, { damage: cause.message, again: "at once" });
+    throw new StepFailure(cause.message, { cause });
   }
 }
 

@@ -6,7 +6,7 @@ import { findBackup } from "../store/backups.ts";
 import { quotaOf } from "../store/diskUse.ts";
 import { backupRoom, workName } from "./backup.ts";
 import { requireRoom, requireWithinQuota } from "./diskRoom.ts";
-import { fetchBackup, moves, sizeOfBackup } from "./fetchBackup.ts";
+import { backupGone, fetchBackup, moves, sizeOfBackup } from "./fetchBackup.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "./operation.ts";
 import { sharesOwn } from "./pushEnvironment.ts";
 import type { Services } from "./services.ts";
@@ -53,23 +53,15 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
 
   async function backupOf({ backupId }: RestoreBackupInput) {
     const backup = await findBackup(database, backupId);
-    if (backup === null) throw new StepFailure("The backup is not there any more.");
+    if (backup === null) throw new StepFailure(backupGone);
     return backup;
-  }
-
-  /** Of one that is removed meanwhile, anything may be missing. */
-  async function unlessGone<T>(input: RestoreBackupInput, reading: Promise<T>): Promise<T> {
-    return reading.catch(async (error: unknown) => {
-      await backupOf(input);
-      throw error;
-    });
   }
 
   /** Where a part of what it is now stays, it may be too large already. */
   async function requireQuota({ input, signal }: StepContext<RestoreBackupInput>): Promise<void> {
     const quota = await quotaOf(database, input.target.id, services.diskQuotaBytes);
     if (quota === null || input.only !== null) return;
-    const { files, database: rows } = await unlessGone(input, sizeOfBackup(services, await backupOf(input), signal));
+    const { files, database: rows } = await sizeOfBackup(services, await backupOf(input), signal);
     requireWithinQuota(files + rows, quota, "The restore");
   }
 
@@ -77,8 +69,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
     const { target, token, address, only } = input;
     const backup = await backupOf(input);
     const work = workName(operationId);
-    const fetching = fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
-    const folder = await unlessGone(input, fetching);
+    const folder = await fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
     const addresses = moves(backup, address);
     await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
     await archives.removeWorkFolder(work);

@@ -5,7 +5,7 @@ import { beginBackup, findBackup, finishBackup } from "../store/backups.ts";
 import { keepDeletedEnvironments } from "../store/deletedEnvironments.ts";
 import { keepDeletedSite } from "../store/deletedSites.ts";
 import { removeEnvironmentRows } from "../store/environments.ts";
-import { insertOperation } from "../store/operations.ts";
+import { insertOperation, type NewOperation } from "../store/operations.ts";
 import { piecesFor } from "../store/pieces.ts";
 import { removeSiteRows } from "../store/siteStates.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
@@ -37,14 +37,14 @@ async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvi
   return { ...backup, siteId, environmentId, operationId, pack };
 }
 
-/** The row of an operation; gives its id. */
-function addOperation(companyId: string): Promise<string> {
+/** The row of an operation that is under way; gives its id. */
+function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" | "input">> = {}): Promise<string> {
   return test.database.transaction().execute(async (transaction) => {
     const entry = { companyId, siteId: null, category: "siteActions", type: "deleteSite", parameters: {} } as const;
     const activityId = await recordActivity(transaction, { ...entry, actor: nobody });
     const id = `sites:delete-${randomUUID()}`;
     const ids = { id, companyId, siteId: null, environmentId: null, activityId, referenceId: randomUUID() };
-    const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
+    const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null, ...of } as const;
     await insertOperation(transaction, { ...ids, ...facts });
     return id;
   });
@@ -67,6 +67,17 @@ async function addDeletedSite(days: number, otherDays: number, undeleteDays = da
     await removeSiteRows(transaction, siteId);
   });
   return { ...last, otherId: backup.id };
+}
+
+/** One that was deleted by itself, and can be brought back for two days. */
+async function addDeletedEnvironment() {
+  const backup = await addBackup(2);
+  const { environmentId, operationId } = backup;
+  await test.database.transaction().execute(async (transaction) => {
+    await keepDeletedEnvironments(transaction, [environmentId], { operationId, undeleteDays: 2, wentWithSite: false });
+    await removeEnvironmentRows(transaction, environmentId);
+  });
+  return backup;
 }
 
 function deletedRows(siteId: string) {
@@ -230,13 +241,26 @@ it("what is being brought back is not forgotten meanwhile", async () => {
   expect(await deletedRows(siteId)).toEqual([]);
 });
 
+it.each([
+  ["restored", "restoreBackup", (backupId: number) => ({ backupId })],
+  ["packed to be downloaded", "addDownloadableBackup", (id: number) => ({ backup: { id, name: "n" } })],
+] as const)("a backup that is being %s elsewhere stays meanwhile, and what it is of", async (_, kind, inputOf) => {
+  const expired = await addFollowedBackup(2);
+  const site = await addDeletedSite(2, 2);
+  const alone = await addDeletedEnvironment();
+  const backups = [expired, site, alone];
+  const ids = [];
+  for (const { id, companyId } of backups) ids.push(await addOperation(companyId, { kind, input: inputOf(id) }));
+  await sweep(3);
+  expect(await Promise.all(backups.map(isThere))).toEqual([true, true, true]);
+  expect([...(await deletedRows(site.siteId)), ...(await deletedRows(alone.siteId))]).toHaveLength(3);
+  await test.database.updateTable("operations").set({ state: "failed" }).where("id", "in", ids).execute();
+  await sweep(3);
+  expect(await Promise.all(backups.map(isThere))).toEqual([false, false, false]);
+});
+
 it("an environment that was deleted by itself is forgotten at its own time", async () => {
-  const { id, environmentId, operationId, siteId } = await addBackup(2);
-  await test.database.transaction().execute(async (transaction) => {
-    const deletion = { operationId, undeleteDays: 2, wentWithSite: false };
-    await keepDeletedEnvironments(transaction, [environmentId], deletion);
-    await removeEnvironmentRows(transaction, environmentId);
-  });
+  const { id, siteId } = await addDeletedEnvironment();
   await sweep(1);
   expect(await deletedRows(siteId)).toHaveLength(1);
   await sweep(3);

@@ -127,6 +127,11 @@ export async function removeBackupById(database: Database | DatabaseTransaction,
   await database.deleteFrom("backups").where("id", "=", id).execute();
 }
 
+/** SQL: whether an operation under way has been told to read the backup `b`, of whichever environment it is. */
+export const isBeingRead = sql<boolean>`exists (
+  select from operations o
+  where o.state in ('waiting', 'running') and coalesce(o.input->>'backupId', o.input->'backup'->>'id') = b.id::text)`;
+
 /**
  * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
  * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays, and
@@ -140,9 +145,7 @@ export async function removeExpiredBackups(database: Database, now: Date): Promi
       and not exists (select from environments e where e.id = b.environment_id and e.awaits_rebuild)
       and not exists (
         select from operations o where o.environment_id = b.environment_id and o.state in ('waiting', 'running'))
-      and not exists (
-        select from operations o
-        where o.kind = 'restoreBackup' and o.state in ('waiting', 'running') and (o.input->>'backupId')::integer = b.id)
+      and not ${isBeingRead}
       and (
         exists (
           select from backups n

@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Pool } from "pg";
+import { isBeingRead } from "./backups.ts";
 import type { Database, DatabaseTransaction } from "./database.ts";
 import { type DeletedDomain, domainsToKeep } from "./deletedDomains.ts";
 
@@ -188,7 +189,7 @@ export async function forgetEnvironment(transaction: DatabaseTransaction, enviro
 
 /**
  * Forgets environments, and sites with what was deleted of them, that can't be brought back any more, together with all
- * their backups; except where an operation may be at work with one.
+ * their backups; except where an operation may be at work with one, or reads one of those for another environment.
  */
 export async function forgetDeleted(database: Database, now: Date): Promise<void> {
   await sql`
@@ -196,12 +197,14 @@ export async function forgetDeleted(database: Database, now: Date): Promise<void
       delete from deleted_sites s
       where s.restorable_until < ${now} and not exists (
         select from deleted_environments e join environment_locks l on l.environment_id = e.id where e.site_id = s.id)
+        and not exists (select from backups b where b.site_id = s.id and ${isBeingRead})
       returning s.id
     ), over_environments as (
       delete from deleted_environments e
       where e.site_id in (select id from over_sites)
         or (not e.went_with_site and e.restorable_until < ${now}
-          and not exists (select from environment_locks l where l.environment_id = e.id))
+          and not exists (select from environment_locks l where l.environment_id = e.id)
+          and not exists (select from backups b where b.environment_id = e.id and ${isBeingRead}))
       returning e.id
     )
     delete from backups where environment_id in (select id from over_environments)`.execute(database);

@@ -48,6 +48,17 @@ export async function finishDownloadableBackup(
   return numUpdatedRows > 0n;
 }
 
+/** False where its environment was removed, or is being removed just now. */
+export async function isOfPresent(database: Database, id: string): Promise<boolean> {
+  const row = database
+    .selectFrom("downloadable_backups as d")
+    .innerJoin("environments as e", "e.id", "d.environment_id")
+    .select("d.id")
+    .where("d.id", "=", id)
+    .where("e.state", "!=", "deleting");
+  return (await row.executeTakeFirst()) !== undefined;
+}
+
 /** Tolerates that there is none. */
 export async function removeDownloadableBackup(database: Database | DatabaseTransaction, id: string): Promise<void> {
   await database.deleteFrom("downloadable_backups").where("id", "=", id).execute();
