@@ -109,7 +109,8 @@ export const removeBackup = endpoint({
   path: "/sites/environments/backups/{backup_id}",
   tag: "Backups",
   summary: "Remove a backup",
-  description: "What other backups need of it stays in the archives.",
+  description:
+    "What other backups need of it stays in the archives. A backup of a deleted site goes only for whoever may delete sites: without any the site can't be brought back.",
   params: Type.Object({
     backup_id: Type.String({
       pattern: pattern("^[1-9][0-9]{0,9}$", "must be the id of a backup, a whole number"),

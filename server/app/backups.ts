@@ -1,6 +1,7 @@
 /** Backups of an environment: which there are, and what starts making one, removing one and going back to one. */
 import { randomUUID } from "node:crypto";
 import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups.ts";
+import { deleteSite } from "@sitewright/contract/sites.ts";
 import type { AddManualBackupInput } from "@sitewright/server/operations/addManualBackup.ts";
 import type { RemoveBackupInput } from "@sitewright/server/operations/removeBackup.ts";
 import type { RestoreBackupInput } from "@sitewright/server/operations/restoreBackup.ts";
@@ -10,10 +11,10 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/environmentStates.ts";
 import { isUserOf } from "@sitewright/server/store/users.ts";
 import type { Static } from "typebox";
-import { sitesInScope } from "./access.ts";
+import { hasRole, sitesInScope } from "./access.ts";
 import { addressOf } from "./addresses.ts";
 import type { Context } from "./context.ts";
-import { NotFound, Refused } from "./failures.ts";
+import { NotAllowed, NotFound, Refused } from "./failures.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
 /** The same object again where nothing has changed and the list is a long one. */
@@ -52,6 +53,7 @@ export function remove(context: Context, backupId: number): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const backup = await backupForOperation(transaction, backupId);
     if (!backup) throw new NotFound();
+    requireRoleFor(context, backup);
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "removeBackup",
       companyId: backup.company_id,
@@ -65,6 +67,11 @@ export function remove(context: Context, backupId: number): Promise<string> {
     });
     return operationId;
   });
+}
+
+/** Who removes the last backup of a deleted site makes its deletion final. */
+function requireRoleFor({ caller }: Context, { is_of_deleted_site }: BackupFacts): void {
+  if (is_of_deleted_site && !hasRole(caller, deleteSite.role)) throw new NotAllowed(`role:${deleteSite.role}`);
 }
 
 function parametersOf(backup: BackupFacts) {

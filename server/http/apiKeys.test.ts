@@ -1,30 +1,12 @@
-import { randomUUID } from "node:crypto";
+import type { Role } from "@sitewright/contract/endpoint.ts";
 import { describe, expect, it } from "vitest";
+import { addKeyOf } from "./testing/roles.ts";
 import { useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 const keysPath = () => `/v2/company/${test.current.company.company_id}/api-keys`;
 
-/** A key of another person of the company. */
-async function keyOf(role: "owner" | "admin" | "developer"): Promise<{ id: string; token: string }> {
-  const { addKey, company, database } = test.current;
-  const key = await addKey({ name: `Of a ${role}` });
-  const userId = randomUUID();
-  await database
-    .insertInto("users")
-    .values({
-      id: userId,
-      company_id: company.company_id,
-      email: `${userId}@example.com`,
-      full_name: "Grace Hopper",
-      first_name: "Grace",
-      role,
-      password_hash: "",
-    })
-    .execute();
-  await database.updateTable("api_keys").set({ user_id: userId }).where("id", "=", key.id).execute();
-  return key;
-}
+const keyOf = (role: Role) => addKeyOf(test.current, role);
 
 describe("a new key", () => {
   it("is shown with its token once, works at once, and is stored as a hash", async () => {

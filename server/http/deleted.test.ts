@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import type { Role } from "@sitewright/contract/endpoint.ts";
 import { describe, expect, it } from "vitest";
+import { addKeyOf } from "./testing/roles.ts";
 import { useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -417,5 +419,22 @@ describe("a backup of what was deleted", () => {
     const { token: other } = await addKey({ scopes: [`site:${siteId}`] });
     const byOther = await call("DELETE", `/v2/sites/environments/backups/${environments[1].backup_id}`, { key: other });
     expect(byOther.body.data.needs).toBe(`site:${site.id}`);
+  });
+
+  it("of a site is removed only for whoever may delete sites", async () => {
+    const { addBackup, addEnvironment, addSite, call, deleteSite } = test.current;
+    const id = await addSite();
+    const { liveId } = await addEnvironment(id);
+    const [early, late, last] = [await addBackup(liveId), await addBackup(liveId), await addBackup(liveId)];
+    const remove = async (backup: number, role: Role) => {
+      const { token } = await addKeyOf(test.current, role);
+      return call("DELETE", `/v2/sites/environments/backups/${backup}`, { key: token });
+    };
+    expect((await remove(early, "developer")).status).toBe(202);
+    await deleteSite(id);
+    const refused = await remove(late, "developer");
+    expect(refused.status).toBe(403);
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "role:admin" });
+    expect((await remove(last, "admin")).status).toBe(202);
   });
 });

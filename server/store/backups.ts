@@ -165,6 +165,8 @@ export interface BackupFacts {
   readonly environment_id: string;
   readonly environment_display_name: string;
   readonly site_display_name: string;
+  /** Whether the site was deleted, and can be brought back of its backups. */
+  readonly is_of_deleted_site: boolean;
 }
 
 /** Null where there is no such backup to be seen. */
@@ -181,6 +183,7 @@ export async function backupForOperation(
     .where("b.id", "=", id)
     .where("b.manifest", "is not", null)
     .select(["b.id", "b.name", "b.created_at", "b.company_id", "b.site_id", "b.environment_id"])
+    .select(sql<boolean>`ds.id is not null`.as("is_of_deleted_site"))
     .select(({ fn, val }) => [
       fn.coalesce("e.display_name", "de.display_name", val("")).as("environment_display_name"),
       fn.coalesce("s.display_name", "ds.display_name", val("")).as("site_display_name"),
