@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,6 +162,24 @@ test("of a lost pack, what is not damaged can still be restored, and is all that
   expect([...(await index.neededPacks()).keys()]).toEqual([pack]);
   await rm(join(packs, pack));
   expect(await archives.examine(kept, signal)).toMatch(/its list of files is missing or damaged/);
+});
+
+test("a pack that comes to be needed while the store is asked what is in it is not taken for missing", async () => {
+  const { archives, options, filled, packs, index } = await makeWorld();
+  await archives.keep(backup, await filled("one", "hello"), null, signal);
+  // Says what is there at the very moment at which it is asked.
+  const list = async () => {
+    const names = readdirSync(packs);
+    return new Map(names.map((name) => [`packs/company/${name}`, statSync(join(packs, name)).size]));
+  };
+  const neededPacks = async () => {
+    // As another backup adds one: it is in the store before anybody needs it.
+    await writeFile(join(packs, "late"), "late");
+    await index.addPack("late", 4, []);
+    return index.neededPacks();
+  };
+  const asking = { ...options, blobs: { ...options.blobs, list }, indexOf: () => ({ ...index, neededPacks }) };
+  expect(await openArchives(asking).isWhole(backup, signal)).toBe(true);
 });
 
 test("a pack is removed, also when it is not there", async () => {

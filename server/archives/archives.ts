@@ -120,7 +120,9 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
   /** Packs that the backup needs and that are not there, or not as long as they were. */
   async function findMissing(backup: ArchivedBackup, signal: AbortSignal): Promise<readonly string[]> {
     const folder = folderOf(backup.companyId);
-    const [needed, there] = await Promise.all([indexOf(backup).neededPacks(), blobs.list(folder, signal)]);
+    // In this order: one that comes to be needed meanwhile is not taken for missing.
+    const needed = await indexOf(backup).neededPacks();
+    const there = await blobs.list(folder, signal);
     return [...needed].filter(([pack, { bytes }]) => there.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
   }
 
