@@ -37,6 +37,7 @@ describe("whether a store can be written to", () => {
       const faulty = makeFaultyBlobs(blobs);
       faulty.plan(failingOnce(call, 1, () => error));
       expect(await probe(faulty)).toBe(error);
+      expect(await blobs.list("probes", signal)).toEqual(new Map());
     },
   );
 
@@ -63,6 +64,17 @@ describe("whether a store can be written to", () => {
       expect(error).toMatchObject({ summary: "The archive store takes too long to answer.", isTransient: false });
     },
   );
+
+  test.each(["read", "list"] as const)("nothing is left in one that hangs at %s until it is given up", async (call) => {
+    const hanging = (given: AbortSignal) =>
+      new Promise<never>((_, reject) => given.addEventListener("abort", () => reject(given.reason)));
+    const change: Pick<Blobs, "read" | "list"> = {
+      read: (_name, _start, _length, given) => hanging(given),
+      list: (_folder, given) => hanging(given),
+    };
+    expect(await probe({ ...blobs, [call]: change[call] }, soon)).toBeInstanceOf(ObjectStoreFailure);
+    await expect.poll(() => blobs.list("probes", signal)).toEqual(new Map());
+  });
 
   test("whoever gives up gets the reason for that", async () => {
     const work = requireWritable({ ...blobs, put: never }, "probes/one", AbortSignal.abort(new Error("Given up")));

@@ -31,13 +31,16 @@ export async function requireWritable(
 
 async function tryOut(blobs: Blobs, name: string, signal: AbortSignal): Promise<void> {
   const content = randomBytes(probeBytes);
-  await blobs.put(name, content, signal);
-  const found = await blobs.read(name, 0, content.length, signal);
-  const listed = await blobs.list(name.slice(0, name.lastIndexOf("/")), signal);
-  // A store that lets nothing be removed keeps backups as well as others.
-  await blobs.remove(name).catch(() => undefined);
-  if (found.equals(content) && listed.get(name) === content.length) return;
-  throw new ObjectStoreFailure("The archive store loses what was put into it.", { isTransient: false });
+  try {
+    await blobs.put(name, content, signal);
+    const found = await blobs.read(name, 0, content.length, signal);
+    const listed = await blobs.list(name.slice(0, name.lastIndexOf("/")), signal);
+    if (found.equals(content) && listed.get(name) === content.length) return;
+    throw new ObjectStoreFailure("The archive store loses what was put into it.", { isTransient: false });
+  } finally {
+    // A store that lets nothing be removed keeps backups as well as others.
+    await blobs.remove(name).catch(() => undefined);
+  }
 }
 
 /** A folder on a disk that is away answers nobody, not even who gives up. */
