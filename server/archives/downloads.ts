@@ -1,6 +1,7 @@
 /** Zips that somebody may download: one file each, in a folder that is nobody else's. */
-import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
 import { writeZip, type Zip } from "./zip.ts";
 
 export interface OpenDownload {
@@ -18,18 +19,6 @@ export interface Downloads {
   remove(id: string): Promise<void>;
   /** Ids of those that are there, also of what a killed process has left of one. */
   list(): Promise<readonly string[]>;
-}
-
-/** Nobody but us may read it. */
-const ownerOnly = 0o700;
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  await handle.sync().finally(() => handle.close());
 }
 
 export function openDownloads(folder: string): Downloads {
@@ -51,7 +40,7 @@ export function openDownloads(folder: string): Downloads {
   return {
     write: async (id, zip, signal) => {
       const place = placeOf(id);
-      await mkdir(folder, { recursive: true, mode: ownerOnly });
+      await makeLastingFolder(folder);
       await rm(`${place}.new`, { force: true });
       try {
         await writeZip(zip, `${place}.new`, signal);

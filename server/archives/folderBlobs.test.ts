@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -22,6 +23,16 @@ test("nobody else may read them", async () => {
   for (const place of [root, join(root, "packs"), join(root, "packs", "one")]) {
     expect((await stat(place)).mode & 0o077).toBe(0);
   }
+});
+
+test("of what can't be looked at it is not said that it is not there", async () => {
+  const root = await mkdtemp(join(tmpdir(), "swblobs-"));
+  onTestFinished(() => void execFileSync("rm", ["-rf", root]));
+  // So deep that its file has a longer path than any system call takes.
+  const deep = join(root, "packs", ...Array.from({ length: 19 }, () => "d".repeat(205)));
+  await mkdir(deep, { recursive: true });
+  execFileSync("touch", ["f".repeat(250)], { cwd: deep });
+  await expect(openFolderBlobs(root).list("packs", signal)).rejects.toThrow("ENAMETOOLONG");
 });
 
 test("what was half written when the machine lost power is nothing", async () => {

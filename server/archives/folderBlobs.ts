@@ -1,10 +1,8 @@
 /** Blobs as files below one folder. Written beside, synced and renamed: a file under its name is whole. */
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
-
-/** Nobody but us may read it. */
-const ownerOnly = 0o700;
+import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
 
 export function openFolderBlobs(root: string): Blobs {
   const placeOf = (name: string) => {
@@ -17,7 +15,7 @@ export function openFolderBlobs(root: string): Blobs {
       const place = placeOf(name);
       const beside = `${place}.new`;
       try {
-        await mkdir(dirname(place), { recursive: true, mode: ownerOnly });
+        await makeLastingFolder(dirname(place));
         await writeSynced(beside, content, signal);
         await rename(beside, place);
         await syncFolder(dirname(place));
@@ -51,8 +49,11 @@ export function openFolderBlobs(root: string): Blobs {
       const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(".new"));
       const sizes = files.map(async ({ parentPath, name }) => {
         const file = join(parentPath, name);
-        // What is removed meanwhile is not there.
-        const facts = await stat(file).catch(() => null);
+        // What is removed meanwhile is not there; of what can't be looked at, nobody knows.
+        const facts = await stat(file).catch((error: unknown) => {
+          if (isAbsent(error)) return null;
+          throw error;
+        });
         return facts === null ? [] : [[relative(root, file), facts.size] as const];
       });
       return new Map((await Promise.all(sizes)).flat());
@@ -74,19 +75,6 @@ async function writeSynced(file: string, content: Buffer, signal: AbortSignal): 
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-function isAbsent(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 }

@@ -1,7 +1,8 @@
 /** Where the content of a piece is: in memory, or in a part of a file. A thread of its own reads at once, this one never waits. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { isAbsent, readable } from "./tree.ts";
+import { isAbsent } from "./folders.ts";
+import { readable } from "./tree.ts";
 
 export interface FilePart {
   /** Bytes, because names of files are not always a text. */

@@ -1,5 +1,6 @@
 /** The files and folders of a tree that somebody may still be changing. Links, sockets and the like are left out. */
 import { lstat, readdir } from "node:fs/promises";
+import { isAbsent } from "./folders.ts";
 import type { FileEntry, FolderEntry } from "./manifest.ts";
 
 export type FoundFile = Omit<FileEntry, "pieces">;
@@ -20,10 +21,6 @@ const freshNanoseconds = 2_000_000_000n;
 /** Where something of the tree is on the disk: names there are bytes, and not always a text. */
 export function placeOf(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
-}
-
-export function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 }
 
 /** Nobody may read it, not even its owner. `message` may be shown to the customer. */
