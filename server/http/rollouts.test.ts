@@ -328,6 +328,20 @@ describe("a rollout", () => {
     expect(await get(id)).toMatchObject({ state: "stopped", ended_at: expect.any(String), counts: { updated: 2 } });
   });
 
+  it("does not count where the version was there already when the update's turn came", async () => {
+    const ids = await environments(3);
+    const { id } = (await ask({ canaries: 1, concurrency: 1 })).body.rollout;
+    await goOn();
+    const packages = test.current.database.updateTable("packages").set({ version: "2.0" }).where("name", "=", name);
+    await packages.where("environment_id", "=", ids[0] ?? "").execute();
+    await endRunning(id, () => true);
+    await goOn();
+    expect(await statesOf(id)).toEqual(["skipped", "running", "waiting"]);
+    await endRunning(id, () => true);
+    await goOn();
+    expect(await statesOf(id)).toEqual(["skipped", "failed", "skipped"]);
+  });
+
   it("leaves out those in which there is nothing to be done, and says why", async () => {
     const [updated = "", gone = "", own = "", single = "", last = ""] = await environments(5);
     const { database } = test.current;
