@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { type Logger, pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openS3Blobs } from "./archives/s3Blobs.ts";
+import { startS3Server } from "./archives/testing/s3Server.ts";
 import { loadConfig } from "./config.ts";
 import { type Control, startControl } from "./control.ts";
 import type { FirstRun } from "./firstRun.ts";
@@ -115,6 +117,21 @@ describe("the control process", () => {
     control = await startAndListen();
     expect((await call("GET", "/validate")).status).toBe(200);
     expect(told()).toEqual([]);
+  });
+
+  test("keeps its archives in a bucket where it is told to", async () => {
+    const server = await startS3Server();
+    const place = server.place("");
+    const { host } = new URL(place.endpoint);
+    const url = `s3://${place.accessKeyId}:${place.secretAccessKey}@${host}/${place.bucket}/mine?tls=off`;
+    await control.stop();
+    await rm(join(data, "archives"), { recursive: true, force: true });
+    control = await start({ SITEWRIGHT_ARCHIVE_URL: url });
+    const marks = () => openS3Blobs(server.place("mine/")).list("installations", new AbortController().signal);
+    await expect.poll(async () => (await marks()).size).toBe(1);
+    await control.stop();
+    await server.stop();
+    control = await start();
   });
 
   test("makes a site that visitors can open, and deletes it", async () => {

@@ -4,11 +4,8 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openArchives } from "../archives/archives.ts";
 import { openFolderBlobs } from "../archives/folderBlobs.ts";
-import { guardBlobs } from "../archives/guardedBlobs.ts";
 import { namingFailures } from "../archives/namedFailures.ts";
 import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
 import { keyCheckOf } from "../archives/pieceBox.ts";
@@ -25,11 +22,11 @@ import { expireBackups } from "../reconcilers/expireBackups.ts";
 import { readArchives } from "../reconcilers/readArchives.ts";
 import { storeMemory } from "../store/archiveStore.ts";
 import { type FinishedBackup, findNewestBackup, removeBackupById } from "../store/backups.ts";
-import { piecesFor } from "../store/pieces.ts";
 import { backingUp, removingBackup, restoringBackup, restoringWithoutBackup } from "../testing/backups.ts";
 import { provingBackup } from "../testing/proofs.ts";
 import { liveSite } from "../testing/sites.ts";
 import { withEngine } from "../testing/withEngine.ts";
+import { withGuardedStore, withStore } from "../testing/withStore.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import type { OperationRequest } from "./accept.ts";
 import { backUp } from "./backup.ts";
@@ -41,24 +38,13 @@ beforeAll(async () => {
   const made = await makeWorld();
   const { dataFolder } = made.facts;
   blobs = makeFaultyBlobs(openFolderBlobs(join(dataFolder, "archives")));
-  world = withStore(made, namingFailures(blobs));
+  world = withStore(made, namingFailures(blobs), key);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
 const key = randomBytes(32);
 const { signal } = new AbortController();
 const day = 86_400_000;
-
-function withStore(made: World, store: Parameters<typeof openArchives>[0]["blobs"], itsKey = key): World {
-  const archives = openArchives({
-    blobs: store,
-    key: itsKey,
-    indexOf: (backup) => piecesFor(made.own.database, backup),
-    work: join(made.facts.dataFolder, "work"),
-    removeFolder: removeTree,
-  });
-  return { ...made, services: { ...made.services, archives } };
-}
 
 const unreachable = () =>
   new ObjectStoreFailure("The archive store at http://10.0.0.7:9000 can't be reached: it is off.", {
@@ -266,15 +252,9 @@ describe("a store that is not where it was", () => {
   /** The world's store, as a control process uses it. */
   function guarded(itsKey = key): World {
     const place = join(world.facts.dataFolder, "archives");
-    const store = guardBlobs({
-      blobs: openFolderBlobs(place),
-      memory: storeMemory(world.own.database),
-      key: itsKey,
-      place: "the folder archives",
-      isThere: () => isPlaceThere({ kind: "folder", folder: place }),
-      onNewStore: () => undefined,
-    });
-    return withStore(world, store, itsKey);
+    const blobs = openFolderBlobs(place);
+    const isThere = () => isPlaceThere({ kind: "folder", folder: place });
+    return withGuardedStore(world, { blobs, key: itsKey, place: "the folder archives", isThere });
   }
 
   /** What is known of the company's packs and backups that is bad. */
@@ -381,7 +361,7 @@ test("an operation on a store that never answers ends, and says why", async () =
     },
     { pauses: [0, 0], pause: async () => undefined, tryTime: () => AbortSignal.timeout(20) },
   );
-  const stalledWorld = withStore(world, stalled);
+  const stalledWorld = withStore(world, stalled, key);
   await withEngine(stalledWorld, async (table) => {
     const request = await prepare(backingUp);
     const row = await table.submit(request);

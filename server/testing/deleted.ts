@@ -121,6 +121,12 @@ async function requestFor(world: World, kind: Subject["kind"], facts: Known): Pr
   return request;
 }
 
+/** For the same once more, where it has failed: what a request inserts is gone then. */
+export function askAgain(world: World, request: OperationRequest): Promise<OperationRequest> {
+  const { kind } = request.kind === "restoreDeletedSite" ? restoringDeletedSite : restoringDeletedEnvironment;
+  return requestFor(world, kind, factsOf(request));
+}
+
 interface Traces {
   readonly row: string | null;
   readonly status: number;

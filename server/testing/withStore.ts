@@ -1,0 +1,34 @@
+/** A world whose archives are somewhere else. */
+import { join } from "node:path";
+import { removeTree } from "@sitewright/runtimes/folders.ts";
+import { openArchives } from "../archives/archives.ts";
+import type { Blobs } from "../archives/blobs.ts";
+import { guardBlobs } from "../archives/guardedBlobs.ts";
+import { storeMemory } from "../store/archiveStore.ts";
+import { piecesFor } from "../store/pieces.ts";
+import type { World } from "./world.ts";
+
+/** `key` is 32 bytes. */
+export function withStore(world: World, blobs: Blobs, key: Buffer): World {
+  const archives = openArchives({
+    blobs,
+    key,
+    indexOf: (backup) => piecesFor(world.own.database, backup),
+    work: join(world.facts.dataFolder, "work"),
+    removeFolder: removeTree,
+  });
+  return { ...world, services: { ...world.services, archives } };
+}
+
+interface GuardedStore {
+  readonly blobs: Blobs;
+  readonly key: Buffer;
+  readonly place: string;
+  readonly isThere: () => Promise<boolean>;
+}
+
+/** The same as a control process has it: only where it is the store that backups are in. */
+export function withGuardedStore(world: World, { blobs, key, place, isThere }: GuardedStore): World {
+  const memory = storeMemory(world.own.database);
+  return withStore(world, guardBlobs({ blobs, memory, key, place, isThere, onNewStore: () => undefined }), key);
+}
