@@ -5,11 +5,12 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
-import { BackupDamaged, type LoadOptions, load, loadManifest, readLost } from "./load.ts";
+import { BackupDamaged, load, loadManifest, readLost } from "./load.ts";
+import { namesIn } from "./manifest.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
-import { blobOf } from "./packer.ts";
 import { makePieceBox } from "./pieceBox.ts";
 import type { PackedPiece, PieceIndex } from "./pieceIndex.ts";
+import { blobOf, type PackStore, type PieceStore } from "./pieceStore.ts";
 import { type Reading, readAgain, usualReading } from "./readAgain.ts";
 import { isPackWhole } from "./readPieces.ts";
 import { type Saved, save } from "./save.ts";
@@ -82,27 +83,21 @@ export interface ArchivesOptions {
   readonly removeFolder: (folder: string) => Promise<void>;
 }
 
-const nameBytes = 32;
 /** Each but the first goes on without packs that the one before has found to be bad. */
 const mostTries = 4;
-
-function namesIn(manifest: Buffer): readonly Buffer[] {
-  const starts = Array.from({ length: manifest.length / nameBytes }, (_, at) => at * nameBytes);
-  return starts.map((start) => manifest.subarray(start, start + nameBytes));
-}
 
 export function openArchives({ blobs, key, indexOf, work, removeFolder }: ArchivesOptions): Archives {
   const folderOf = (companyId: string) => `packs/${companyId}`;
 
-  const readOptions = (companyId: string, signal: AbortSignal) => ({
+  const packsOf = (companyId: string, signal: AbortSignal): PackStore => ({
     blobs,
     box: makePieceBox(key, companyId),
     folder: folderOf(companyId),
     signal,
   });
 
-  function optionsFor(backup: ArchivedBackup, signal: AbortSignal): LoadOptions {
-    return { ...readOptions(backup.companyId, signal), index: indexOf(backup) };
+  function optionsFor(backup: ArchivedBackup, signal: AbortSignal): PieceStore {
+    return { ...packsOf(backup.companyId, signal), index: indexOf(backup) };
   }
 
   async function filesOf(before: KeptBackup | null, signal: AbortSignal) {
@@ -127,14 +122,14 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
   }
 
   /** Packs that what was kept can't rely on: lost, or not there. */
-  async function findLost(backup: ArchivedBackup, options: LoadOptions): Promise<readonly string[]> {
+  async function findLost(backup: ArchivedBackup, options: PieceStore): Promise<readonly string[]> {
     const missing = new Set(await findMissing(backup, options.signal));
     const needed = [...(await options.index.neededPacks())];
     return needed.filter(([pack, { isLost }]) => isLost || missing.has(pack)).map(([pack]) => pack);
   }
 
   /** Those of the packs that are taken over that are not as they were written. */
-  async function findDamaged(reading: Reading, options: LoadOptions & { readonly since: Date }) {
+  async function findDamaged(reading: Reading, options: PieceStore & { readonly since: Date }) {
     const needed = [...(await options.index.neededPacks())].filter(([, { isLost }]) => !isLost);
     return readAgain(new Map(needed), reading, options);
   }
@@ -143,7 +138,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     backup: ArchivedBackup,
     folder: string,
     before: KeptBackup | null,
-    options: LoadOptions,
+    options: PieceStore,
     reading: Reading,
   ) {
     const since = new Date();
@@ -207,7 +202,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     requireWritable: (name, signal) => requireWritable(blobs, `probes/${name}`, signal),
     isWhole: async (backup, signal) => (await findMissing(backup, signal)).length === 0,
     examine,
-    readPack: ({ id, companyId, pieces }, signal) => isPackWhole(id, pieces, readOptions(companyId, signal)),
+    readPack: ({ id, companyId, pieces }, signal) => isPackWhole(id, pieces, packsOf(companyId, signal)),
     removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),
     workFolder: async (name) => {
       const place = workOf(name);

@@ -1,25 +1,16 @@
 /** Puts what a backup holds into a folder, piece by piece, each held against its name: all of it or an error. */
 import { constants } from "node:fs";
 import { mkdir, open, writeFile } from "node:fs/promises";
-import type { Blobs } from "./blobs.ts";
 import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
-import { type PieceBox, pieceBytes } from "./pieceBox.ts";
-import { type KeptPiece, keyOf, type PieceIndex } from "./pieceIndex.ts";
+import { pieceBytes } from "./pieceBox.ts";
+import { type KeptPiece, keyOf } from "./pieceIndex.ts";
+import type { PieceStore } from "./pieceStore.ts";
 import { readRun, runsOf, UnreadablePiece } from "./readPieces.ts";
 import { placeOf, shownPath } from "./tree.ts";
 
 /** The backup can't be read. `message` may be shown to the customer. */
 export class BackupDamaged extends Error {
   override readonly name = "BackupDamaged";
-}
-
-export interface LoadOptions {
-  readonly blobs: Blobs;
-  readonly index: PieceIndex;
-  readonly box: PieceBox;
-  /** Of the blob store, for the company's packs. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
 }
 
 /** Where a piece of a file goes. */
@@ -34,7 +25,7 @@ const atOnce = 16;
 const nanosecondsPerSecond = 1e9;
 
 /** Rejects with `BackupDamaged`. */
-export async function loadManifest(names: readonly Buffer[], options: LoadOptions): Promise<Manifest> {
+export async function loadManifest(names: readonly Buffer[], options: PieceStore): Promise<Manifest> {
   const contents = new Map<string, Buffer>();
   const places = new Map(names.map((name) => [keyOf(name), [{ path: "its list of files", start: 0 }]]));
   await readPieces(names, places, options, async (content, name) => {
@@ -51,7 +42,7 @@ export async function load(
   manifest: Manifest,
   root: string,
   isWanted: (path: string) => boolean,
-  options: LoadOptions,
+  options: PieceStore,
 ): Promise<void> {
   const files = manifest.files.filter(({ path }) => isWanted(path));
   await mkdir(root, { recursive: true });
@@ -69,7 +60,7 @@ export async function load(
  * Reads what a backup, whose list of files is in pieces of these names, needs of packs that were lost. Rejects with
  * `BackupDamaged`, naming a file; otherwise gives the packs that it still needs, lost or not.
  */
-export async function readLost(names: readonly Buffer[], options: LoadOptions): Promise<ReadonlySet<string>> {
+export async function readLost(names: readonly Buffer[], options: PieceStore): Promise<ReadonlySet<string>> {
   const { files } = await loadManifest(names, options);
   const places = placesOf(files);
   const pieces = await locateAll([...names, ...namesOf(files)], places, options);
@@ -99,7 +90,7 @@ function placesOf(files: readonly FileEntry[]): ReadonlyMap<string, readonly Pla
 async function readPieces(
   names: readonly Buffer[],
   places: ReadonlyMap<string, readonly Place[]>,
-  options: LoadOptions,
+  options: PieceStore,
   take: (content: Buffer, name: Buffer, places: readonly Place[]) => Promise<void>,
 ): Promise<void> {
   for (const run of runsOf(await locateAll(names, places, options))) {
@@ -129,7 +120,7 @@ function damaged(path: string, cause?: unknown): BackupDamaged {
 async function locateAll(
   names: readonly Buffer[],
   places: ReadonlyMap<string, readonly Place[]>,
-  { index }: LoadOptions,
+  { index }: PieceStore,
 ): Promise<readonly KeptPiece[]> {
   const wanted = [...new Map(names.map((name) => [keyOf(name), name])).values()];
   const found: KeptPiece[] = [];

@@ -7,7 +7,7 @@
  * Paths are bytes, as the file system has them, written with one character for each.
  */
 import { createHash } from "node:crypto";
-import { pieceBytes } from "./pieceBox.ts";
+import { nameBytes, pieceBytes } from "./pieceBox.ts";
 
 export interface FolderEntry {
   readonly path: string;
@@ -30,7 +30,6 @@ export interface Manifest {
   readonly files: readonly FileEntry[];
 }
 
-const nameBytes = 32;
 /** About so many lines are in a piece. */
 const linesTogether = 256;
 
@@ -66,8 +65,8 @@ function* inPieces(text: Buffer): Generator<Buffer> {
   for (let start = 0; start < text.length; start += pieceBytes) yield text.subarray(start, start + pieceBytes);
 }
 
-function namesIn(text: string): readonly Buffer[] {
-  const all = Buffer.from(text, "base64");
+/** Of pieces, one after the other. */
+export function namesIn(all: Buffer): readonly Buffer[] {
   return Array.from({ length: all.length / nameBytes }, (_, at) => all.subarray(at * nameBytes, (at + 1) * nameBytes));
 }
 
@@ -88,7 +87,7 @@ export function readManifest(pieces: readonly Buffer[]): Manifest {
         bytes: Number(bytes),
         modified: BigInt(modified),
         inode: BigInt(inode),
-        pieces: namesIn(String(names)),
+        pieces: namesIn(Buffer.from(String(names), "base64")),
       });
     }
   }

@@ -3,11 +3,12 @@
  * A pack counts when it was read back and is, byte for byte, what was written.
  */
 import { randomUUID } from "node:crypto";
-import { BlobMissing, type Blobs } from "./blobs.ts";
+import { BlobMissing } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
-import { keyOf, type PackedPiece, type PieceIndex } from "./pieceIndex.ts";
+import { keyOf, type PackedPiece } from "./pieceIndex.ts";
 import type { NamedPiece, NamedPieces, PieceMaker, SealedPieces } from "./pieceMaker.ts";
 import type { PieceSource } from "./pieceSource.ts";
+import { blobOf, type PieceStore } from "./pieceStore.ts";
 
 export interface Packer {
   /** Keeps contents that are not kept yet. Gives all of them, in order; null: the file has vanished. Several may be under way. */
@@ -20,14 +21,6 @@ export interface Packer {
   addedBytes(): number;
 }
 
-export interface PackerOptions {
-  readonly blobs: Blobs;
-  readonly index: PieceIndex;
-  /** Of the blob store, for the company's packs. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-}
-
 /** Of every pack but the last, at least. What comes in such a lot is written where it is: to copy it takes as long as to hash it. */
 const packBytes = 4 << 20;
 /** Each lot that is put together with others is smaller than a pack. */
@@ -35,10 +28,6 @@ const memoryBytes = 2 * packBytes;
 const leastMemoryBytes = 64 << 10;
 /** Packs on their way: until one is safely on a disk takes much longer than to fill the next. */
 const atOnce = 4;
-
-export function blobOf(folder: string, pack: string): string {
-  return `${folder}/${pack}`;
-}
 
 /** With the same in it. A small backup does with little. */
 function larger(memory: Buffer, atLeast: number): Buffer {
@@ -48,7 +37,7 @@ function larger(memory: Buffer, atLeast: number): Buffer {
   return next;
 }
 
-export function createPacker({ blobs, index, folder, signal }: PackerOptions, maker: PieceMaker): Packer {
+export function createPacker({ blobs, index, folder, signal }: PieceStore, maker: PieceMaker): Packer {
   const known = new Set<string>();
   /** The pack that is being put together. */
   let memory: Buffer = Buffer.alloc(0);

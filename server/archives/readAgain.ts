@@ -1,6 +1,7 @@
 /** Reads packs again that a backup leans on, so that it does not only look good because they were good long ago. */
-import type { NeededPack, PieceIndex } from "./pieceIndex.ts";
-import { isPackWhole, type ReadOptions } from "./readPieces.ts";
+import type { NeededPack } from "./pieceIndex.ts";
+import type { PieceStore } from "./pieceStore.ts";
+import { isPackWhole } from "./readPieces.ts";
 
 /** How much a backup reads again of what it takes over. */
 export interface Reading {
@@ -29,7 +30,7 @@ function wasReadWithin({ readAt }: NeededPack, milliseconds: number, now: number
 export async function readAgain(
   needed: ReadonlyMap<string, NeededPack>,
   { days, milliseconds, moreMilliseconds }: Reading,
-  { index, since, ...options }: ReadOptions & { readonly index: PieceIndex; readonly since: Date },
+  { index, since, ...options }: PieceStore & { readonly since: Date },
 ): Promise<readonly string[]> {
   const began = Date.now();
   const unread = [...needed].filter(([, { readAt }]) => readAt === null || readAt < since || readAt.getTime() > began);

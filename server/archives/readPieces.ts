@@ -1,9 +1,9 @@
 /** Reads pieces where they lie, those that lie together at once, and holds each against its name. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BlobMissing, type Blobs } from "./blobs.ts";
-import { blobOf } from "./packer.ts";
-import { type PieceBox, PieceDamaged } from "./pieceBox.ts";
+import { BlobMissing } from "./blobs.ts";
+import { PieceDamaged } from "./pieceBox.ts";
 import type { PackedPiece } from "./pieceIndex.ts";
+import { blobOf, type PackStore } from "./pieceStore.ts";
 
 /** A piece, and the pack that it is in. */
 interface LocatedPiece extends PackedPiece {
@@ -15,14 +15,6 @@ export interface Run {
   readonly start: number;
   readonly length: number;
   readonly pieces: readonly LocatedPiece[];
-}
-
-export interface ReadOptions {
-  readonly blobs: Blobs;
-  readonly box: PieceBox;
-  /** Of the blob store, for the company's packs. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
 }
 
 /** Missing, or damaged. */
@@ -62,7 +54,7 @@ export function runsOf(pieces: readonly LocatedPiece[]): readonly Run[] {
 type Opened = readonly (readonly [content: Buffer, name: Buffer])[];
 
 /** Contents and names. What does not match its name is read once more: it may have suffered on the way. */
-export async function readRun(run: Run, options: ReadOptions): Promise<Opened> {
+export async function readRun(run: Run, options: PackStore): Promise<Opened> {
   try {
     return await readOnce(run, options);
   } catch (error) {
@@ -72,7 +64,7 @@ export async function readRun(run: Run, options: ReadOptions): Promise<Opened> {
 }
 
 /** Rejects with `UnreadablePiece`. Between two pieces others have their turn. */
-async function readOnce({ pack, start, length, pieces }: Run, options: ReadOptions): Promise<Opened> {
+async function readOnce({ pack, start, length, pieces }: Run, options: PackStore): Promise<Opened> {
   const { blobs, box, folder, signal } = options;
   let name = pieces[0]?.name ?? Buffer.alloc(0);
   try {
@@ -92,11 +84,7 @@ async function readOnce({ pack, start, length, pieces }: Run, options: ReadOptio
 }
 
 /** Whether everything in the pack is as it was written. */
-export async function isPackWhole(
-  pack: string,
-  pieces: readonly PackedPiece[],
-  options: ReadOptions,
-): Promise<boolean> {
+export async function isPackWhole(pack: string, pieces: readonly PackedPiece[], options: PackStore): Promise<boolean> {
   try {
     for (const run of runsOf(pieces.map((piece) => ({ ...piece, pack })))) await readRun(run, options);
     return true;

@@ -4,11 +4,12 @@
  */
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { writeManifest } from "./manifest.ts";
-import { createPacker, type Packer, type PackerOptions } from "./packer.ts";
-import { type PieceBox, pieceBytes } from "./pieceBox.ts";
+import { createPacker, type Packer } from "./packer.ts";
+import { pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PieceIndex } from "./pieceIndex.ts";
 import { type NamedPiece, openPieceMaker } from "./pieceMaker.ts";
 import type { FilePart } from "./pieceSource.ts";
+import type { PieceStore } from "./pieceStore.ts";
 import { type FoundFile, listTree, placeOf, unknownInode } from "./tree.ts";
 
 export interface Saved {
@@ -21,8 +22,7 @@ export interface Saved {
   readonly addedBytes: number;
 }
 
-export interface SaveOptions extends PackerOptions {
-  readonly box: PieceBox;
+export interface SaveOptions extends PieceStore {
   /** Of an earlier backup; empty: everything is read. */
   readonly before: ReadonlyMap<string, FileEntry>;
   /** Done when it is known what is taken over, while the rest is still being written. */

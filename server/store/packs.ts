@@ -2,8 +2,8 @@
  * Packs as rows: those that are to be read again; and those that no backup needs, which are first doomed, so that nobody
  * relies on them any more, and removed after a while.
  */
-import { sql } from "kysely";
-import type { Database } from "./database.ts";
+import { type ExpressionBuilder, sql } from "kysely";
+import type { Database, Tables } from "./database.ts";
 
 export interface DoomedPack {
   readonly id: string;
@@ -12,6 +12,10 @@ export interface DoomedPack {
 
 const together = 1_000;
 const removedTogether = 500;
+
+function isUnneeded({ not, exists, selectFrom }: ExpressionBuilder<Tables, "packs">) {
+  return not(exists(selectFrom("backup_packs").whereRef("backup_packs.pack_id", "=", "packs.id").select("pack_id")));
+}
 
 /**
  * Moments that are still to come are of a clock that was put back since: those become this one. Otherwise nothing would come of
@@ -28,9 +32,7 @@ export async function doomPacks(database: Database, before: Date, now = new Date
       .selectFrom("packs")
       .where("state", "<>", "doomed")
       .where("state_since", "<", before)
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom("backup_packs").whereRef("backup_packs.pack_id", "=", "packs.id").select("pack_id"))),
-      )
+      .where(isUnneeded)
       .select("id")
       .limit(together)
       .forUpdate()
@@ -46,9 +48,7 @@ export async function doomPacks(database: Database, before: Date, now = new Date
         "in",
         unneeded.map(({ id }) => id),
       )
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom("backup_packs").whereRef("backup_packs.pack_id", "=", "packs.id").select("pack_id"))),
-      )
+      .where(isUnneeded)
       .executeTakeFirstOrThrow();
     return Number(numUpdatedRows);
   });

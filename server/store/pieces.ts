@@ -4,7 +4,6 @@ import type { Database } from "./database.ts";
 import { losePacks, mendWith } from "./lostPacks.ts";
 import { listPieces, notePackRead } from "./packs.ts";
 
-/** A piece's place in a pack. */
 interface NeededPackRow {
   readonly id: string;
   readonly bytes: number;
@@ -12,6 +11,7 @@ interface NeededPackRow {
   readonly isLost: boolean;
 }
 
+/** A piece's place in a pack. */
 interface PieceRow {
   readonly name: Buffer;
   readonly start: number;
