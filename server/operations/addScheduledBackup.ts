@@ -51,7 +51,8 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
       },
       {
         name: "backup",
-        deadlineSeconds: 3_600,
+        // Nobody waits for it, and the first one, and once in a while another, reads everything.
+        deadlineSeconds: 6 * 3_600,
         run: backUpNow,
         undo: ({ operationId }) => removeBackUp(services, operationId),
       },
