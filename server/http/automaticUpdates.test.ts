@@ -202,7 +202,7 @@ describe("what is updated by itself", () => {
     await endAll("updated");
   });
 
-  it("is tried again in an hour where it fails for a reason that says nothing of the version, as it was tried before", async () => {
+  it("is tried again in an hour where it fails for a reason that says nothing of the version, one by one", async () => {
     const { database } = test.current;
     const id = await environment([{ name: "a" }, { name: "b" }]);
     await wishFor(id, {});
@@ -214,13 +214,14 @@ describe("what is updated by itself", () => {
     expect(await goOn()).toEqual([]);
     await triedMinutesAgo(59);
     expect(await goOn()).toEqual([]);
+    // One of them may be the reason: it does not keep the other waiting for ever.
     await triedMinutesAgo(61);
-    expect((await goOn()).map(({ names }) => names)).toEqual([["a", "b"]]);
-    await endAll("refused");
     expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
     await endAll("failed");
     expect((await goOn()).map(({ names }) => names)).toEqual([["b"]]);
     await endAll("updated");
+    await packages.where("name", "=", "b").set({ update_version: null }).execute();
+    expect(await goOn()).toEqual([]);
     await triedMinutesAgo(61);
     expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
     await endAll("updated");

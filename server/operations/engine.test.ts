@@ -136,10 +136,11 @@ describe("an operation that fails", () => {
   });
 
   test.each([
-    ["what was to be done is refused", new StepFailure("No.", { isRefusal: true }), true],
-    ["there is another reason", new StepFailure("No."), false],
-    ["nobody knows the reason", new Error("No."), false],
-  ])("is told as what it is where %s", async (_, error, isRefusal) => {
+    ["what was to be done is refused", new StepFailure("No.", { kind: "refused" }), "refused"],
+    ["somebody else has done it", new StepFailure("No.", { kind: "superseded" }), "superseded"],
+    ["there is another reason", new StepFailure("No."), null],
+    ["nobody knows the reason", new Error("No."), null],
+  ])("is told as what it is where %s, and remembered", async (_, error, kind) => {
     const fails = () => {
       throw error;
     };
@@ -148,8 +149,8 @@ describe("an operation that fails", () => {
       failures.push(failure);
     };
     const ops = await begin(define([step("one", fails)], { failed }));
-    await ops.finish(await ops.submit());
-    expect(failures).toEqual([{ isRefusal }]);
+    const { failure_kind } = await ops.finish(await ops.submit());
+    expect([failures, failure_kind]).toEqual([[kind], kind]);
   });
 
   test("keeps to itself what was not written for the customer, and names where the cause is logged", async () => {

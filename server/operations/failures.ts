@@ -4,7 +4,7 @@ import { ObjectStoreFailure } from "../archives/objectStoreFailure.ts";
 import { Unreadable } from "../archives/tree.ts";
 import { DnsUnavailable } from "../reconcilers/dnsUnavailable.ts";
 import { EdgeUnavailable } from "../reconcilers/edgeClient.ts";
-import { StepFailure } from "./operation.ts";
+import { type FailureKind, StepFailure } from "./operation.ts";
 
 /** A step went on past its deadline. */
 export class DeadlinePassed extends Error {
@@ -52,9 +52,10 @@ export function isTransient(error: unknown): boolean {
   });
 }
 
-/** As `Failure` has it. What has ended each process that tried it would end the next one too. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof StepFailure ? error.isRefusal : error instanceof CrashLoop;
+/** What has ended each process that tried it would end the next one too. */
+export function kindOf(error: unknown): FailureKind {
+  if (error instanceof StepFailure) return error.kind;
+  return error instanceof CrashLoop ? "refused" : null;
 }
 
 /** node-postgres gives these no code. */

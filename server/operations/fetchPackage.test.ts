@@ -85,27 +85,37 @@ describe("a zip", () => {
         response.write(half, () => response.destroy());
       },
       "could not be reached",
-      false,
+      null,
     ],
-    ["was cut short", (half: Buffer, _: Buffer, response: ServerResponse) => response.end(half), "cut short", true],
-    ["is a page", (_: Buffer, __: Buffer, response: ServerResponse) => response.end("<!doctype html>"), "no zip", true],
+    [
+      "was cut short",
+      (half: Buffer, _: Buffer, response: ServerResponse) => response.end(half),
+      "cut short",
+      "refused",
+    ],
+    [
+      "is a page",
+      (_: Buffer, __: Buffer, response: ServerResponse) => response.end("<!doctype html>"),
+      "no zip",
+      "refused",
+    ],
     [
       "is not there",
       (_: Buffer, __: Buffer, response: ServerResponse) => response.writeHead(404).end(),
       "status 404",
-      false,
+      null,
     ],
     [
       "is another version",
       async (_: Buffer, __: Buffer, response: ServerResponse) => response.end(await pluginZip("shop", "2.1")),
       "it is version 2.1",
-      true,
+      "refused",
     ],
-  ])("that %s is not taken, with the reason, and whether that is the version's", async (_, send, says, isRefusal) => {
+  ])("that %s is not taken, with the reason, and whether that is the version's", async (_, send, says, kind) => {
     const whole = await pluginZip("shop", "2.0");
     const half = whole.subarray(0, whole.length >> 1);
     const source = await sourceThat((response) => void send(half, whole, response));
     const message = expect.stringMatching(new RegExp(`^shop 2\\.0: .*${says}`));
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toMatchObject({ message, isRefusal });
+    await expect(fetchPackage(source, wish, folder, signal)).rejects.toMatchObject({ message, kind });
   });
 });

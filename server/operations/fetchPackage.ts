@@ -44,7 +44,7 @@ export async function fetchPackage(
     if (!(cause instanceof SourceFailure || cause instanceof BadZip)) throw cause;
     throw new StepFailure(`${wish.name} ${wish.version}: ${cause.message}`, {
       cause,
-      isRefusal: cause instanceof BadZip,
+      kind: cause instanceof BadZip ? "refused" : null,
     });
   }
   await checkVersion(wish, unpacked);
@@ -83,7 +83,7 @@ export async function download(source: PackageSource, url: URL, file: string, si
 /** What comes under one version's name and says that it is another one is nobody's update. */
 async function checkVersion({ kind, name, file, version }: PackageWish, folder: string): Promise<void> {
   const refuse = (sentence: string) => {
-    throw new StepFailure(`${name} ${version}: The package is refused: ${sentence}.`, { isRefusal: true });
+    throw new StepFailure(`${name} ${version}: The package is refused: ${sentence}.`, { kind: "refused" });
   };
   const first = kind === "theme" ? "style.css" : path.posix.relative(name, file);
   const bytes = await readFile(path.join(folder, first)).catch(() => null);

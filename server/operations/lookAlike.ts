@@ -47,6 +47,6 @@ export async function requireLookAlike(
   throw new StepFailure(
     `${after.what} looks different: ${percent(worst.share)} of its ${page} is another, and ${threshold} % may be. ` +
       "Pictures of both are kept with this operation.",
-    { isRefusal: true },
+    { kind: "refused" },
   );
 }

@@ -26,11 +26,11 @@ export interface StepContext<Input> {
 /** What is left of the context when the operation ends. */
 export type EndContext<Input> = Omit<StepContext<Input>, "signal" | "secret">;
 
-/** What is known of why an operation has failed. */
-export interface Failure {
-  /** Whether what was to be done was looked at and is not good, so that trying it again would come to the same. */
-  readonly isRefusal: boolean;
-}
+/**
+ * What a failure says of what was to be done. `refused`: it was looked at and is not good, so that trying it again would come to the
+ * same. `superseded`: somebody else has done it, or taken away what it was about. Null: nothing.
+ */
+export type FailureKind = "refused" | "superseded" | null;
 
 export interface Step<Input> {
   readonly name: string;
@@ -48,7 +48,7 @@ export interface OperationDefinition<Input extends Json> {
   /** Part of the transaction that ends the operation well; gives `data.result`. */
   succeeded(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
   /** Part of the transaction that ends it badly, after every undo. */
-  failed(transaction: DatabaseTransaction, context: EndContext<Input>, failure: Failure): Promise<void>;
+  failed(transaction: DatabaseTransaction, context: EndContext<Input>, kind: FailureKind): Promise<void>;
   /** Part of the same: `data.result` of an operation that has failed. Absent: there is none. */
   keptOfFailure?(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
 }
@@ -56,9 +56,9 @@ export interface OperationDefinition<Input extends Json> {
 /** A definition whose input only itself knows. */
 export type AnyDefinition = OperationDefinition<Json>;
 
-export interface StepFailureKind {
+interface StepFailureFacts {
   readonly isTransient?: boolean;
-  readonly isRefusal?: boolean;
+  readonly kind?: FailureKind;
 }
 
 /**
@@ -69,11 +69,10 @@ export class StepFailure extends Error {
   override readonly name = "StepFailure";
   /** Whether the same step may succeed in a moment without anybody changing anything. */
   readonly isTransient: boolean;
-  /** As `Failure` has it. */
-  readonly isRefusal: boolean;
-  constructor(publicMessage: string, options: ErrorOptions & StepFailureKind = {}) {
+  readonly kind: FailureKind;
+  constructor(publicMessage: string, options: ErrorOptions & StepFailureFacts = {}) {
     super(publicMessage, options);
     this.isTransient = options.isTransient ?? false;
-    this.isRefusal = options.isRefusal ?? false;
+    this.kind = options.kind ?? null;
   }
 }

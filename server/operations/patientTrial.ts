@@ -1,7 +1,7 @@
 /** Trying out and looking beside other work, which is not to be done anew for what passes by itself. */
 import type { SeePage } from "../pictures/pageProxy.ts";
 import { attempt, quickPace, Stopping } from "./attempt.ts";
-import { isRefusal } from "./failures.ts";
+import { kindOf } from "./failures.ts";
 import { StepFailure } from "./operation.ts";
 import type { Candidate, TryOut } from "./trial.ts";
 
@@ -27,7 +27,7 @@ export async function patientlyTryOut(
   return patiently((signal) => tryOut(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
     if (cause instanceof Stopping) throw cause;
     const message = cause instanceof StepFailure ? cause.message : `${candidate.what} could not be tried out.`;
-    throw new StepFailure(message, { cause, isRefusal: isRefusal(cause) });
+    throw new StepFailure(message, { cause, kind: kindOf(cause) });
   });
 }
 

@@ -20,8 +20,8 @@ import {
   uncountBeginning,
 } from "../store/operations.ts";
 import { attempt, insist, type Pace, pause, Stopping } from "./attempt.ts";
-import { CrashLoop, isRefusal, publicReason } from "./failures.ts";
-import type { AnyDefinition, EndContext, Step, StepContext } from "./operation.ts";
+import { CrashLoop, kindOf, publicReason } from "./failures.ts";
+import type { AnyDefinition, EndContext, FailureKind, Step, StepContext } from "./operation.ts";
 
 /** Runs `work` once it was never recorded under that name and place; otherwise gives what was recorded. */
 export interface Journal {
@@ -35,7 +35,7 @@ interface GivenUp {
   /** The reason. */
   readonly failed: string;
   /** Absent where an earlier version has recorded it. */
-  readonly isRefusal?: boolean;
+  readonly kind?: FailureKind;
 }
 
 export interface RunServices {
@@ -136,7 +136,7 @@ class Run {
     }
   }
 
-  async #unwind(begun: readonly Step<Json>[], { failed: publicError, isRefusal = false }: GivenUp): Promise<void> {
+  async #unwind(begun: readonly Step<Json>[], { failed: publicError, kind = null }: GivenUp): Promise<void> {
     for (const [index, step] of [...begun.entries()].reverse()) {
       const undo = step.undo?.bind(step);
       if (!undo) continue;
@@ -149,9 +149,9 @@ class Run {
     await this.#journal.record("fail", async () => {
       await this.#insist("fail", () =>
         this.#end(async (transaction) => {
-          await this.#definition.failed(transaction, this.#endContext(), { isRefusal });
+          await this.#definition.failed(transaction, this.#endContext(), kind);
           const result = (await this.#definition.keptOfFailure?.(transaction, this.#endContext())) ?? null;
-          return { state: "failed", publicError, result };
+          return { state: "failed", publicError, failureKind: kind, result };
         }),
       );
       return "done";
@@ -223,7 +223,7 @@ class Run {
     const reason = publicReason(err, this.#row.reference_id);
     if (reason.saysCause) this.#log.warn({ err, part: name }, "A step of an operation failed");
     else this.#log.error({ err, part: name }, "A step of an operation failed unexpectedly");
-    return { failed: reason.text, isRefusal: isRefusal(err) };
+    return { failed: reason.text, kind: kindOf(err) };
   }
 
   #endContext(): EndContext<Json> {

@@ -15,6 +15,8 @@ interface VersionChange {
   readonly to: string;
 }
 
+const superseded = (sentence: string) => new StepFailure(sentence, { kind: "superseded" });
+
 async function layoutOf(runtime: Pick<Runtime, "layout">, environment: EnvironmentRef): Promise<EnvironmentLayout> {
   const layout = await runtime.layout(environment);
   if (layout === null) throw new StepFailure("The environment is not there any more.");
@@ -36,9 +38,9 @@ export async function requireOlderPackages<Update extends VersionChange>(
   return updates.map((update) => {
     const { name, to } = update;
     const found = installed.find((one) => one.name === name);
-    if (found === undefined) throw new StepFailure(`The environment has no ${kind} ${name} any more.`);
+    if (found === undefined) throw superseded(`The environment has no ${kind} ${name} any more.`);
     if (compareVersions(to, found.version) > 0) return { ...update, from: found.version };
-    throw new StepFailure(`${name} has version ${found.version} by now, and ${to} is not newer.`);
+    throw superseded(`${name} has version ${found.version} by now, and ${to} is not newer.`);
   });
 }
 
@@ -49,7 +51,7 @@ export async function requireOlderWordPress(
   to: string,
 ): Promise<string> {
   const { wordpressVersion: from } = await layoutOf(runtime, environment);
-  if (from === null) throw new StepFailure("There is no WordPress in this environment any more.");
+  if (from === null) throw superseded("There is no WordPress in this environment any more.");
   if (compareVersions(to, from) > 0) return from;
-  throw new StepFailure(`The environment has WordPress ${from} by now, and ${to} is not newer.`);
+  throw superseded(`The environment has WordPress ${from} by now, and ${to} is not newer.`);
 }

@@ -284,16 +284,16 @@ describe("trying out", () => {
   });
 
   test.each([
-    ["crashed", false, true],
-    ["deadline", false, true],
-    ["busy", true, false],
-    ["unavailable", false, false],
-  ])("fails as a step does where PHP %s", async (reason, isTransient, isRefusal) => {
+    ["crashed", false, "refused"],
+    ["deadline", false, "refused"],
+    ["busy", true, null],
+    ["unavailable", false, null],
+  ])("fails as a step does where PHP %s", async (reason, isTransient, kind) => {
     const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason });
     const error: unknown = await makeTryOut({ tryOut })(candidate, signal).catch((thrown: unknown) => thrown);
     if (!(error instanceof StepFailure)) throw new Error("It did not fail as a step does");
     expect(error.message).toMatch(/^The site on PHP 8\.4 does not answer as it should: .+\.$/);
-    expect([error.isTransient, error.isRefusal]).toEqual([isTransient, isRefusal]);
+    expect([error.isTransient, error.kind]).toEqual([isTransient, kind]);
     expect(error instanceof TrialFailed && error.reason).toBe(reason);
   });
 });

@@ -55,7 +55,7 @@ export class TrialFailed extends StepFailure {
   /** Why there was no answer at all, as `Trial` has it; null where there was one. */
   readonly reason: string | null;
   constructor(publicMessage: string, reason: string | null) {
-    super(publicMessage, { isTransient: reason === "busy", isRefusal: !passingReasons.includes(reason) });
+    super(publicMessage, { isTransient: reason === "busy", kind: passingReasons.includes(reason) ? null : "refused" });
     this.reason = reason;
   }
 }

@@ -111,7 +111,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
       await applyOffers(transaction, [input.target.id]);
       return readResult(transaction, operationId);
     },
-    failed: (transaction, { input }, { isRefusal }) => note(transaction, input, isRefusal ? "refused" : "failed"),
+    failed: (transaction, { input }, kind) => note(transaction, input, kind ?? "failed"),
   };
 }
 

@@ -7,7 +7,7 @@ const noon = new Date("2026-11-23T12:00:00Z");
 const hoursBefore = (moment: Date, hours: number) => new Date(moment.getTime() - hours * 3_600_000);
 
 function update(name: string, more: Partial<DueUpdate> = {}): DueUpdate {
-  return { kind: "plugin", name, vulnerable_since: null, failed_among: null, ...more };
+  return { kind: "plugin", name, vulnerable_since: null, tried_among: null, ...more };
 }
 
 function environment(updates: readonly DueUpdate[], vulnerable_within_hours: number | null = null): DueEnvironment {
@@ -26,7 +26,7 @@ describe("in its window an environment gets", () => {
   });
 
   it("each alone of those that failed together, after the others", () => {
-    const failed = [update("a", { failed_among: 2 }), update("b", { failed_among: 2 })];
+    const failed = [update("a", { tried_among: 2 }), update("b", { tried_among: 2 })];
     expect(turnOf(environment([...failed, update("c")]), night)?.names).toEqual(["c"]);
     expect(turnOf(environment(failed), night)?.names).toEqual(["a"]);
   });

@@ -2,9 +2,9 @@
  * Updates plugins and themes of environments that want that, in the hours in which they want it; and what is known to be
  * vulnerable also before these, where they would come too late.
  *
- * All of an environment's plugins, or themes, are updated together, as one release. Where that is refused nobody knows yet which of
- * them it was: each is tried alone then, and the one that is refused is left alone for a week, for a day where it is vulnerable, or
- * until there is another version. What fails for a reason that says nothing of the version is tried again soon.
+ * All of an environment's plugins, or themes, are updated together, as one release. Where that does not come about nobody knows yet
+ * because of which of them: each is tried alone then, at once where they were refused, and else soon. One that is refused alone is
+ * left alone for a week, for a day where it is vulnerable, or until there is another version.
  */
 
 import {
@@ -60,8 +60,8 @@ export function turnOf(environment: DueEnvironment, now: Date): Turn | null {
   const due = environment.updates.filter((update) => isOpen || isTooLateAt(opening, environment, update));
   for (const kind of ["plugin", "theme"] as const) {
     const ofKind = due.filter((update) => update.kind === kind);
-    const together = ofKind.filter(({ failed_among }) => failed_among === null || failed_among === 1);
-    const alone = ofKind.find(({ failed_among }) => failed_among !== null && failed_among > 1);
+    const together = ofKind.filter(({ tried_among }) => tried_among === null || tried_among === 1);
+    const alone = ofKind.find(({ tried_among }) => tried_among !== null && tried_among > 1);
     if (together.length > 0) return { kind, names: together.map(({ name }) => name) };
     if (alone !== undefined) return { kind, names: [alone.name] };
   }

@@ -84,8 +84,8 @@ export interface DueUpdate {
   readonly name: string;
   /** Null: it is not vulnerable, or nobody wants it to be updated for that. */
   readonly vulnerable_since: Date | null;
-  /** How many were to be updated together when the same version was refused; null: it was not, lately. */
-  readonly failed_among: number | null;
+  /** How many were to be updated together when that did not come about the last time, with the same version; null: it did. */
+  readonly tried_among: number | null;
 }
 
 export interface DueEnvironment {
@@ -116,7 +116,7 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
       json_agg(json_build_object(
         'kind', p.kind, 'name', p.name,
         'vulnerable_since', case when p.is_vulnerable and a.vulnerable_within_hours is not null then p.vulnerable_since end,
-        'failed_among', case when p.failed_version = p.update_version then p.failed_among end
+        'tried_among', coalesce(case when p.failed_version = p.update_version then p.failed_among end, p.hindered_among)
       ) order by p.kind, p.name) as updates
     from automatic_updates a join environments e on e.id = a.environment_id join packages p on p.environment_id = e.id
     where e.state = 'serving' and not e.awaits_rebuild and p.update_version is not null and ${canBeUpdated}

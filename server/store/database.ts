@@ -138,6 +138,7 @@ export interface Packages {
   failed_among: number | null;
   /** When the last update failed for a reason that says nothing of the version; null: it did not. */
   hindered_at: Moment;
+  hindered_among: number | null;
 }
 
 /** Written by triggers. */
@@ -448,6 +449,7 @@ export interface Operations {
   secret: Buffer | null;
   result: ColumnType<Json, string | null | undefined, string | null>;
   public_error: string | null;
+  failure_kind: "refused" | "superseded" | null;
   reference_id: string;
   created_at: Defaulted;
   started_at: Moment;

@@ -293,6 +293,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     secret: true,
     result: true,
     public_error: true,
+    failure_kind: true,
     reference_id: true,
     created_at: true,
     started_at: true,
@@ -335,6 +336,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     failed_at: true,
     failed_among: true,
     hindered_at: true,
+    hindered_among: true,
   },
   package_versions: { environment_id: true, version: true },
   automatic_updates: {

@@ -146,7 +146,12 @@ export async function readResult(database: Database | DatabaseTransaction, opera
 
 export type OperationEnd =
   | { readonly state: "succeeded"; readonly result: Json }
-  | { readonly state: "failed"; readonly publicError: string; readonly result?: Json };
+  | {
+      readonly state: "failed";
+      readonly publicError: string;
+      readonly failureKind?: "refused" | "superseded" | null;
+      readonly result?: Json;
+    };
 
 /**
  * Ends the operation, its activity entry and its locks, erases its secret, and lets those in line for the locks
@@ -167,6 +172,7 @@ export async function endOperation(
       secret: null,
       result: end.result == null && end.state === "failed" ? null : JSON.stringify(end.result),
       public_error: publicError,
+      failure_kind: end.state === "failed" ? (end.failureKind ?? null) : null,
       finished_at: sql<Date>`now()`,
     }))
     .where("id", "=", operationId)

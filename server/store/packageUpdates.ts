@@ -41,14 +41,14 @@ export interface NotedUpdates {
   readonly kind: PackageKind;
   /** `key`: of the version (`server/packages/versions.ts`). */
   readonly updates: readonly { readonly name: string; readonly to: string; readonly key: string }[];
-  /** `refused`: these versions are not good here, whereas nothing is known of those that `failed` for another reason. */
-  readonly became: UpdateStatus | "refused";
+  /**
+   * `refused`: these versions are not good here, whereas nothing is known of those that `failed` for another reason. `superseded`:
+   * somebody else was first, so that there was nothing to be done any more.
+   */
+  readonly became: UpdateStatus | "refused" | "superseded";
 }
 
-/**
- * What was updated has the new version at once: it is read again in a moment. An update that was refused because somebody else
- * had made it, or a later one, has failed nobody.
- */
+/** What was updated has the new version at once: it is read again in a moment. */
 export async function notePackageUpdates(
   database: Database | DatabaseTransaction,
   { environmentId, kind, updates, became }: NotedUpdates,
@@ -56,15 +56,16 @@ export async function notePackageUpdates(
   await writeInTurn(
     database,
     sql`
-    update packages p set update_status = ${became === "refused" ? "failed" : became},
+    update packages p set update_status = case ${became} when 'refused' then 'failed'
+        when 'superseded' then nullif(p.update_status, 'updating') else ${became} end,
       failed_version = case when ${became} = 'refused' then n."to" else p.failed_version end,
       failed_at = case when ${became} = 'refused' then now() else p.failed_at end,
       failed_among = case when ${became} = 'refused' then ${updates.length}::int else p.failed_among end,
       hindered_at = case when ${became} = 'failed' then now() end,
+      hindered_among = case when ${became} = 'failed' then ${updates.length}::int end,
       version = case when ${became} = 'updated' then n."to" else p.version end,
       version_key = case when ${became} = 'updated' then n.key else p.version_key end
     from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as n(name text, "to" text, key text)
-    where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name
-      and (${became} not in ('failed', 'refused') or p.version_key < n.key or p.update_status = 'updating')`,
+    where p.environment_id = ${environmentId} and p.kind = ${kind} and p.name = n.name`,
   );
 }

@@ -30,20 +30,15 @@ export async function holdRollout(transaction: DatabaseTransaction, id: string):
 
 const forgotten = "What became of it is not known any more.";
 
-/**
- * Takes over what became of the operations that were begun for it. One that came too late, because somebody else had put the same
- * version there while it waited in line, has not failed: nothing is known to be wrong with the version.
- */
+/** Takes over what became of the operations that were begun for it. That somebody else was first says nothing of the version. */
 export async function noteEndedItems(transaction: DatabaseTransaction, rolloutId: string): Promise<void> {
   await sql`
     update rollout_items i set ended_at = coalesce(n.finished_at, now()),
-      state = case when n.state = 'succeeded' then 'updated' when n.is_there then 'skipped' else 'failed' end,
+      state = case when n.state = 'succeeded' then 'updated' when n.failure_kind = 'superseded' then 'skipped' else 'failed' end,
       reason = case when n.state is null then ${forgotten} else n.public_error end
     from (
-      select j.environment_id, o.state, o.public_error, o.finished_at, exists (
-          select from packages p where p.environment_id = j.environment_id and p.kind = r.kind and p.name = r.name
-            and p.version = j.to_version) as is_there
-      from rollouts r join rollout_items j on j.rollout_id = r.id left join operations o on o.id = j.operation_id
+      select j.environment_id, o.state, o.public_error, o.failure_kind, o.finished_at
+      from rollout_items j left join operations o on o.id = j.operation_id
       where j.rollout_id = ${rolloutId} and j.state = 'running'
         and (o.id is null or o.state in ('succeeded', 'failed'))
     ) n

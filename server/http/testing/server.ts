@@ -8,6 +8,7 @@ import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/companies.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/downloadTokens.ts";
+import type { FailureKind } from "@sitewright/server/operations/operation.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
 import { makeBackupLists } from "@sitewright/server/store/backupList.ts";
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups.ts";
@@ -51,7 +52,7 @@ export interface TestServer {
   call(method: NonNullable<InjectOptions["method"]>, path: string, options?: CallOptions): Promise<Reply>;
   /** Lets an operation that adds a site succeed. */
   succeed(operationId: string): Promise<void>;
-  fail(operationId: string, publicError: string): Promise<void>;
+  fail(operationId: string, publicError: string, failureKind?: FailureKind): Promise<void>;
   /** A site that is there: its id and what it was made from. */
   addSite(wish?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
   /** A further environment of the site that is there, and the site's live one. */
@@ -288,7 +289,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     otherCompany,
     call,
     succeed,
-    fail: (operationId, publicError) => end(operationId, { state: "failed", publicError }),
+    fail: (operationId, publicError, failureKind = null) =>
+      end(operationId, { state: "failed", publicError, failureKind }),
     addSite: async (wish = {}, key = company.api_key) => {
       const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
       const answer = await call("POST", "/v2/sites", { body: siteWish(companyId, wish), key });
