@@ -27,3 +27,8 @@ test("a tree with closed folders is removed, and what it shares with a site is l
 test("a tree that is not there is removed", async () => {
   await removeTree(path.join(tmpdir(), "swfolders-nowhere"));
 });
+
+test("what the disk says nothing of is not taken for missing", async () => {
+  expect(await exists(path.join(tmpdir(), "swfolders-nowhere"))).toBe(false);
+  await expect(exists(path.join(tmpdir(), "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
+});

@@ -25,11 +25,16 @@ export function environmentFolders(root: string, environment: Pick<EnvironmentRe
   return { live, beside: `${live}.new`, retired: `${live}.retired`, doomed: `${live}.doomed` };
 }
 
+/** Rejects where the disk does not say: what can't be looked at may be there. */
 export async function exists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
+  try {
+    await stat(file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
+      return false;
+    throw error;
+  }
 }
 
 /** Renames `from` to `to`; false where `from` is not there. */

@@ -167,6 +167,8 @@ describe("trying out", () => {
     const present = { ...layout, release: 1 };
     const half = { ...fine, isWhole: false };
     const gone = { ...fine, status: 404 };
+    const closed = { ...fine, status: 503 };
+    const unknown = ", and whether it does at present can't be seen without changing something";
     const circle = { ...half, status: 302, location: "?" };
     const setUp = { ...half, status: 302, location: "/wp-admin/install.php?a=b" };
     const [hideable = sameFrontPage] = loginAndDashboard;
@@ -193,13 +195,16 @@ describe("trying out", () => {
       ["was leading in a circle", sameFrontPage, circle, circle, null],
       ["leads in a circle and was an error", sameFrontPage, gone, circle, null],
       ["leads in a circle as a named one", namedPage("/ring"), fine, circle, "leads in a circle, unlike at present"],
+      ["leads in a circle where nobody can tell", namedPage("/ring"), unanswered("wouldWrite"), circle, null],
       [
-        "leads in a circle where nobody can tell",
-        namedPage("/ring"),
+        "leads to the set-up where nobody can tell",
+        sameFrontPage,
         unanswered("wouldWrite"),
-        circle,
-        "leads in a circle, unlike at present",
+        setUp,
+        `leads to /wp-admin/install.php?a=b${unknown}`,
       ],
+      ["is closed, as it was", sameFrontPage, closed, closed, null],
+      ["is closed, and was not", sameFrontPage, fine, closed, "has the status 503, unlike at present"],
       ["leads to the set-up", sameFrontPage, fine, setUp, "leads to /wp-admin/install.php?a=b, unlike at present"],
       ["led to the set-up", sameFrontPage, setUp, setUp, null],
       [
@@ -222,14 +227,14 @@ describe("trying out", () => {
         sameFrontPage,
         unanswered("wouldWrite"),
         half,
-        "does not come to its end, unlike at present",
+        `does not come to its end${unknown}`,
       ],
       [
         "is not there where nobody can tell",
         sameFrontPage,
         unanswered("wouldWrite"),
         gone,
-        "has the status 404, unlike at present",
+        `has the status 404${unknown}`,
       ],
       ["may be hidden where nobody can tell", hideable, unanswered("wouldWrite"), gone, null],
       ["is anything where nobody can tell", namedPage("/feed"), unanswered("wouldWrite"), half, null],

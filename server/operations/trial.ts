@@ -76,8 +76,8 @@ export const frontPageOrClosed: TrialPage = {
   fault: (answer, hasError) => (answer.status === 503 && !hasError ? null : frontPage.fault(answer, hasError)),
 };
 
-/** The same, of a site in other versions: what it leads to there is what visitors see first. */
-export const sameFrontPage: TrialPage = { ...frontPage, isFollowed: true, comparison: "page" };
+/** The same, of a site in other versions, which may be closed at present: what it leads to there is what visitors see first. */
+export const sameFrontPage: TrialPage = { ...frontPageOrClosed, isFollowed: true, comparison: "page" };
 
 /** Whatever a site says there, as long as it is no error: it may have hidden its login page, or closed its dashboard. */
 export const loginAndDashboard: readonly TrialPage[] = [
@@ -200,10 +200,12 @@ function doubtOf({ trial: { status, isWhole }, next }: Found, { isFollowed = fal
   return isSetUp(next) ? `leads to ${next.url}` : "leads in a circle";
 }
 
-/** Whether it was better before where nobody can tell: no page leads nowhere, and some are known to be there, or to have an end. */
-function isTakenForWorse({ status }: Trial, { comparison }: TrialPage): boolean {
+/** Whether it was better before where nobody can tell: some pages are known to be there, or to have an end. */
+function isTakenForWorse({ trial: { status }, next }: Found, { comparison }: TrialPage): boolean {
   if (status >= 400) return comparison === "page";
-  return status >= 300 || comparison !== "any";
+  // A page may lead to itself until a browser comes with its cookie, and a trial has none.
+  if (status >= 300) return next !== null && isSetUp(next);
+  return comparison !== "any";
 }
 
 /** What has become of a page, as a part of a sentence; null where it is no worse than it was. */
@@ -216,12 +218,12 @@ async function worseThanBefore(
   const { page = frontPage } = candidate;
   const doubt = doubtOf(found, page);
   if (present === undefined || page.comparison === undefined || doubt === null) return null;
-  const fault = `its ${page.name} ${doubt}, unlike at present`;
   const before = await askFor(edge, { ...candidate, layout: present, isReadOnly: true }, signal);
   const { reason } = before.trial;
-  if (reason === null) return doubtOf(before, page) === null ? fault : null;
-  if (reason === "busy") throw new TrialFailed("The present site could not be asked.", reason);
-  return reason === "wouldWrite" && isTakenForWorse(found.trial, page) ? fault : null;
+  if (reason === null) return doubtOf(before, page) === null ? `its ${page.name} ${doubt}, unlike at present` : null;
+  if (passingReasons.includes(reason)) throw new TrialFailed("The present site could not be asked.", reason);
+  if (reason !== "wouldWrite" || !isTakenForWorse(found, page)) return null;
+  return `its ${page.name} ${doubt}, and whether it does at present can't be seen without changing something`;
 }
 
 export function makeTryOut(edge: TryingEdge): TryOut {

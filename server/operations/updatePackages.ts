@@ -109,7 +109,8 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
       await note(transaction, input, "updated");
       // It is read again in a moment; until then nobody is told that it still is what it was.
       await applyOffers(transaction, [input.target.id]);
-      return readResult(transaction, operationId);
+      // Where an earlier version of Sitewright has built it, what was found then was not kept.
+      return (await readResult(transaction, operationId)) ?? resultOf(input.updates);
     },
     failed: (transaction, { input }, kind) => note(transaction, input, kind ?? "failed"),
   };

@@ -91,7 +91,9 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
       },
     ],
     pointOfNoReturn: "prune",
-    succeeded: (transaction, { operationId }) => readResult(transaction, operationId),
+    // Where an earlier version of Sitewright has built it, what was found then was not kept.
+    succeeded: async (transaction, { operationId, input: { from, to } }) =>
+      (await readResult(transaction, operationId)) ?? { from, to },
     failed: async () => undefined,
   };
 }

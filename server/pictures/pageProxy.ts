@@ -32,10 +32,12 @@ function withoutTls({ type, content }: SeenPage, host: string): Buffer {
 }
 
 /** Of an error that says nothing Chromium takes no picture, and reports no failure either. */
+const blank = { type: "text/html", content: Buffer.from("<p></p>") };
+
 function visible(seen: SeenPage): SeenPage {
   const isError = seen.status === 0 || seen.status >= 400;
   if (!isError || seen.content.length > 0) return seen;
-  return { ...seen, status: seen.status || 502, type: "text/html", content: Buffer.from("<p></p>") };
+  return { ...seen, status: seen.status || 502, ...blank };
 }
 
 /** `host`: of the site, with its port where it has one. */
@@ -45,7 +47,7 @@ export async function startPageProxy(host: string, see: SeePage): Promise<PagePr
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? "");
     if (request.method !== "GET" || url?.host !== new URL(`http://${host}`).host) {
-      response.writeHead(502).end();
+      response.writeHead(502, { "content-type": blank.type }).end(blank.content);
       return;
     }
     const seen = visible(await see(url.pathname + url.search, closing.signal));

@@ -96,6 +96,12 @@ describe("two states of a site", () => {
     expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/"]);
   });
 
+  test("look the same where both lead elsewhere", async () => {
+    const { compare } = await open();
+    const away = siteOf({ "/": { location: "http://other.localhost/" } });
+    expect(await compare(away, away)).toEqual([{ path: "/", share: 0 }]);
+  });
+
   const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
   /** The same site, but for one path. */
   const but =

@@ -77,7 +77,8 @@ function visitTo(page: string, host: string, see: SeePage): Visit {
   const note = (seen: SeenPage) => {
     last = seen;
     const { location, reason } = seen;
-    if (location !== null && URL.canParse(location, at.href)) at = new URL(location, at);
+    const next = location === null ? null : URL.parse(location, at.href);
+    if (next?.host === at.host) at = next;
     if (reason !== null && reason !== "wouldWrite") failure = new Error(`There is no answer to ${page}: ${reason}`);
   };
   return {

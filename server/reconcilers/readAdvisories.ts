@@ -8,8 +8,6 @@ import {
   addAdvisoryRanges,
   advisoryFeed,
   forgetOtherReadings,
-  markOffersVulnerable,
-  markVulnerable,
   type NewAdvisoryRange,
   noteChecked,
   putInForce,
@@ -110,8 +108,6 @@ export async function readAdvisories({ database, place }: ReadAdvisoriesOptions,
     const reading = before.reading + 1;
     const counts = await write(database, reading, feed, signal);
     await putInForce(database, { reading, mark: feed.mark, ...counts });
-    await markOffersVulnerable(database);
-    await markVulnerable(database, null);
   } catch (error) {
     signal.throwIfAborted();
     await noteChecked(database, problemOf(error, place));

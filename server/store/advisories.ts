@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, PackageKind } from "./database.ts";
-import { writeInTurn } from "./packageTurns.ts";
+import { awaitPackageTurn, writeInTurn } from "./packageTurns.ts";
 
 export interface NewAdvisoryRange {
   readonly advisory_id: string;
@@ -84,14 +84,17 @@ export async function forgetOtherReadings(database: Database): Promise<void> {
     select from advisory_feed f where f.reading = advisory_ranges.reading)`.execute(database);
 }
 
-/** A reading is whole: it is in force from now on. */
+/** A reading is whole: it is in force from now on, and what is installed and offered is marked by it. */
 export async function putInForce(
   database: Database,
   feed: Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped">,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
+    await awaitPackageTurn(transaction);
     await noteFeed(transaction, { ...feed, problem: null, isRead: true });
     await sql`delete from advisory_ranges where reading <> ${feed.reading}`.execute(transaction);
+    await markOffersVulnerable(transaction);
+    await markVulnerable(transaction, null);
   });
 }
 
@@ -139,7 +142,7 @@ export async function markVulnerable(
 }
 
 /** The same of what the package source offers. */
-export async function markOffersVulnerable(database: Database): Promise<void> {
+export async function markOffersVulnerable(database: Database | DatabaseTransaction): Promise<void> {
   await sql`
     update package_offers o set is_vulnerable = n.is_vulnerable from (
       select kind, file, version is not null and ${sql.raw(isIn("slug", "kind", "version_key"))} as is_vulnerable

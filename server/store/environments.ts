@@ -1,6 +1,7 @@
 /** Environments and the domains that lead to them. */
 import { sql } from "kysely";
 import type { DatabaseTransaction, MailDelivery } from "./database.ts";
+import { awaitPackageTurn } from "./packageTurns.ts";
 
 /** An environment as JSON, made by the database together with its site. */
 export interface EnvironmentRecord {
@@ -114,5 +115,7 @@ export async function isEnvironmentThere(transaction: DatabaseTransaction, envir
 
 /** The environment and its domains. What was done with it stays in the activity log. */
 export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
+  // Its plugins go with it.
+  await awaitPackageTurn(transaction);
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }

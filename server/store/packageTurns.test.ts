@@ -5,6 +5,8 @@ import { foundPackage, putPackages } from "../testing/packages.ts";
 import { databaseNow } from "./diskUse.ts";
 import { noteOffers, refreshUpdates } from "./packageOffers.ts";
 import { notePackages } from "./packages.ts";
+import { awaitPackageTurn } from "./packageTurns.ts";
+import { removeSiteRows } from "./siteStates.ts";
 import { addCompany, addSite } from "./testing/rows.ts";
 
 const own = useTestDatabase();
@@ -14,6 +16,25 @@ async function countWaiting(): Promise<number> {
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(own.database);
   return rows.length;
 }
+
+test("whoever deletes a site and whoever writes what is offered everywhere never wait for each other", async () => {
+  const { database } = own;
+  const { companyId } = await addCompany(database);
+  const { id: siteId, environmentId } = await addSite(database, companyId);
+  await putPackages(database, environmentId, [{ name: "shop" }]);
+  const none = { slug: "shop", php_key: null, wordpress_key: null };
+  await noteOffers(database, "plugin", [{ ...none, file: "shop/shop.php", version: "2.0", version_key: "9" }]);
+  const deleting = await database.transaction().execute(async (transaction) => {
+    await awaitPackageTurn(transaction);
+    const removal = database.transaction().execute((other) => removeSiteRows(other, siteId));
+    await expect.poll(countWaiting).toBe(1);
+    // What the removal waits for is nothing that it holds itself.
+    await refreshUpdates(transaction, null, { php: {}, wordpress: {} });
+    return { removal };
+  });
+  await deleting.removal;
+  expect(await database.selectFrom("packages").select("name").execute()).toEqual([]);
+});
 
 test("whoever writes what is offered everywhere and whoever writes what one environment has never wait for each other", async () => {
   const { database } = own;
