@@ -14,7 +14,7 @@ import { ensureFirstCompany, type NewCompany, UnusableCompany } from "./app/comp
 import { makeDownloadTokens } from "./app/downloadTokens.ts";
 import { openArchives } from "./archives/archives.ts";
 import { openDownloads } from "./archives/downloads.ts";
-import { guardBlobs, wasUsed } from "./archives/guardedBlobs.ts";
+import { guardBlobs, mayMakeKey } from "./archives/guardedBlobs.ts";
 import { openBlobs } from "./archives/openBlobs.ts";
 import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "./archiveUrl.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -117,16 +117,18 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const probe = makeProbe({ http: config.edgePort, tls: config.edgeTlsPort });
   const place = parseArchiveUrl(config.archiveUrl, config.archives);
   const memory = storeMemory(database);
-  const keyFile = join(config.data, "secrets", "archive-key");
-  // A new one would open nothing of what was kept.
-  const archiveKey = (await wasUsed(memory)) ? await readKey(keyFile) : await openKey(keyFile);
-  const blobs = guardBlobs({
-    blobs: await openBlobs(place),
-    memory,
-    key: archiveKey,
+  const where = {
     // The data folder may be moved, with what is in it.
     place: config.archiveUrl === null ? "archives in the data folder" : nameOfPlace(place),
     isThere: () => isPlaceThere(place),
+  };
+  const keyFile = join(config.data, "secrets", "archive-key");
+  const archiveKey = (await mayMakeKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);
+  const blobs = guardBlobs({
+    ...where,
+    blobs: await openBlobs(place),
+    memory,
+    key: archiveKey,
     onNewStore: (sentence) => log.warn(sentence),
   });
   const archives = openArchives({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isPlaceThere } from "../archiveUrl.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
-import { guardBlobs, type SomePiece, type StoreMemory } from "./guardedBlobs.ts";
+import { guardBlobs, mayMakeKey, type SomePiece, type StoreMemory } from "./guardedBlobs.ts";
 import { makePieceBox } from "./pieceBox.ts";
 
 const { signal } = new AbortController();
@@ -143,7 +143,7 @@ test("a store that was used before there were marks is marked where something of
   await expect(open("one", memory).check(signal)).rejects.toThrow("None of the backups that were kept is in one.");
   expect(await readdir(join(root, "one"))).toEqual([]);
   await openFolderBlobs(join(root, "one")).put("packs/a", sealed, signal);
-  await expect(open("one", memory, otherKey).check(signal)).rejects.toThrow("or another one is in its place");
+  await expect(open("one", memory, otherKey).check(signal)).rejects.toThrow("or does not open them");
   expect(await readdir(join(root, "one"))).toEqual(["packs"]);
   await open("one", memory).check(signal);
   expect(memory.told).toEqual(["remember one"]);
@@ -177,7 +177,7 @@ test.each([
         name: "ObjectStoreFailure",
         isTransient: false,
         message: expect.stringContaining("archive-key in the folder secrets of the data folder"),
-        summary: "The key that backups are sealed with is missing, or another one is in its place.",
+        summary: "The key that backups are sealed with is missing, or does not open them.",
       });
     }
     expect(await open("one", memory).list("packs", signal)).toEqual(new Map([["packs/a", 4]]));
@@ -191,7 +191,9 @@ test("the key of backups from before it was remembered is the one that opens the
   await open("one", before).put("packs/a", sealed, signal);
   const memory = makeMemory([pieceIn("packs/gone"), pieceIn("packs/a")]);
   await memory.remember("one");
-  await expect(open("one", memory, otherKey).list("packs", signal)).rejects.toThrow("another one is in its place");
+  await expect(open("one", memory, otherKey).list("packs", signal)).rejects.toThrow(
+    "is missing, or does not open them",
+  );
   expect((await memory.recall()).keyCheck).toBe(null);
   await open("one", memory).check(signal);
   expect((await memory.recall()).keyCheck).toEqual((await before.recall()).keyCheck);
@@ -209,11 +211,22 @@ test("where nothing of them is there, nobody knows whose key it is, and none is 
 test("who has lost the key for good begins an archive elsewhere, with a new one", async () => {
   const { root, open } = await makeFolder();
   const memory = makeMemory();
+  const mayMake = (name: string) =>
+    mayMakeKey(memory, { place: name, isThere: () => isPlaceThere({ kind: "folder", folder: join(root, name) }) });
+  expect(await mayMake("one")).toBe(true);
   await open("one", memory).put("packs/a", pack, signal);
+  expect(await mayMake("one")).toBe(false);
+  expect(await mayMake("two")).toBe(false);
   await mkdir(join(root, "two"));
-  await expect(open("two", memory, null).check(signal)).rejects.toThrow("another one is in its place");
+  expect(await mayMake("two")).toBe(true);
+  await expect(open("two", memory, null).check(signal)).rejects.toThrow("is missing, or does not open them");
   expect(await readdir(join(root, "two"))).toEqual([]);
   await open("two", memory, otherKey).check(signal);
   await open("two", memory, otherKey).put("packs/b", pack, signal);
-  await expect(open("two", memory).check(signal)).rejects.toThrow("another one is in its place");
+  await expect(open("two", memory).check(signal)).rejects.toThrow("is missing, or does not open them");
+});
+
+test("no key is made where backups are from before their place was remembered", async () => {
+  const there = { place: "one", isThere: async () => true };
+  expect(await mayMakeKey(makeMemory([sealPack().pieceIn("packs/a")]), there)).toBe(false);
 });

@@ -34,7 +34,7 @@ export interface StoreMemory {
   rememberKey(keyCheck: Buffer): Promise<void>;
   /** From now on another, empty store is used, with this key: nothing of what was kept is in it. */
   beginAnew(place: string, keyCheck: Buffer): Promise<void>;
-  /** None where it was never used. Each is in another blob. */
+  /** None where it was never used. */
   someKept(): Promise<readonly SomePiece[]>;
 }
 
@@ -63,10 +63,17 @@ const content = Buffer.from("Backups of Sitewright. This file says whose they ar
 const trustedMilliseconds = 5_000;
 const whatToDo = "Nothing is kept in it, and nothing removed, until this is put right.";
 
-/** Whether backups may have been kept, which only one key opens. */
-export async function wasUsed(memory: StoreMemory): Promise<boolean> {
-  const { place } = await memory.recall();
-  return place !== null || (await memory.someKept()).length > 0;
+/**
+ * Whether a key may be made where there is none: not where backups may have been kept, which only the missing one opens, unless
+ * somebody begins an archive elsewhere.
+ */
+export async function mayMakeKey(
+  memory: StoreMemory,
+  { place, isThere }: Pick<GuardOptions, "place" | "isThere">,
+): Promise<boolean> {
+  const { place: before } = await memory.recall();
+  if (before === null) return (await memory.someKept()).length === 0;
+  return before !== place && isThere();
 }
 
 export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: GuardOptions): GuardedBlobs {
@@ -199,10 +206,11 @@ function opens(key: Buffer, { companyId, name }: SomePiece, sealed: Buffer): boo
 }
 
 function otherKey(place: string): ObjectStoreFailure {
-  const summary = "The key that backups are sealed with is missing, or another one is in its place.";
+  const summary = "The key that backups are sealed with is missing, or does not open them.";
   const message =
     `${summary} Those in ${place} need the one that was the file archive-key in the folder secrets of the data folder: is ` +
-    "that mounted? Each backup of the installation has the key too. Put it back, and start again.";
+    "that mounted? Each backup of the installation has the key too. Put it back, and start again. Where it is lost for good, name an " +
+    "empty folder or bucket in SITEWRIGHT_ARCHIVE_URL: an archive with a new key begins there.";
   return new ObjectStoreFailure(`${message} ${whatToDo}`, { isTransient: false, summary });
 }
 

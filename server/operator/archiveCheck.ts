@@ -8,7 +8,7 @@ import type { Blobs } from "../archives/blobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
 import { nameOfPlace, parseArchiveUrl } from "../archiveUrl.ts";
 import type { Config } from "../config.ts";
-import { openKey } from "../sealing.ts";
+import { readKey } from "../sealing.ts";
 import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
 import { piecesFor } from "../store/pieces.ts";
@@ -56,9 +56,11 @@ async function newestBackups(pool: Pool): Promise<EnvironmentBackup[]> {
 
 async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: readonly EnvironmentBackup[]) {
   const database = databaseOn(pool);
+  const key = await readKey(join(config.data, "secrets", "archive-key"));
+  if (key === null) throw new Error("The key of the archives did not come with the installation.");
   const archives = openArchives({
     blobs: listedOnce(blobs),
-    key: await openKey(join(config.data, "secrets", "archive-key")),
+    key,
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
     removeFolder: removeTree,

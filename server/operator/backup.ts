@@ -69,7 +69,10 @@ async function besideOf({ data, archives }: Config, env: NodeJS.ProcessEnv): Pro
   const settings = readLastStart(data) ?? movableSettings(env);
   const files = await readKeptFiles(data);
   if (!("secrets/archive-key" in files)) {
-    throw new Failure(`The keys in ${data}/secrets are not there: Sitewright has never been started on it.`, failed);
+    throw new Failure(
+      `The key of the archives, ${data}/secrets/archive-key, is not there: start Sitewright on it first, which makes it or says what is wrong.`,
+      failed,
+    );
   }
   const place = parseArchiveUrl(settings.SITEWRIGHT_ARCHIVE_URL ?? null, archives);
   const archiveFolder = place.kind === "folder" ? place.folder : null;

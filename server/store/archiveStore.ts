@@ -5,6 +5,8 @@ import type { Database } from "./database.ts";
 
 /** So many packs are looked for in a store of which too little is remembered. */
 const some = 20;
+/** Of each: one of them may be damaged. */
+const somePieces = 3;
 
 interface KeptRow {
   readonly pack: string;
@@ -54,8 +56,9 @@ export function storeMemory(database: Database) {
       const { rows } = await sql<KeptRow>`
         select k.id as pack, k.company_id as "companyId", p.name, p.start, p.length
         from packs k
-        cross join lateral (select name, start, length from pieces where pack_id = k.id order by start limit 1) p
-        where k.state = 'kept' order by k.state_since desc limit ${some}`.execute(database);
+        cross join lateral (
+          select name, start, length from pieces where pack_id = k.id order by start limit ${somePieces}) p
+        where k.state = 'kept' order by k.state_since desc limit ${some * somePieces}`.execute(database);
       return rows.map(({ pack, companyId, ...piece }) => ({ ...piece, companyId, blob: `packs/${companyId}/${pack}` }));
     },
   };
