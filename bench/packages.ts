@@ -11,7 +11,7 @@ import { send } from "@sitewright/e2e/http.ts";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { feedRecord } from "@sitewright/server/packages/testing/feed.ts";
 import { readRun } from "@sitewright/supervisor/records.ts";
-import { withFleet } from "./packagesFleet.ts";
+import { type Fleet, withFleet } from "./packagesFleet.ts";
 import { atMost, atMostBytes, duration, type Figure, megabytes } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
 
@@ -30,11 +30,13 @@ const queries = [
   "limit=5&order_by[field]=environments&order_by[order]=descend",
 ];
 
-async function measureList({ firstRun }: Installation): Promise<Figure> {
+/** `before`: what happens before each is asked for. */
+async function measureList({ firstRun }: Installation, what: string, before: () => Promise<void>): Promise<Figure> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const query of queries) {
+      await before();
       const address = `${firstRun.api_url}/company/${firstRun.company_id}/wp-plugins?${query}`;
       const { milliseconds, value } = await timed(() => send("GET", address, { key: firstRun.api_key, agent }));
       if (value.status !== 200) throw new Error(`The list of plugins answered ${value.status}: ${value.text}`);
@@ -42,7 +44,7 @@ async function measureList({ firstRun }: Installation): Promise<Figure> {
     }
   }
   agent.destroy();
-  const name = `plugins of ${fleet.environments} environments × ${fleet.plugins}, filtered, ordered and paged, p99 of ${times.length}`;
+  const name = `plugins of ${fleet.environments} environments × ${fleet.plugins}, filtered, ordered and paged${what}, p99 of ${times.length}`;
   const [first = 0] = times;
   const reference = `p50: ${duration(median(times))}, the first of all ${duration(first)}`;
   return atMost(name, percentile(times, 0.99), 50, reference);
@@ -95,8 +97,10 @@ async function measureFeed({ data }: Installation): Promise<readonly Figure[]> {
 }
 
 export async function measurePackages(installation: Installation, ready: () => Promise<void>): Promise<Figure[]> {
-  return withFleet(installation.data, installation.firstRun.company_id, fleet, async () => {
+  return withFleet(installation.data, installation.firstRun.company_id, fleet, async ({ updateOne }: Fleet) => {
     await ready();
-    return [await measureList(installation), ...(await measureFeed(installation))];
+    const quiet = await measureList(installation, "", async () => undefined);
+    const busy = await measureList(installation, ", one of them updated before each", updateOne);
+    return [quiet, busy, ...(await measureFeed(installation))];
   });
 }

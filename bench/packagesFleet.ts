@@ -33,6 +33,11 @@ function rowsOf(environmentId: string, plugins: number) {
   });
 }
 
+export interface Fleet {
+  /** A plugin that all have gets another version in one of the environments. */
+  updateOne(): Promise<void>;
+}
+
 /**
  * Adds so many environments to the company while `work` runs. They are in the state of those that are just being made, so that
  * nothing else concerns itself with them. `data` is the data folder of a running installation.
@@ -41,7 +46,7 @@ export async function withFleet<T>(
   data: string,
   companyId: string,
   { environments, plugins }: { readonly environments: number; readonly plugins: number },
-  work: () => Promise<T>,
+  work: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
   const run = readRun(data);
   if (run === null) throw new Error(`Nothing runs on ${data}`);
@@ -70,7 +75,12 @@ export async function withFleet<T>(
     );
     await client.query("analyze packages");
     await client.query("analyze environments");
-    return await work();
+    return await work({
+      updateOne: async () => {
+        const values = [ids[randomInt(ids.length)], `common-${randomInt(common)}`, `1.${10 + randomInt(10)}`];
+        await client.query("update packages set version = $3 where environment_id = $1 and name = $2", values);
+      },
+    });
   } finally {
     await client.query("delete from sites where id = $1", [siteId]);
     await client.end();
