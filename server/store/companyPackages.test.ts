@@ -21,11 +21,17 @@ async function site(company?: string) {
   return { companyId, siteId, environmentId };
 }
 
-async function shownOf(companyId: string, more: Partial<CompanyPackagesQuery> = {}) {
+/** By name: who has it. */
+async function groupsOf(companyId: string, more: Partial<CompanyPackagesQuery> = {}) {
   const all = { siteIds: null, search: null, status: null, column: null, limit: null, offset: 0 } as const;
   const query = { companyId, kind: "plugin", field: "name", order: "ascend", ...all, ...more } as const;
   const { items } = await lists.list(query);
-  return Object.fromEntries(items.map(({ name, holders }) => [name, holders.map(({ entry }) => entry.version)]));
+  return Object.fromEntries(items.map(({ name, holders }) => [name, holders]));
+}
+
+async function shownOf(companyId: string, more: Partial<CompanyPackagesQuery> = {}) {
+  const groups = Object.entries(await groupsOf(companyId, more));
+  return Object.fromEntries(groups.map(([name, holders]) => [name, holders.map(({ entry }) => entry.version)]));
 }
 
 test("each change is seen at once, by whatever statement it was made", async () => {
@@ -56,6 +62,26 @@ test("names are those of this moment", async () => {
   const query = { companyId, kind: "plugin", field: "name", order: "ascend", siteIds: null, search: null } as const;
   const { items } = await lists.list({ ...query, status: null, column: null, limit: null, offset: 0 });
   expect(items[0]?.holders[0]?.environment.display_name).toBe("Renamed");
+});
+
+test("of what was updated in one environment only that is put together anew", async () => {
+  const { companyId, environmentId } = await site();
+  const other = await site(companyId);
+  for (const id of [environmentId, other.environmentId]) {
+    await putPackages(own.database, id, [{ name: "a" }, { name: "b" }]);
+  }
+  const before = await groupsOf(companyId);
+  expect(await groupsOf(companyId)).toEqual(before);
+  const packages = own.database.updateTable("packages").where("environment_id", "=", other.environmentId);
+  await packages.where("name", "=", "b").set({ version: "2.0" }).execute();
+  const after = await groupsOf(companyId);
+  expect(after.a).toBe(before.a);
+  expect(after.b).not.toBe(before.b);
+  expect(after.b?.map(({ entry }) => entry.version)).toEqual(["1.0", "2.0"]);
+  const environments = own.database.updateTable("environments").where("id", "=", environmentId);
+  await environments.set({ display_name: "Renamed" }).execute();
+  const renamed = await groupsOf(companyId);
+  expect(renamed.a?.map(({ environment }) => environment.display_name)).toEqual(["Renamed", "Live"]);
 });
 
 test("what an environment has is not read again as long as nothing says that it is another", async () => {

@@ -4,7 +4,9 @@
  * A company may have a thousand environments with thirty plugins each, and a page of the list is then four megabytes. To have
  * PostgreSQL hand over so much takes longer than whoever asks should wait. So what environments have is kept in memory, and what
  * was put together of it; each time the database is asked which environments there are, how they are called, and whether what
- * is known of each still holds (`package_versions`), and only what does not is read again.
+ * is known of each still holds (`package_versions`), and only what does not is read again. What comes out the same is the same
+ * object as before, so that of a fleet in which one plugin after the other is updated only that one is put together and written
+ * anew.
  */
 import type { Pool } from "pg";
 import QuickLRU from "quick-lru";
@@ -39,7 +41,8 @@ export interface NamedEnvironment {
 }
 
 /** An environment as it is now. */
-export interface KnownEnvironment extends NamedEnvironment {
+export interface KnownEnvironment {
+  readonly environment: NamedEnvironment;
   readonly packages: readonly KnownPackage[];
 }
 
@@ -49,7 +52,10 @@ interface Kept {
 }
 
 /** By environment. */
-type Inventory = Map<string, Kept>;
+interface Inventory {
+  readonly kept: Map<string, Kept>;
+  readonly names: Map<string, NamedEnvironment>;
+}
 
 export interface CompanyPackagesQuery {
   readonly companyId: string;
@@ -144,40 +150,38 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
   function inventoryOf(key: string): Inventory {
     const known = inventories.get(key);
     if (known !== undefined) return known;
-    const made: Inventory = new Map();
+    const made: Inventory = { kept: new Map(), names: new Map() };
     inventories.set(key, made);
     return made;
   }
 
-  /** Reads again what is another than before, and forgets what is gone. */
-  async function refresh(inventory: Inventory, rows: readonly PresentRow[], kind: PackageKind, isAll: boolean) {
+  /** Reads again what is another than before. */
+  async function refresh({ kept }: Inventory, rows: readonly PresentRow[], kind: PackageKind): Promise<void> {
     const stale = rows.flatMap(([id, , , , version]) =>
-      version === null || inventory.get(id)?.version === version ? [] : [id],
+      version === null || kept.get(id)?.version === version ? [] : [id],
     );
-    if (stale.length > 0) {
-      const query = { name: "read-inventory", text: readQuery, values: [stale, kind] };
-      const { rows: read } = await pool.query<ReadRow>(query);
-      for (const { environment_id, ...kept } of read) inventory.set(environment_id, kept);
+    if (stale.length === 0) return;
+    const query = { name: "read-inventory", text: readQuery, values: [stale, kind] };
+    const { rows: read } = await pool.query<ReadRow>(query);
+    for (const { environment_id: id, version, packages } of read) {
+      kept.set(id, { version, packages: withSame(packages, kept.get(id)?.packages ?? []) });
     }
-    if (!isAll || inventory.size <= rows.length) return;
-    const present = new Set(rows.map(([id]) => id));
-    for (const id of inventory.keys()) if (!present.has(id)) inventory.delete(id);
   }
 
-  async function view({ companyId, kind, siteIds }: CompanyPackagesQuery, present: Present): Promise<View> {
+  async function view(
+    { companyId, kind, siteIds }: CompanyPackagesQuery,
+    present: Present,
+    before: View | undefined,
+  ): Promise<View> {
     const rows: readonly PresentRow[] = JSON.parse(present.environments ?? "[]");
     const inventory = inventoryOf(`${companyId} ${kind}`);
-    await refresh(inventory, rows, kind, siteIds === null);
-    const groups = groupsOf(
-      rows.map(([id, site_id, site_display_name, display_name]) => ({
-        id,
-        site_id,
-        site_display_name,
-        display_name,
-        packages: inventory.get(id)?.packages ?? [],
-      })),
-    );
-    return { digest: present.digest, groups };
+    await refresh(inventory, rows, kind);
+    const environments = rows.map((row) => ({
+      environment: noteName(inventory.names, row),
+      packages: inventory.kept.get(row[0])?.packages ?? [],
+    }));
+    if (siteIds === null) forgetOthers(inventory, rows);
+    return { digest: present.digest, groups: groupsOf(environments, before?.groups ?? []) };
   }
 
   return {
@@ -188,7 +192,7 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
       const values = [companyId, siteIds, known?.digest ?? null];
       const { rows } = await pool.query<Present>({ name: "present-environments", text: presentQuery, values });
       const present = rows[0] ?? { digest: null, environments: null, read_at: null };
-      const current = known?.digest === present.digest ? known : await view(query, present);
+      const current = known?.digest === present.digest ? known : await view(query, present, known);
       views.set(key, current);
       const groups = select(current.groups, query);
       const end = query.limit === null ? groups.length : query.offset + query.limit;
@@ -196,6 +200,38 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
       return { total: groups.length, read_at: present.read_at, items };
     },
   };
+}
+
+/** Those of them that are what they were are the same objects. */
+function withSame(packages: readonly KnownPackage[], before: readonly KnownPackage[]): readonly KnownPackage[] {
+  const known = new Map(before.map((one) => [one.name, one]));
+  return packages.map((one) => {
+    const same = known.get(one.name);
+    return same !== undefined && columns.every((column) => same[column] === one[column]) ? same : one;
+  });
+}
+
+/** The same object as long as it is called the same. */
+function noteName(
+  names: Map<string, NamedEnvironment>,
+  [id, site_id, site_display_name, display_name]: PresentRow,
+): NamedEnvironment {
+  const known = names.get(id);
+  if (known?.site_display_name === site_display_name && known.display_name === display_name) return known;
+  const named = { id, site_id, site_display_name, display_name };
+  names.set(id, named);
+  return named;
+}
+
+/** What is gone. */
+function forgetOthers({ kept, names }: Inventory, rows: readonly PresentRow[]): void {
+  if (names.size === rows.length) return;
+  const present = new Set(rows.map(([id]) => id));
+  for (const id of names.keys()) {
+    if (present.has(id)) continue;
+    names.delete(id);
+    kept.delete(id);
+  }
 }
 
 interface OfferRow {

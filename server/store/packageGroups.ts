@@ -23,16 +23,31 @@ export interface CompanyPackage extends PackageGroup {
   readonly is_latest_version_vulnerable: boolean;
 }
 
-export function groupsOf(environments: readonly KnownEnvironment[]): readonly PackageGroup[] {
+/** `before`: groups that were made before, which are given again where nothing of them is another. */
+export function groupsOf(
+  environments: readonly KnownEnvironment[],
+  before: readonly PackageGroup[],
+): readonly PackageGroup[] {
   const byName = new Map<string, PackageHolder[]>();
-  for (const environment of environments) {
-    for (const entry of environment.packages) {
+  for (const { environment, packages } of environments) {
+    for (const entry of packages) {
       const holders = byName.get(entry.name);
       if (holders === undefined) byName.set(entry.name, [{ environment, entry }]);
       else holders.push({ environment, entry });
     }
   }
-  return [...byName].map(([name, holders]) => groupOf(name, holders));
+  const made = new Map(before.map((group) => [group.name, group]));
+  return [...byName].map(([name, holders]) => {
+    const known = made.get(name);
+    return known !== undefined && areSame(known.holders, holders) ? known : groupOf(name, holders);
+  });
+}
+
+function areSame(some: readonly PackageHolder[], others: readonly PackageHolder[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ environment, entry }, at) => environment === others[at]?.environment && entry === others[at]?.entry)
+  );
 }
 
 function groupOf(name: string, holders: readonly PackageHolder[]): PackageGroup {
