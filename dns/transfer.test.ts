@@ -131,12 +131,14 @@ describe("a real secondary", () => {
     }
     const shown = async (port: number, name: string, type: string) =>
       recordsIn(await dig(port, "+noall", "+answer", "+authority", name, type)).toSorted();
+    // Knot may have the other zone a moment later, and says nothing of one while it takes it over.
+    const requireSame = (name: string, type: string) =>
+      eventually(async () => expect(await shown(knotPort, name, type)).toEqual(await shown(dns.port, name, type)));
     for (const { name, type } of [...shop.recordSets, ...blog.recordSets]) {
-      if (name.startsWith("ring")) continue;
-      expect(await shown(knotPort, name, type)).toEqual(await shown(dns.port, name, type));
+      if (!name.startsWith("ring")) await requireSame(name, type);
     }
     for (const name of ["no.shop.example", "x.any.shop.example", "x.lab.shop.example", "below.shop.example"]) {
-      expect(await shown(knotPort, name, "A")).toEqual(await shown(dns.port, name, "A"));
+      await requireSame(name, "A");
     }
     expect(dns.logged.filter(({ level }) => level === "warn")).toEqual([]);
   });
