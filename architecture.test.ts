@@ -163,9 +163,17 @@ describe("who may import whom", () => {
   });
 
   test.each([
-    ["edge/static.ts", 'import { sites } from "@sitewright/server/store/sites.ts";', "server/store/sites.ts"],
-    ["server/http/sites.ts", 'import type { Sites } from "../store/database.ts";', "server/store/database.ts"],
-    ["contract/sites.ts", 'const late = await import("../server/config.ts");', "server/config.ts"],
+    [
+      "edge/files/static.ts",
+      'import { sites } from "@sitewright/server/store/sites/sites.ts";',
+      "server/store/sites/sites.ts",
+    ],
+    ["server/http/sites/sites.ts", 'import type { Sites } from "../store/database.ts";', "server/store/database.ts"],
+    [
+      "contract/sites/sites.ts",
+      'const late = await import("../server/settings/config.ts");',
+      "server/settings/config.ts",
+    ],
     ["runtimes/fake/runtime.ts", 'export { boot } from "../playground/boot.ts";', "runtimes/playground/boot.ts"],
   ])("a trespass of %s would be found: %s", (file, text, target) => {
     expect(trespasses(file, text)).toEqual([`${file} imports ${target}`]);

@@ -6,7 +6,7 @@ const patience = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: {
 const never = ["**/node_modules/**", "data/**"];
 
 /** A third of all the time is one file's. Begun last, it would keep one of the workers, and the other would be idle. */
-const longest = "server/operations/crash.test.ts";
+const longest = "server/operations/faults/crash.test.ts";
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -8,7 +8,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { cloneRepository, type Installation, start } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
-import { loadConfig } from "@sitewright/server/config.ts";
+import { loadConfig } from "@sitewright/server/settings/config.ts";
 import { measureBackups } from "./backups.ts";
 import { measureCache } from "./cache.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";

@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { send } from "@sitewright/e2e/http.ts";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import type { CreatedSite } from "@sitewright/e2e/sites.ts";
-import type { EdgeTable } from "@sitewright/edge/table.ts";
+import type { EdgeTable } from "@sitewright/edge/tables/table.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import type { Serving } from "@sitewright/runtimes/serving.ts";
 import { median, timed } from "./statistics.ts";

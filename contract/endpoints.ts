@@ -1,14 +1,14 @@
 /** Every endpoint there is. What is not listed here does not exist. */
-import { listActivity } from "./activity.ts";
-import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts";
-import { getAutomaticUpdates, replaceAutomaticUpdates } from "./automaticUpdates.ts";
-import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups.ts";
-import { getCertificate, removeCertificate, replaceCertificate } from "./certificates.ts";
-import { listCronEvents } from "./cronEvents.ts";
-import { listDeletedEnvironments, restoreDeletedEnvironment } from "./deletedEnvironments.ts";
-import { listDeletedSites, restoreDeletedSite } from "./deletedSites.ts";
-import { listDeniedIps, replaceDeniedIps } from "./deniedIps.ts";
-import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./dnsRecords.ts";
+
+import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups/backups.ts";
+import { listDeletedEnvironments, restoreDeletedEnvironment } from "./backups/deletedEnvironments.ts";
+import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts";
+import { addDownloadableBackup, listDownloadableBackups } from "./backups/downloadableBackups.ts";
+import { listActivity } from "./company/activity.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "./company/apiKeys.ts";
+import { validateKey } from "./company/validate.ts";
+import { getCertificate, removeCertificate, replaceCertificate } from "./domains/certificates.ts";
+import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./domains/dnsRecords.ts";
 import {
   addDomain,
   changePrimaryDomain,
@@ -18,49 +18,7 @@ import {
   listDomains,
   listSiteDomains,
   setForceHttps,
-} from "./domains.ts";
-import { addDownloadableBackup, listDownloadableBackups } from "./downloadableBackups.ts";
-import { clearCache, clearEdgeCache, getEdgeCacheStatus, updateEdgeCacheStatus } from "./edgeCaching.ts";
-import type { Answer, Endpoint, Input } from "./endpoint.ts";
-import { listEnvironments } from "./environments.ts";
-import { listFiles } from "./files.ts";
-import { changeEnvironmentPhpAllocation, changeLimits, changeSitePhpAllocation, getLimits } from "./limits.ts";
-import { readLogs } from "./logs.ts";
-import { deleteMail, deleteMails, deliverMail, getMail, listMails, modifyMailDelivery } from "./mails.ts";
-import { cloneEnvironment, createEnvironment, createPlainEnvironment, deleteEnvironment } from "./newEnvironments.ts";
-import { cloneSite, createPlainSite } from "./newSites.ts";
-import { getOperation, listOperationPictures } from "./operations.ts";
-import {
-  listCompanyPlugins,
-  listCompanyThemes,
-  listPlugins,
-  listPluginsOfContainer,
-  listThemes,
-  listThemesOfContainer,
-} from "./packages.ts";
-import { updatePlugin, updatePlugins, updateTheme, updateThemes } from "./packageUpdates.ts";
-import { listPhpVersions } from "./phpVersions.ts";
-import { pushEnvironment } from "./push.ts";
-import {
-  exportRedirectRules,
-  importRedirectRules,
-  listRedirectRules,
-  testRedirectRules,
-  updateRedirectRules,
-} from "./redirectRules.ts";
-import { listRegions } from "./regions.ts";
-import { resetSite } from "./reset.ts";
-import { cancelRollout, createRollout, getRollout, listRollouts } from "./rollouts.ts";
-import { searchAndReplace } from "./searchAndReplace.ts";
-import { createSite, deleteSite, getSite, listSites } from "./sites.ts";
-import { modifyPhpVersion, restartPhp } from "./tools.ts";
-import { getUpdateChecks, replaceUpdateChecks } from "./updateChecks.ts";
-import { getUsage } from "./usage.ts";
-import { validateKey } from "./validate.ts";
-import { listVulnerabilities } from "./vulnerabilities.ts";
-import { getWordPress, updateWordPress } from "./wordpressUpdates.ts";
-import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./wordpressUsers.ts";
-import { runWpCli } from "./wpCli.ts";
+} from "./domains/domains.ts";
 import {
   compareZoneVersions,
   exportZoneFile,
@@ -68,7 +26,55 @@ import {
   importZoneFile,
   listZoneVersions,
   restoreZoneVersion,
-} from "./zones.ts";
+} from "./domains/zones.ts";
+import type { Answer, Endpoint, Input } from "./endpoint.ts";
+import { getOperation, listOperationPictures } from "./operations.ts";
+import { getAutomaticUpdates, replaceAutomaticUpdates } from "./packages/automaticUpdates.ts";
+import {
+  listCompanyPlugins,
+  listCompanyThemes,
+  listPlugins,
+  listPluginsOfContainer,
+  listThemes,
+  listThemesOfContainer,
+} from "./packages/packages.ts";
+import { updatePlugin, updatePlugins, updateTheme, updateThemes } from "./packages/packageUpdates.ts";
+import { cancelRollout, createRollout, getRollout, listRollouts } from "./packages/rollouts.ts";
+import { getUpdateChecks, replaceUpdateChecks } from "./packages/updateChecks.ts";
+import { listVulnerabilities } from "./packages/vulnerabilities.ts";
+import { getWordPress, updateWordPress } from "./packages/wordpressUpdates.ts";
+import { listCronEvents } from "./sites/cronEvents.ts";
+import { listEnvironments } from "./sites/environments.ts";
+import { listFiles } from "./sites/files.ts";
+import { changeEnvironmentPhpAllocation, changeLimits, changeSitePhpAllocation, getLimits } from "./sites/limits.ts";
+import {
+  cloneEnvironment,
+  createEnvironment,
+  createPlainEnvironment,
+  deleteEnvironment,
+} from "./sites/newEnvironments.ts";
+import { cloneSite, createPlainSite } from "./sites/newSites.ts";
+import { listPhpVersions } from "./sites/phpVersions.ts";
+import { pushEnvironment } from "./sites/push.ts";
+import { listRegions } from "./sites/regions.ts";
+import { resetSite } from "./sites/reset.ts";
+import { searchAndReplace } from "./sites/searchAndReplace.ts";
+import { createSite, deleteSite, getSite, listSites } from "./sites/sites.ts";
+import { modifyPhpVersion, restartPhp } from "./sites/tools.ts";
+import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./sites/wordpressUsers.ts";
+import { runWpCli } from "./sites/wpCli.ts";
+import { listDeniedIps, replaceDeniedIps } from "./traffic/deniedIps.ts";
+import { clearCache, clearEdgeCache, getEdgeCacheStatus, updateEdgeCacheStatus } from "./traffic/edgeCaching.ts";
+import { readLogs } from "./traffic/logs.ts";
+import { deleteMail, deleteMails, deliverMail, getMail, listMails, modifyMailDelivery } from "./traffic/mails.ts";
+import {
+  exportRedirectRules,
+  importRedirectRules,
+  listRedirectRules,
+  testRedirectRules,
+  updateRedirectRules,
+} from "./traffic/redirectRules.ts";
+import { getUsage } from "./traffic/usage.ts";
 
 export const endpoints = {
   listSites,

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { activityTypes } from "./activity.ts";
+import { activityTypes } from "./company/activity.ts";
 import { activityCategories, operationKinds } from "./operations.ts";
-import { regions } from "./regions.ts";
 import { nullable, pattern, sentenceOfPattern, uuid } from "./schema.ts";
+import { regions } from "./sites/regions.ts";
 
 describe("kinds of operation", () => {
   it("have prefixes of their own, but for those that clients know under one", () => {

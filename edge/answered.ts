@@ -1,9 +1,10 @@
 /** What is written down when a request has been answered. */
-import type { FoundRoute, NoRoute } from "./findRoute.ts";
+
+import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./http/visitorHttp.ts";
 import { withoutSecrets } from "./logs/masks.ts";
-import { type NoAnswerReason, reasonOf } from "./upstream.ts";
+import { type NoAnswerReason, reasonOf } from "./php/upstream.ts";
+import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
-import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./visitorHttp.ts";
 
 export interface Answered {
   readonly request: VisitorRequest;

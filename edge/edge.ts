@@ -7,27 +7,27 @@
 import { randomBytes } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
-import { createAdminServer } from "./admin.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { Touched } from "./cache/touched.ts";
-import { createCollapse } from "./collapse.ts";
-import { createKeptFiles } from "./keptFiles.ts";
-import { createLogins } from "./logins.ts";
+import { createKeptFiles } from "./files/keptFiles.ts";
+import { listen, listenOnSocket } from "./http/sockets.ts";
+import { createLogins } from "./login/logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
+import { createCollapse } from "./php/collapse.ts";
+import { createTurns } from "./php/turns.ts";
+import type { Upstream } from "./php/upstream.ts";
+import { createWrites } from "./php/writes.ts";
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
-import { createRoutes } from "./routes.ts";
-import { listen, listenOnSocket } from "./sockets.ts";
-import { loadTableFile } from "./tableFile.ts";
+import { createAdminServer } from "./tables/admin.ts";
+import { createRoutes } from "./tables/routes.ts";
+import { loadTableFile } from "./tables/tableFile.ts";
 import { createCertificates, type ReadCertificate } from "./tls/certificates.ts";
 import { tlsOptions } from "./tls/options.ts";
 import type { SecureServer } from "./tls/secureServer.ts";
 import { createTraffic } from "./traffic.ts";
-import { createTurns } from "./turns.ts";
-import type { Upstream } from "./upstream.ts";
 import type { EdgeLog, EdgeParts, Limits } from "./visit.ts";
 import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
-import { createWrites } from "./writes.ts";
 
 export interface EdgeOptions {
   /** The edge closes it when it is closed. */

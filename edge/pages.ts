@@ -1,5 +1,5 @@
 /** What the edge says in its own words, when there is no site to speak: plain, and with what to do next. */
-import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
+import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 
 interface Page {
   readonly status: number;

@@ -2,14 +2,14 @@
  * Redirect rules at the edge: before pages, files and PHP. A list of rules is read and made ready when a visitor first
  * asks for its environment, and kept for as long as a table names it, so that a new table costs nothing.
  */
-import { addressOf } from "./address.ts";
-import { readHost } from "./hosts.ts";
-import { isLoginLink } from "./login.ts";
-import type { VisitorPath } from "./path.ts";
+import { addressOf } from "./http/address.ts";
+import { readHost } from "./http/hosts.ts";
+import type { VisitorPath } from "./http/path.ts";
+import { hasBody } from "./http/uploads.ts";
+import { isLoginLink } from "./login/login.ts";
 import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
 import { type Asked, nowhere, type Place, type RedirectRule } from "./redirects/rule.ts";
-import type { EdgeEnvironment } from "./table.ts";
-import { hasBody } from "./uploads.ts";
+import type { EdgeEnvironment } from "./tables/table.ts";
 import type { EdgeLog, Visit } from "./visit.ts";
 
 export interface RedirectSources {

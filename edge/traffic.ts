@@ -1,5 +1,5 @@
 /** What was sent to visitors, by environment, since this edge began. */
-import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
+import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 
 export interface Traffic {
   /** Counts what is sent until the response is over; a second time for the same response changes nothing. */

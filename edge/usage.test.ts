@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { UpstreamUsage } from "./php/upstream.ts";
 import { eventually } from "./testing/eventually.ts";
 import { ask } from "./testing/http.ts";
 import { startEmptyEdge, startSite } from "./testing/withEdge.ts";
-import type { UpstreamUsage } from "./upstream.ts";
 
 type Asked = Parameters<typeof ask>[0] & { readonly adminSocket: string };
 

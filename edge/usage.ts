@@ -1,6 +1,7 @@
 /** What environments took since this edge began: what PHP did, and what was sent. */
+
+import type { Upstream, UpstreamUsage } from "./php/upstream.ts";
 import type { Traffic } from "./traffic.ts";
-import type { Upstream, UpstreamUsage } from "./upstream.ts";
 
 export interface EdgeUsage {
   /** Names this start of the edge: the numbers of another one begin at 0 again. */

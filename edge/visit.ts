@@ -1,18 +1,18 @@
 /** One request on its way through the edge, and what the edge itself needs to answer any. */
 import type { PageAsk } from "./cache/pageAsk.ts";
 import type { PageCache } from "./cache/pageCache.ts";
-import type { Collapse } from "./collapse.ts";
-import type { KeptFiles } from "./keptFiles.ts";
-import type { Logins } from "./logins.ts";
+import type { KeptFiles } from "./files/keptFiles.ts";
+import type { VisitorPath } from "./http/path.ts";
+import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
+import type { Logins } from "./login/logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
-import type { VisitorPath } from "./path.ts";
+import type { Collapse } from "./php/collapse.ts";
+import type { Turns } from "./php/turns.ts";
+import type { Upstream } from "./php/upstream.ts";
+import type { Writes } from "./php/writes.ts";
 import type { RedirectVisit } from "./redirectVisits.ts";
-import type { Route, Routes } from "./routes.ts";
+import type { Route, Routes } from "./tables/routes.ts";
 import type { Traffic } from "./traffic.ts";
-import type { Turns } from "./turns.ts";
-import type { Upstream } from "./upstream.ts";
-import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
-import type { Writes } from "./writes.ts";
 
 export interface Visit {
   readonly request: VisitorRequest;

@@ -2,25 +2,25 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
-import { addressOf } from "./address.ts";
 import { noteAnswer } from "./answered.ts";
 import { answerAtOnce, answerWithPage, pageOf } from "./cache/answerPage.ts";
-import { type FoundRoute, findRoute, type NoRoute } from "./findRoute.ts";
-import { createHttp2VisitorServer, type Handler } from "./http2Visitors.ts";
-import { answerLogin, isLoginLink } from "./login.ts";
-import { isForRest, mayWrite } from "./mayWrite.ts";
+import { resolve } from "./files/resolve.ts";
+import { sendFile } from "./files/static.ts";
+import { addressOf } from "./http/address.ts";
+import { createHttp2VisitorServer, type Handler } from "./http/http2Visitors.ts";
+import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./http/uploads.ts";
+import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
+import { answerLogin, isLoginLink } from "./login/login.ts";
 import { sendPage } from "./pages.ts";
-import { answerAlone, answerWithPhp, breakOff, type Script } from "./php.ts";
-import { frontController } from "./question.ts";
-import { resolve } from "./resolve.ts";
-import { sendFile } from "./static.ts";
+import { isForRest, mayWrite } from "./php/mayWrite.ts";
+import { answerAlone, answerWithPhp, breakOff, type Script } from "./php/php.ts";
+import { frontController } from "./php/question.ts";
+import { type FoundRoute, findRoute, type NoRoute } from "./tables/findRoute.ts";
 import { answerChallenge } from "./tls/challenge.ts";
 import { sendToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
-import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./uploads.ts";
 import type { EdgeParts, Visit } from "./visit.ts";
-import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 /** A WordPress with many plugins sets many cookies. */
 const headBytes = 32 * 1024;

@@ -5,10 +5,10 @@
 import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
-import { type Config, loadConfig } from "./config.ts";
-import { dnsKeyContext } from "./dnsSettings.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { openSealer } from "./sealing.ts";
+import { type Config, loadConfig } from "./settings/config.ts";
+import { dnsKeyContext } from "./settings/dnsSettings.ts";
 
 /** Far above what a resolver asks, and far below what hurts somebody in whose name it is asked. */
 const answersPerSecond = 100;

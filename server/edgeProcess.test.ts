@@ -6,8 +6,8 @@ import { ask } from "@sitewright/edge/testing/http.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { type Config, loadConfig } from "./config.ts";
 import { type ServingTools, startEdgeProcess } from "./edgeProcess.ts";
+import { type Config, loadConfig } from "./settings/config.ts";
 
 async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
   const data = await mkdtemp(join(tmpdir(), "edge-process-"));

@@ -8,20 +8,20 @@ import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
+import type { Upstream } from "@sitewright/edge/php/upstream.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
-import type { Upstream } from "@sitewright/edge/upstream.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import type { Serving, TakeTouched } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
-import { type Config, loadConfig } from "./config.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openSpool } from "./mail/spool.ts";
 import { makeTakeMail } from "./mail/take.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
 import { openPlaces } from "./places.ts";
 import { openSealer } from "./sealing.ts";
+import { type Config, loadConfig } from "./settings/config.ts";
 
 /** Long enough for an upload over a slow line; longer than PHP may take for an answer. */
 const requestSeconds = 300;

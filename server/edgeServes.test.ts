@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { EdgeEnvironment } from "@sitewright/edge/table.ts";
+import type { EdgeEnvironment } from "@sitewright/edge/tables/table.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask, openRaw, type Sending, sendRaw, statusOf } from "@sitewright/edge/testing/http.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

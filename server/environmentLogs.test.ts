@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { EdgeEnvironment } from "@sitewright/edge/table.ts";
+import type { EdgeEnvironment } from "@sitewright/edge/tables/table.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";

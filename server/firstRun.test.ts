@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ensureFirstCompany } from "./app/companies.ts";
+import { ensureFirstCompany } from "./app/company/companies.ts";
 import { addressesOf, refreshFirstRun, writeFirstRun } from "./firstRun.ts";
 import { createTestDatabase } from "./testing/database.ts";
 

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "./durableFile.ts";
-import { reachable } from "./edgeAddresses.ts";
+import { reachable } from "./settings/edgeAddresses.ts";
 
 export interface Addresses {
   /** Paths of the interface are appended to it: `http://127.0.0.1:8080/v2`. */

@@ -1,6 +1,6 @@
 /** `node server/main.ts control`, `edge` or `dns`: one of the processes that the supervisor keeps running. */
 import type { Logger } from "pino";
-import type { Config } from "./config.ts";
+import type { Config } from "./settings/config.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   control: async () => {

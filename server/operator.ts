@@ -6,14 +6,14 @@
  */
 import { parseArgs } from "node:util";
 import { explainStart } from "@sitewright/supervisor/dataFolder.ts";
-import { ConfigError, loadConfig } from "./config.ts";
 import { UnusableFile } from "./moving/envelope.ts";
 import { backup } from "./operator/backup.ts";
 import { companyForPeople, makeCompany } from "./operator/company.ts";
 import { Failure, failed, notUnderstood } from "./operator/failure.ts";
 import { mirror } from "./operator/mirror.ts";
 import { restore } from "./operator/restore.ts";
-import { withSettingsFile } from "./settingsFile.ts";
+import { ConfigError, loadConfig } from "./settings/config.ts";
+import { withSettingsFile } from "./settings/settingsFile.ts";
 
 const usage = `Usage: npm run --silent operator -- company create "<name>" [--json]
        npm run --silent operator -- backup <file> [--force] [--with-backups]

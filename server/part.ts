@@ -1,5 +1,5 @@
 /** A process that the supervisor started: says when it is ready, and ends when it is told to or left alone. */
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./settings/config.ts";
 
 const postgresPort = 5432;
 

@@ -1,6 +1,6 @@
 /** What PHP's processes of sites reach of the network, whoever starts them. */
-import type { Config } from "./config.ts";
-import { parseSmtpUrl } from "./smtpUrl.ts";
+import type { Config } from "./settings/config.ts";
+import { parseSmtpUrl } from "./settings/smtpUrl.ts";
 
 /** PHP's processes are users of their own, and `config.run` is closed to everybody but its owner. */
 export function phpFolder(config: Pick<Config, "run">): string {

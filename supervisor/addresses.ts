@@ -1,6 +1,6 @@
 /** How a person reaches what listens. */
 
-import { reachable } from "@sitewright/server/edgeAddresses.ts";
+import { reachable } from "@sitewright/server/settings/edgeAddresses.ts";
 
 /** An address that everyone on this machine may use to reach a server that listens on `host`. */
 export function baseUrl(host: string, port: number): string {

@@ -1,5 +1,5 @@
 /** The last words of a start: where everything is, and what to type next. */
-import { reachable } from "@sitewright/server/edgeAddresses.ts";
+import { reachable } from "@sitewright/server/settings/edgeAddresses.ts";
 import { baseUrl, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
 

@@ -1,7 +1,7 @@
 /** The data folder at the start, and what a person is told where its disk is in the way. */
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { dirname, relative } from "node:path";
-import type { Config } from "@sitewright/server/config.ts";
+import type { Config } from "@sitewright/server/settings/config.ts";
 import { type DataLock, lockData } from "./dataLock.ts";
 
 /** Makes the folder where absent and takes its lock. Throws with a sentence for the person where either can't be. */

@@ -6,8 +6,8 @@
  * for good when the first is killed.
  */
 import { join } from "node:path";
-import type { Config } from "@sitewright/server/config.ts";
-import { movableSettings } from "@sitewright/server/settingsFile.ts";
+import type { Config } from "@sitewright/server/settings/config.ts";
+import { movableSettings } from "@sitewright/server/settings/settingsFile.ts";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
 import { childPart } from "./childPart.ts";
@@ -18,7 +18,7 @@ import { openLog } from "./logFile.ts";
 import { ownFolder } from "./ownFolder.ts";
 import type { Part } from "./part.ts";
 import { findPorts } from "./ports.ts";
-import { postgresPart } from "./postgresPart.ts";
+import { postgresPart } from "./postgres/postgresPart.ts";
 import { prepareInProcess } from "./preparation.ts";
 import {
   brokenOffRestore,

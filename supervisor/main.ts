@@ -1,10 +1,10 @@
 /** What `npm start` runs. */
 import { fileURLToPath } from "node:url";
-import type { regions } from "@sitewright/contract/regions.ts";
+import type { regions } from "@sitewright/contract/sites/regions.ts";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
-import { ConfigError, loadConfig } from "@sitewright/server/config.ts";
-import { withSettingsFile } from "@sitewright/server/settingsFile.ts";
+import { ConfigError, loadConfig } from "@sitewright/server/settings/config.ts";
+import { withSettingsFile } from "@sitewright/server/settings/settingsFile.ts";
 import { makeInstallation } from "./installation.ts";
 import { runUntilStopped } from "./run.ts";
 import { makeTerminal } from "./terminal.ts";

@@ -3,7 +3,7 @@
  * A process of its own, because the memory that this takes is needed for seconds and the supervisor stays for months.
  */
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
-import { loadConfig } from "@sitewright/server/config.ts";
+import { loadConfig } from "@sitewright/server/settings/config.ts";
 
 process.on("disconnect", () => process.exit(1));
 try {

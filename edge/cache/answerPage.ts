@@ -4,12 +4,13 @@
  * A page that is older than it should be is shown at once, and made anew by one request that nobody waits for. When it is so
  * old that its forms would not work any more, it is made while the visitor waits; it is then shown only where PHP fails.
  */
-import { addressOf } from "../address.ts";
+
 import { noteUnanswered } from "../answered.ts";
-import type { Making } from "../collapse.ts";
+import { addressOf } from "../http/address.ts";
 import { withoutSecrets } from "../logs/masks.ts";
-import { type Answered, answerOnce, askToRead, havePageMade, type Script } from "../php.ts";
-import type { Question } from "../question.ts";
+import type { Making } from "../php/collapse.ts";
+import { type Answered, answerOnce, askToRead, havePageMade, type Script } from "../php/php.ts";
+import type { Question } from "../php/question.ts";
 import type { EdgeParts, Visit } from "../visit.ts";
 import type { KeptPage } from "./keptPage.ts";
 import { inLanguage, type PageAsk, pageAskOf } from "./pageAsk.ts";

@@ -1,8 +1,8 @@
 /** A page that was kept: what is sent of it, in each form that browsers take. */
 import { createHash } from "node:crypto";
-import { compress } from "../compress.ts";
-import { type Encoding, offeredEncodings } from "../encodings.ts";
-import { toVisitor } from "../headers.ts";
+import { compress } from "../http/compress.ts";
+import { type Encoding, offeredEncodings } from "../http/encodings.ts";
+import { toVisitor } from "../http/headers.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { PageAsk, PagePlace } from "./pageAsk.ts";
 

@@ -6,9 +6,9 @@
  * browser's name for all large devices and one for all small ones. So nobody can put something into a page for others.
  */
 
-import { isForRest } from "../mayWrite.ts";
-import { isSmallDevice } from "../question.ts";
-import type { EdgeEnvironment } from "../table.ts";
+import { isForRest } from "../php/mayWrite.ts";
+import { isSmallDevice } from "../php/question.ts";
+import type { EdgeEnvironment } from "../tables/table.ts";
 import type { Visit } from "../visit.ts";
 import { isAnonymous } from "./cookies.ts";
 import { pageQuery } from "./query.ts";

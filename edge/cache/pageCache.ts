@@ -5,8 +5,8 @@
  * its end that nobody else may have it. What is kept in memory is bounded in bytes; what was asked for longest ago goes.
  */
 import { LRUCache } from "lru-cache";
-import type { EdgeEnvironment } from "../table.ts";
-import type { UpstreamResponse } from "../upstream.ts";
+import type { UpstreamResponse } from "../php/upstream.ts";
+import type { EdgeEnvironment } from "../tables/table.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type KeptPage, keepPage } from "./keptPage.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";

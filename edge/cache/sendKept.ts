@@ -1,6 +1,6 @@
 /** Sends a page that was kept. */
-import { chooseEncoding } from "../encodings.ts";
-import type { VisitorRequest, VisitorResponse } from "../visitorHttp.ts";
+import { chooseEncoding } from "../http/encodings.ts";
+import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type KeptPage, pageEncodings } from "./keptPage.ts";
 
 /** What `X-Cache` says. Stale: older than it should be; it is being made anew, or PHP has none at the moment. */

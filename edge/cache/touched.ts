@@ -1,5 +1,5 @@
 /** Which kept pages a change has made old. */
-import { readPath, splitTarget } from "../path.ts";
+import { readPath, splitTarget } from "../http/path.ts";
 import { isAt } from "./keptPage.ts";
 import type { PagePlace } from "./pageAsk.ts";
 

@@ -1,7 +1,7 @@
 /** Stands where PHP stands, does what its interface says, and remembers what it was asked. */
 import { Readable } from "node:stream";
-import type { EdgeEnvironment } from "../table.ts";
-import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUsage } from "../upstream.ts";
+import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUsage } from "../php/upstream.ts";
+import type { EdgeEnvironment } from "../tables/table.ts";
 
 export interface Asked {
   readonly environmentId: string;

@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type RequestOptions, request } from "node:htt
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Edge } from "../edge.ts";
-import type { EdgeTable } from "../table.ts";
+import type { EdgeTable } from "../tables/table.ts";
 
 export interface Got {
   readonly status: number;

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import type { EdgeHost, EdgeTable } from "../table.ts";
+import type { EdgeHost, EdgeTable } from "../tables/table.ts";
 import type { CertificateSecret } from "../tls/certificates.ts";
 import { putTable } from "./http.ts";
 import { makeFolder, startSite, tableOf } from "./withEdge.ts";

@@ -4,7 +4,7 @@
  */
 import { createSecureContext, type SecureContext } from "node:tls";
 import QuickLRU from "quick-lru";
-import type { EdgeCertificate } from "../table.ts";
+import type { EdgeCertificate } from "../tables/table.ts";
 import type { EdgeLog } from "../visit.ts";
 import { indexCertificates } from "./names.ts";
 

@@ -1,6 +1,6 @@
 /** Sends visitors who came by http to https, where the site wants that. */
-import { findHost, readHost } from "../hosts.ts";
-import type { EdgeHost } from "../table.ts";
+import { findHost, readHost } from "../http/hosts.ts";
+import type { EdgeHost } from "../tables/table.ts";
 import type { EdgeParts, Visit } from "../visit.ts";
 
 const usualPort = 443;

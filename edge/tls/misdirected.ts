@@ -1,7 +1,7 @@
 /** Requests on connections that were begun with another name. */
-import { readHost } from "../hosts.ts";
+import { readHost } from "../http/hosts.ts";
+import type { VisitorRequest } from "../http/visitorHttp.ts";
 import type { EdgeParts } from "../visit.ts";
-import type { VisitorRequest } from "../visitorHttp.ts";
 
 /**
  * Browsers ask for several names on one connection where its certificate is for all of them, and no others (RFC 9110,

@@ -1,7 +1,7 @@
 /** How the edge speaks TLS (`docs/decisions/tls-at-the-edge.md`). */
 import { constants } from "node:crypto";
 import type { TlsOptions } from "node:tls";
-import { readHost } from "../hosts.ts";
+import { readHost } from "../http/hosts.ts";
 import type { EdgeLog } from "../visit.ts";
 import type { Certificates } from "./certificates.ts";
 

@@ -6,7 +6,7 @@ import type { Server as Http1Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
-import { addressOf } from "../address.ts";
+import { addressOf } from "../http/address.ts";
 import { createHandshakes, type HandshakeBounds, usualBounds } from "./handshakes.ts";
 import { handshakeMilliseconds } from "./options.ts";
 

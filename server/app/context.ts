@@ -3,20 +3,20 @@ import type { FileHandle } from "node:fs/promises";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
-import type { AcceptOperation } from "@sitewright/server/operations/accept.ts";
-import type { SiteTasks } from "@sitewright/server/operations/siteTasks.ts";
-import type { WaitForOperation } from "@sitewright/server/operations/wait.ts";
+import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
+import type { WaitForOperation } from "@sitewright/server/operations/engine/wait.ts";
+import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import type { PictureStore } from "@sitewright/server/pictures/pictures.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
-import type { Actor } from "@sitewright/server/store/activity.ts";
-import type { BackupLists } from "@sitewright/server/store/backupList.ts";
-import type { CompanyPackageLists } from "@sitewright/server/store/companyPackages.ts";
+import type { BackupLists } from "@sitewright/server/store/backups/backupList.ts";
+import type { Actor } from "@sitewright/server/store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import type { ToRead } from "@sitewright/server/store/packages.ts";
+import type { CompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
+import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import type { Pool } from "pg";
-import type { Caller } from "./access.ts";
-import type { DownloadTokens } from "./downloadTokens.ts";
+import type { DownloadTokens } from "./backups/downloadTokens.ts";
+import type { Caller } from "./company/access.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */

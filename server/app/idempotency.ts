@@ -11,8 +11,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { claimIdempotencyKey, type StoredAnswer, storeAnswer } from "@sitewright/server/store/idempotencyKeys.ts";
 import { sql } from "kysely";
+import { isSameHash } from "./company/token.ts";
 import { Refused } from "./failures.ts";
-import { isSameHash } from "./token.ts";
 
 /** An answer as it goes out. */
 export interface FinishedAnswer<Body = string | Buffer> {

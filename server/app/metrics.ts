@@ -1,6 +1,7 @@
 /** What is measured of this installation, as Prometheus reads it. */
-import { countOrders, listExpiries, orderStates } from "@sitewright/server/store/certificateMetrics.ts";
+
 import type { Database } from "@sitewright/server/store/database.ts";
+import { countOrders, listExpiries, orderStates } from "@sitewright/server/store/domains/certificateMetrics.ts";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 export interface Metrics {

@@ -1,11 +1,11 @@
 /** Following an operation. */
 import { operationMessages } from "@sitewright/contract/operations.ts";
-import { workName } from "@sitewright/server/operations/backup.ts";
-import { openWpCliResult } from "@sitewright/server/operations/runWpCli.ts";
+import { openWpCliResult } from "@sitewright/server/operations/sites/runWpCli.ts";
+import { workName } from "@sitewright/server/operations/steps/backup.ts";
 import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
-import { mayWrite } from "./access.ts";
+import { withLink } from "./backups/downloadableBackups.ts";
+import { mayWrite } from "./company/access.ts";
 import type { Context } from "./context.ts";
-import { withLink } from "./downloadableBackups.ts";
 import { NotFound } from "./failures.ts";
 
 export type OperationView =

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isPlaceThere } from "../archiveUrl.ts";
+import { isPlaceThere } from "../settings/archiveUrl.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { guardBlobs, mayMakeKey, type SomePiece, type StoreMemory } from "./guardedBlobs.ts";
 import { makePieceBox } from "./pieceBox.ts";

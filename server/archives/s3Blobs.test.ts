@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { parseArchiveUrl } from "../archiveUrl.ts";
+import { parseArchiveUrl } from "../settings/archiveUrl.ts";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { load, loadManifest } from "./load.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";

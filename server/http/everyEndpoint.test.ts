@@ -5,8 +5,8 @@ import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../certificates/testing/openssl.ts";
 import type { Database } from "../store/database.ts";
+import { putIntoZone } from "../store/domains/zones.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
-import { putIntoZone } from "../store/zones.ts";
 import { putPackages } from "../testing/packages.ts";
 import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
 

@@ -1,6 +1,6 @@
 /** Before anything of a request is read: who sends it, and has that key requests left? */
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
-import { type Identified, identify, lookUpTarget, type Target } from "@sitewright/server/app/access.ts";
+import { type Identified, identify, lookUpTarget, type Target } from "@sitewright/server/app/company/access.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HttpFailure } from "./faults.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { addCertificate } from "../store/certificates.ts";
+import { addCertificate } from "../store/domains/certificates.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { acmeUrl, startTestServer, type TestServer, useTestServer } from "./testing/server.ts";
 

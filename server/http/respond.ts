@@ -1,7 +1,7 @@
 /** From an identified request to its answer: checked, allowed, done once, serialised. */
 import { Readable } from "node:stream";
-import { authorise, type Identified } from "@sitewright/server/app/access.ts";
-import { describeActor } from "@sitewright/server/app/actor.ts";
+import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
+import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { App, Context, RequestTransaction } from "@sitewright/server/app/context.ts";
 import { NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempotency.ts";

@@ -13,8 +13,8 @@ import {
   fastify,
   LogController,
 } from "fastify";
+import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
-import { serveDownloads } from "./downloads.ts";
 import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHome } from "./home.ts";
 import { makeGate, type Route } from "./identity.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseSmtpUrl } from "../smtpUrl.ts";
+import { parseSmtpUrl } from "../settings/smtpUrl.ts";
 import { type DeliverOptions, makeDeliver } from "./deliver.ts";
 import { answerOf, startMailServer, startScriptedServer } from "./testing/mailServer.ts";
 

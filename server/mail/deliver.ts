@@ -1,6 +1,6 @@
 /** One attempt at handing a message to the mail server, and what became of it for each recipient. */
 import { createTransport } from "nodemailer";
-import { isLocal, type SmtpPlace } from "../smtpUrl.ts";
+import { isLocal, type SmtpPlace } from "../settings/smtpUrl.ts";
 import { readAddress } from "./addresses.ts";
 
 export interface Handed {

@@ -6,12 +6,12 @@ import type { Pool } from "pg";
 import { openArchives } from "../archives/archives.ts";
 import type { Blobs } from "../archives/blobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
-import { nameOfPlace, parseArchiveUrl } from "../archiveUrl.ts";
-import type { Config } from "../config.ts";
 import { readKey } from "../sealing.ts";
+import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import type { Config } from "../settings/config.ts";
+import { piecesFor } from "../store/backups/pieces.ts";
 import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
-import { piecesFor } from "../store/pieces.ts";
 
 export interface Found {
   /** In words. */

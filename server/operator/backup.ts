@@ -1,13 +1,13 @@
 /** `backup <file>`: the whole installation in one file, but for what its environments hold, which is in the archives. */
 import { isAbsolute, resolve } from "node:path";
-import { findInstallation, withDatabase } from "@sitewright/supervisor/ownDatabase.ts";
+import { findInstallation, withDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
 import { brokenOffRestore, readLastStart } from "@sitewright/supervisor/records.ts";
-import { nameOfPlace, parseArchiveUrl } from "../archiveUrl.ts";
-import type { Config } from "../config.ts";
 import { backupInstallation, type KeptBeside, type MadeBackup } from "../moving/backupInstallation.ts";
 import { checkPlace } from "../moving/envelope.ts";
 import { readKeptFiles } from "../moving/keptFiles.ts";
-import { movableSettings } from "../settingsFile.ts";
+import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import type { Config } from "../settings/config.ts";
+import { movableSettings } from "../settings/settingsFile.ts";
 import { openPool } from "../store/open.ts";
 import { Failure, failed } from "./failure.ts";
 import { backUpAll } from "./freshBackups.ts";

@@ -1,7 +1,7 @@
 /** `company create`: a company with an owner and a key, in the database of the running installation. */
 import { readRun } from "@sitewright/supervisor/records.ts";
-import { createCompany, type NewCompany, UnusableCompany } from "../app/companies.ts";
-import type { Config } from "../config.ts";
+import { createCompany, type NewCompany, UnusableCompany } from "../app/company/companies.ts";
+import type { Config } from "../settings/config.ts";
 import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open.ts";
 import { Failure, failed } from "./failure.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { makeLookUp } from "../domains/lookUp.ts";
 import { ownershipRecord } from "../domains/records.ts";
 import { type DnsServer, startDnsServer } from "../domains/testing/dnsServer.ts";
-import { checkSoon, findCheckedDomain } from "../store/domainChecks.ts";
+import { checkSoon, findCheckedDomain } from "../store/domains/domainChecks.ts";
 import { addCompany, addOwnDomain, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { silentLog } from "../testing/engine.ts";

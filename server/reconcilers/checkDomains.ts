@@ -16,10 +16,10 @@ import {
   recordsToAsk,
   type SeenRecords,
 } from "../domains/records.ts";
-import { endActivity, nobody, recordActivity } from "../store/activity.ts";
+import type { Publisher } from "../publishing/publishRoutes.ts";
+import { endActivity, nobody, recordActivity } from "../store/company/activity.ts";
 import type { Database } from "../store/database.ts";
-import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domainChecks.ts";
-import type { Publisher } from "./publishRoutes.ts";
+import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domains/domainChecks.ts";
 
 export interface CheckDomainsOptions {
   readonly database: Database;

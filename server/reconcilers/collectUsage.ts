@@ -1,7 +1,8 @@
 /** Takes over what the edge has counted of each environment, and forgets what is long ago. */
+
+import type { EdgeClient } from "../clients/edgeClient.ts";
 import type { Database } from "../store/database.ts";
-import { addUsage, deleteUsage } from "../store/usage.ts";
-import type { EdgeClient } from "./edgeClient.ts";
+import { addUsage, deleteUsage } from "../store/traffic/usage.ts";
 
 /** The interface promises as much. */
 export const usageRetentionDays = 62;

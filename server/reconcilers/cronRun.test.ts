@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { EdgeUnavailable, type TaskOrder, type TaskResult } from "../clients/edgeClient.ts";
 import { type DueEnvironment, runDueEvents } from "./cronRun.ts";
-import { EdgeUnavailable, type TaskOrder, type TaskResult } from "./edgeClient.ts";
 
 const now = 1_000_000;
 const never = new AbortController().signal;

@@ -8,7 +8,7 @@
 import type { Deliver, Delivery } from "../mail/deliver.ts";
 import { defaultSender, makeOutgoing } from "../mail/outgoing.ts";
 import type { Database } from "../store/database.ts";
-import { type ClaimedMail, claimMail, settleMail } from "../store/mailQueue.ts";
+import { type ClaimedMail, claimMail, settleMail } from "../store/traffic/mailQueue.ts";
 
 export interface DeliverMailsOptions {
   readonly database: Database;

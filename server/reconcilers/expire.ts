@@ -2,7 +2,7 @@
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
-import { deleteEndedRollouts } from "../store/rollouts.ts";
+import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 
 /** The interface promises that an ended operation can be read for at least seven days. */
 export const operationRetentionDays = 30;

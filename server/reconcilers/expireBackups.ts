@@ -4,10 +4,10 @@
  * read it has long ended.
  */
 import type { Archives } from "../archives/archives.ts";
-import { removeExpiredBackups } from "../store/backups.ts";
+import { removeExpiredBackups } from "../store/backups/backups.ts";
+import { forgetDeleted } from "../store/backups/deletedEnvironments.ts";
+import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
-import { forgetDeleted } from "../store/deletedEnvironments.ts";
-import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "../store/packs.ts";
 
 export interface ExpireBackupsOptions {
   readonly database: Database;

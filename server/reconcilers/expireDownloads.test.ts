@@ -4,7 +4,7 @@ import {
   findDownloadableBackup,
   finishDownloadableBackup,
   insertDownloadableBackup,
-} from "../store/downloadableBackups.ts";
+} from "../store/backups/downloadableBackups.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { expireDownloads } from "./expireDownloads.ts";

@@ -1,7 +1,7 @@
 /** Removes downloadable backups whose time is over, and zips that nobody knows of any more: their environment is gone. */
 import type { Downloads } from "../archives/downloads.ts";
+import { knownDownloadableBackups, removeExpiredDownloadableBackups } from "../store/backups/downloadableBackups.ts";
 import type { Database } from "../store/database.ts";
-import { knownDownloadableBackups, removeExpiredDownloadableBackups } from "../store/downloadableBackups.ts";
 
 export interface ExpireDownloadsOptions {
   readonly database: Database;

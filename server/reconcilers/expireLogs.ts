@@ -1,7 +1,7 @@
 /** Removes logs whose time is over, and all those of environments that are gone for good. */
 import type { Logs } from "../logs/logs.ts";
+import { knownEnvironments } from "../store/backups/deletedEnvironments.ts";
 import type { Database } from "../store/database.ts";
-import { knownEnvironments } from "../store/deletedEnvironments.ts";
 
 export interface ExpireLogsOptions {
   readonly database: Database;

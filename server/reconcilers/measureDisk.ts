@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Publisher } from "../publishing/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
-import { databaseNow, findToMeasure, noteDiskUse, type ToMeasure } from "../store/diskUse.ts";
-import type { Publisher } from "./publishRoutes.ts";
+import { databaseNow, findToMeasure, noteDiskUse, type ToMeasure } from "../store/sites/diskUse.ts";
 
 export interface MeasureDiskOptions {
   readonly database: Database;

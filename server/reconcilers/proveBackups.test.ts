@@ -1,11 +1,11 @@
 /** When a backup is proven, and which. */
 import { randomUUID } from "node:crypto";
-import { makeProof } from "@sitewright/server/app/automaticProofs.ts";
+import { makeProof } from "@sitewright/server/app/backups/automaticProofs.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { beginBackup, finishBackup } from "../store/backups.ts";
+import { beginBackup, finishBackup } from "../store/backups/backups.ts";
+import { beginProofReading, noteFailedProof, noteProven } from "../store/backups/proofs.ts";
 import { endOperation } from "../store/operations.ts";
-import { beginProofReading, noteFailedProof, noteProven } from "../store/proofs.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type TestOperations, testOperations } from "../testing/engine.ts";

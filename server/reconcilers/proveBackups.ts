@@ -2,8 +2,9 @@
  * Has one backup after the other restored beside its site, to know that it can be: so many a day, evenly spread, and of
  * each environment in turn. docs/decisions/backups.md says more.
  */
+
+import { type BackupToProve, findBackupToProve, isProofDue } from "../store/backups/proofs.ts";
 import type { Database } from "../store/database.ts";
-import { type BackupToProve, findBackupToProve, isProofDue } from "../store/proofs.ts";
 
 export interface ProveBackupsOptions {
   readonly database: Database;

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { type Advisory, type AffectedRange, NoFeed, readAdvisory, recordsIn } from "../packages/advisoryFeed.ts";
 import { ask, SourceFailure } from "../packages/request.ts";
 import { versionKey } from "../packages/versions.ts";
+import type { Database } from "../store/database.ts";
 import {
   addAdvisoryRanges,
   advisoryFeed,
@@ -11,8 +12,7 @@ import {
   type NewAdvisoryRange,
   noteChecked,
   putInForce,
-} from "../store/advisories.ts";
-import type { Database } from "../store/database.ts";
+} from "../store/packages/advisories.ts";
 
 export interface ReadAdvisoriesOptions {
   readonly database: Database;

@@ -5,10 +5,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Archives } from "../archives/archives.ts";
 import { damageBegins } from "../archives/load.ts";
-import { type BackupToExamine, findBackupsToExamine, noteDamage, noteWhole } from "../store/damage.ts";
+import { type BackupToExamine, findBackupsToExamine, noteDamage, noteWhole } from "../store/backups/damage.ts";
+import { losePacks } from "../store/backups/lostPacks.ts";
+import { findUnreadPacks, listPieces, notePackRead, type PackToRead } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
-import { losePacks } from "../store/lostPacks.ts";
-import { findUnreadPacks, listPieces, notePackRead, type PackToRead } from "../store/packs.ts";
 
 export interface ReadArchivesOptions {
   readonly database: Database;

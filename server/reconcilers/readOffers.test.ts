@@ -1,7 +1,7 @@
 import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Offer } from "../packages/source.ts";
-import { packagesOf } from "../store/packages.ts";
+import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type PackageWish, putPackages } from "../testing/packages.ts";

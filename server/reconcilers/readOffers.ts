@@ -1,8 +1,8 @@
 /** Asks the package source what is new, for everything that is installed anywhere: one question for a hundred plugins, whoever has them. */
 import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
-import { markOffersVulnerable, markVulnerable } from "../store/advisories.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
+import { markOffersVulnerable, markVulnerable } from "../store/packages/advisories.ts";
 import {
   findPlatforms,
   findToCheck,
@@ -10,7 +10,7 @@ import {
   noteOffers,
   type PlatformKeys,
   refreshUpdates,
-} from "../store/packageOffers.ts";
+} from "../store/packages/packageOffers.ts";
 
 export interface ReadOffersOptions {
   readonly database: Database;

@@ -1,6 +1,6 @@
 import type { EnvironmentRef, InstalledPackage, InstalledPackages } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { packagesOf } from "../store/packages.ts";
+import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { makeReadPackages, readDuePackages } from "./readPackages.ts";

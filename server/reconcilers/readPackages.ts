@@ -2,8 +2,8 @@
 import type { InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { databaseNow } from "../store/diskUse.ts";
-import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages.ts";
+import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages/packages.ts";
+import { databaseNow } from "../store/sites/diskUse.ts";
 import { applyOffers } from "./readOffers.ts";
 
 export interface ReadPackagesOptions {

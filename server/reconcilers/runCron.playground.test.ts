@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { PlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { findCronRun } from "../store/cronRuns.ts";
-import { setFrozen } from "../store/environmentStates.ts";
+import { makeEdgeClient } from "../clients/edgeClient.ts";
+import { findCronRun } from "../store/sites/cronRuns.ts";
+import { setFrozen } from "../store/sites/environmentStates.ts";
 import { visit } from "../testing/edge.ts";
 import { silentLog } from "../testing/engine.ts";
 import { playground } from "../testing/playground.ts";
 import { liveSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
-import { makeEdgeClient } from "./edgeClient.ts";
 import { makeCron } from "./runCron.ts";
 
 let world: World;

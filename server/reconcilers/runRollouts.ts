@@ -16,7 +16,7 @@ import {
   type RolloutProgress,
   type RolloutUnderWay,
   rolloutsUnderWay,
-} from "../store/rolloutProgress.ts";
+} from "../store/packages/rolloutProgress.ts";
 
 export interface RunRolloutsOptions {
   readonly database: Database;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { nobody } from "../store/activity.ts";
+import { nobody } from "../store/company/activity.ts";
 import { readOperation } from "../store/operations.ts";
-import { insertRollout } from "../store/rollouts.ts";
+import { insertRollout } from "../store/packages/rollouts.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { insertTestCompany, silentLog, testOperations } from "../testing/engine.ts";
 import { expire } from "./expire.ts";

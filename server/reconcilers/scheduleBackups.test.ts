@@ -1,8 +1,8 @@
 /** When scheduled backups begin: what is accepted for real, on a database of each test's own, by a clock that the test sets. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeScheduledBackup } from "../app/scheduledBackups.ts";
+import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
+import { noteBackupFailed, noteBackupMade } from "../store/backups/scheduledBackups.ts";
 import { endOperation } from "../store/operations.ts";
-import { noteBackupFailed, noteBackupMade } from "../store/scheduledBackups.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { type TestOperations, testOperations } from "../testing/engine.ts";

@@ -2,8 +2,9 @@
  * Has every environment that is served backed up by itself. When each is due is a row, so that what fell into a time when
  * nothing ran is made up for once; a few at a time, the longest overdue first.
  */
+
+import { decideBackups, listUndecidedBackups } from "../store/backups/scheduledBackups.ts";
 import type { Database } from "../store/database.ts";
-import { decideBackups, listUndecidedBackups } from "../store/scheduledBackups.ts";
 import { hour, nextMoment } from "./backupMoments.ts";
 
 /** What the start of one is told. */

@@ -6,7 +6,7 @@
 import type { Spool, SpooledMail } from "../mail/spool.ts";
 import { summarise } from "../mail/summary.ts";
 import type { Database } from "../store/database.ts";
-import { countQueued, insertMail } from "../store/mails.ts";
+import { countQueued, insertMail } from "../store/traffic/mails.ts";
 
 export interface TakeMailsOptions {
   readonly database: Database;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DueEnvironment, DueUpdate } from "../store/automaticUpdates.ts";
+import type { DueEnvironment, DueUpdate } from "../store/packages/automaticUpdates.ts";
 import { turnOf } from "./updateAutomatically.ts";
 
 const night = new Date("2026-11-23T02:30:00Z");

@@ -7,13 +7,13 @@
  * left alone for a week, for a day where it is vulnerable, or until there is another version.
  */
 
+import type { Database, PackageKind } from "../store/database.ts";
 import {
   countAutomaticOperations,
   type DueEnvironment,
   type DueUpdate,
   findDueUpdates,
-} from "../store/automaticUpdates.ts";
-import type { Database, PackageKind } from "../store/database.ts";
+} from "../store/packages/automaticUpdates.ts";
 import { nextOpening } from "../updateWindow.ts";
 
 export interface UpdateAutomaticallyOptions {

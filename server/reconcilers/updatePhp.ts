@@ -3,7 +3,7 @@
  * new version stays on the old one. Who opted out is left alone, and whoever's change failed is asked again a week later.
  */
 import type { Database } from "../store/database.ts";
-import { type EnvironmentFacts, listForPhpUpdate } from "../store/environmentStates.ts";
+import { type EnvironmentFacts, listForPhpUpdate } from "../store/sites/environmentStates.ts";
 
 export interface UpdatePhpOptions {
   readonly database: Database;

@@ -2,8 +2,8 @@
  * The tables as Kysely sees them. `migrations/` is the authority; a test compares the two.
  */
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
-import type { StoredRule } from "./redirectRules.ts";
-import type { RolloutItems, Rollouts } from "./rolloutTables.ts";
+import type { RolloutItems, Rollouts } from "./packages/rolloutTables.ts";
+import type { StoredRule } from "./traffic/redirectRules.ts";
 
 export type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
 import { insertTestCompany } from "../testing/engine.ts";
-import { nobody, recordActivity } from "./activity.ts";
+import { nobody, recordActivity } from "./company/activity.ts";
 import type { DatabaseTransaction } from "./database.ts";
 import { lockHolder, planHandover, takeLocks, wantLocks } from "./locks.ts";
 import { beginWaiting, endOperation, insertOperation, readOperation } from "./operations.ts";

@@ -1,6 +1,6 @@
 /** Operations as rows: what was accepted, how far it is, how it ended. */
 import { type ExpressionBuilder, type Selectable, sql } from "kysely";
-import { endActivity } from "./activity.ts";
+import { endActivity } from "./company/activity.ts";
 import type { Database, DatabaseTransaction, Json, Operations, Tables } from "./database.ts";
 import { handOverLocks, releaseLocks } from "./locks.ts";
 

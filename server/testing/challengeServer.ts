@@ -1,8 +1,8 @@
 /** Answers an authority's questions by http, from what the database holds for it. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { listChallenges } from "../store/acmeChallenges.ts";
 import type { Database } from "../store/database.ts";
+import { listChallenges } from "../store/domains/acmeChallenges.ts";
 
 export interface ChallengeServer extends AsyncDisposable {
   readonly port: number;

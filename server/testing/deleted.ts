@@ -4,22 +4,22 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
-import type { OperationRequest } from "../operations/accept.ts";
-import { backUp } from "../operations/backup.ts";
-import type { Subject } from "../operations/crashHarness.ts";
-import type { RestoreDeletedInput, Returning } from "../operations/restoreDeleted.ts";
-import { nobody, recordActivity } from "../store/activity.ts";
-import type { DatabaseTransaction } from "../store/database.ts";
+import type { RestoreDeletedInput, Returning } from "../operations/backups/restoreDeleted.ts";
+import type { OperationRequest } from "../operations/engine/accept.ts";
+import type { Subject } from "../operations/faults/crashHarness.ts";
+import { backUp } from "../operations/steps/backup.ts";
 import {
   insertEnvironmentAgain,
   keepDeletedEnvironments,
   restorableEnvironments,
-} from "../store/deletedEnvironments.ts";
-import { insertSiteAgain, keepDeletedSite } from "../store/deletedSites.ts";
-import { insertPrimaryDomain } from "../store/domains.ts";
-import { removeEnvironmentRows } from "../store/environments.ts";
+} from "../store/backups/deletedEnvironments.ts";
+import { insertSiteAgain, keepDeletedSite } from "../store/backups/deletedSites.ts";
+import { nobody, recordActivity } from "../store/company/activity.ts";
+import type { DatabaseTransaction } from "../store/database.ts";
+import { insertPrimaryDomain } from "../store/domains/domains.ts";
 import { insertOperation } from "../store/operations.ts";
-import { removeSiteRows } from "../store/siteStates.ts";
+import { removeEnvironmentRows } from "../store/sites/environments.ts";
+import { removeSiteRows } from "../store/sites/siteStates.ts";
 import { visit } from "./edge.ts";
 import { servedAnother } from "./environments.ts";
 import { keptOf, liveSite } from "./sites.ts";

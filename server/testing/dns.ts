@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
-import { zonesFile } from "../reconcilers/publishZones.ts";
+import { zonesFile } from "../publishing/publishZones.ts";
 import { silentLog } from "./engine.ts";
 
 export interface TestDns extends AsyncDisposable {

@@ -1,14 +1,14 @@
 /** Changes of DNS records as subjects of `crashHarness.ts`: the running DNS server is asked what became of them. */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { OperationRequest } from "../operations/accept.ts";
-import type { ChangeDnsRecordInput, ZoneChangeKind } from "../operations/changeDnsRecord.ts";
-import type { Subject } from "../operations/crashHarness.ts";
-import { makeDnsClient } from "../reconcilers/dnsClient.ts";
-import { nobody } from "../store/activity.ts";
-import { listDnsRecords, setDnsRecordSet } from "../store/dnsRecords.ts";
+import { makeDnsClient } from "../clients/dnsClient.ts";
+import type { ChangeDnsRecordInput, ZoneChangeKind } from "../operations/domains/changeDnsRecord.ts";
+import type { OperationRequest } from "../operations/engine/accept.ts";
+import type { Subject } from "../operations/faults/crashHarness.ts";
+import { nobody } from "../store/company/activity.ts";
+import { listDnsRecords, setDnsRecordSet } from "../store/domains/dnsRecords.ts";
+import { lockZoneOfDomain, putIntoZone, raiseSerial } from "../store/domains/zones.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
-import { lockZoneOfDomain, putIntoZone, raiseSerial } from "../store/zones.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 

@@ -10,8 +10,8 @@ import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts"
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
 import type { Serving } from "@sitewright/runtimes/serving.ts";
-import { tableFile } from "../reconcilers/publishRoutes.ts";
-import { redirectFolder } from "../reconcilers/redirectFiles.ts";
+import { tableFile } from "../publishing/publishRoutes.ts";
+import { redirectFolder } from "../publishing/redirectFiles.ts";
 import { silentLog } from "./engine.ts";
 
 export interface TestEdge extends AsyncDisposable {

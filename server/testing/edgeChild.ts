@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EdgeEnvironment, EdgeHost } from "@sitewright/edge/table.ts";
+import type { EdgeEnvironment, EdgeHost } from "@sitewright/edge/tables/table.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
 import { exampleSpec } from "@sitewright/runtimes/conformance.ts";
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";

@@ -2,12 +2,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import pino from "pino";
-import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../operations/accept.ts";
-import { type Engine, type EngineOptions, startEngine } from "../operations/engine.ts";
-import type { AnyDefinition } from "../operations/operation.ts";
-import { makeWaitForOperation, type WaitForOperation } from "../operations/wait.ts";
+import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../operations/engine/accept.ts";
+import { type Engine, type EngineOptions, startEngine } from "../operations/engine/engine.ts";
+import type { AnyDefinition } from "../operations/engine/operation.ts";
+import { makeWaitForOperation, type WaitForOperation } from "../operations/engine/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
-import { nobody } from "../store/activity.ts";
+import { nobody } from "../store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";

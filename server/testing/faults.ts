@@ -1,6 +1,6 @@
 /** Makes any definition fail, or its process die, at a point that a test names. The definition does not know. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type AnyDefinition, type Step, StepFailure } from "../operations/operation.ts";
+import { type AnyDefinition, type Step, StepFailure } from "../operations/engine/operation.ts";
 import type { Json } from "../store/database.ts";
 
 /**

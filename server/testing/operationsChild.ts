@@ -9,7 +9,7 @@ import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { operationDefinitions } from "../operations/definitions.ts";
-import { startEngine } from "../operations/engine.ts";
+import { startEngine } from "../operations/engine/engine.ts";
 import { openSealer } from "../sealing.ts";
 import { openNotifications } from "../store/notifications.ts";
 import { openDatabase } from "../store/open.ts";

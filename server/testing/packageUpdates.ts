@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { OperationRequest } from "../operations/accept.ts";
-import type { Subject } from "../operations/crashHarness.ts";
-import type { UpdatePackagesInput } from "../operations/updatePackages.ts";
+import type { OperationRequest } from "../operations/engine/accept.ts";
+import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
 import { pluginZip } from "../packages/testing/zips.ts";
-import { nobody } from "../store/activity.ts";
+import { nobody } from "../store/company/activity.ts";
 import { putPackages } from "./packages.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { databaseNow } from "../store/diskUse.ts";
-import { type FoundPackage, notePackages } from "../store/packages.ts";
+import { type FoundPackage, notePackages } from "../store/packages/packages.ts";
+import { databaseNow } from "../store/sites/diskUse.ts";
 
 export type PackageWish = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 

@@ -7,7 +7,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "@sitewright/supervisor/postgres.ts";
+import { startPostgres } from "@sitewright/supervisor/postgres/postgres.ts";
 import pg from "pg";
 import { migrate } from "../store/migrate.ts";
 import { openPool } from "../store/open.ts";

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@sitewright/dns/testing/knot.ts";
 import { eventually } from "@sitewright/dns/testing/withDns.ts";
-import type { PowerDnsPlace } from "../dnsSettings.ts";
-import { makePowerDnsApi, type PowerDnsApi } from "../reconcilers/powerDnsApi.ts";
+import { makePowerDnsApi, type PowerDnsApi } from "../clients/powerDnsApi.ts";
+import type { PowerDnsPlace } from "../settings/dnsSettings.ts";
 
 export interface TestPowerDns extends AsyncDisposable {
   readonly place: PowerDnsPlace;

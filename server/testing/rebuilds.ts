@@ -2,9 +2,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { OperationRequest } from "../operations/accept.ts";
-import type { Subject } from "../operations/crashHarness.ts";
-import { nobody } from "../store/activity.ts";
+import type { OperationRequest } from "../operations/engine/accept.ts";
+import type { Subject } from "../operations/faults/crashHarness.ts";
+import { nobody } from "../store/company/activity.ts";
 import { setAwaitsRebuild } from "../store/moved.ts";
 import { visit } from "./edge.ts";
 import { backUpWith, type LiveSite } from "./installation.ts";

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { OperationRequest } from "../operations/accept.ts";
-import type { Subject } from "../operations/crashHarness.ts";
-import type { SearchAndReplaceInput } from "../operations/searchAndReplace.ts";
-import { nobody } from "../store/activity.ts";
+import type { OperationRequest } from "../operations/engine/accept.ts";
+import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { SearchAndReplaceInput } from "../operations/sites/searchAndReplace.ts";
+import { nobody } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
 import type { World } from "./world.ts";

@@ -2,9 +2,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OperationKind } from "@sitewright/contract/operations.ts";
-import type { OperationRequest } from "../operations/accept.ts";
-import type { PackageUpdate, UpdatePackagesInput } from "../operations/updatePackages.ts";
-import { nobody } from "../store/activity.ts";
+import type { OperationRequest } from "../operations/engine/accept.ts";
+import type { PackageUpdate, UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
+import { nobody } from "../store/company/activity.ts";
 import type { PackageKind } from "../store/database.ts";
 import { visit } from "./edge.ts";
 import { playground } from "./playground.ts";

@@ -1,5 +1,5 @@
 /** What an operation that builds a release and switches to it has left, beside what it was about. */
-import type { TakeOver } from "../operations/takeOver.ts";
+import type { TakeOver } from "../operations/steps/takeOver.ts";
 import { visit } from "./edge.ts";
 import type { World } from "./world.ts";
 

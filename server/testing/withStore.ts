@@ -4,8 +4,8 @@ import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { openArchives } from "../archives/archives.ts";
 import type { Blobs } from "../archives/blobs.ts";
 import { guardBlobs } from "../archives/guardedBlobs.ts";
-import { storeMemory } from "../store/archiveStore.ts";
-import { piecesFor } from "../store/pieces.ts";
+import { storeMemory } from "../store/backups/archiveStore.ts";
+import { piecesFor } from "../store/backups/pieces.ts";
 import type { World } from "./world.ts";
 
 /** `key` is 32 bytes. */

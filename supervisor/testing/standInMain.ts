@@ -1,5 +1,5 @@
 /** The supervisor as `npm start` runs it, over real PostgreSQL, with stand-ins for its children and for WordPress. */
-import { loadConfig } from "@sitewright/server/config.ts";
+import { loadConfig } from "@sitewright/server/settings/config.ts";
 import { makeInstallation } from "../installation.ts";
 import { runUntilStopped } from "../run.ts";
 import { makeTerminal } from "../terminal.ts";

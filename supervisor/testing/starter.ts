@@ -2,7 +2,7 @@
  * node starter.ts <data> <run> [uid]: starts PostgreSQL, prints `{ url, pid }` and waits to be killed.
  * With a uid it becomes that user first, so that a test as root can see what a normal user meets.
  */
-import { startPostgres } from "../postgres.ts";
+import { startPostgres } from "../postgres/postgres.ts";
 
 const [dataDirectory = "", runDirectory = "", uid] = process.argv.slice(2);
 if (uid !== undefined) {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { exists } from "../../folders.ts";
 import { type Progress, RuntimeFailure } from "../../runtime.ts";
-import { isDiskFull } from "../site/copy.ts";
+import { isDiskFull } from "../site/copy/copy.ts";
 import { DownloadRefused, download } from "./download.ts";
 import { findCachedTarball, findTarball, packTarball, type TarballAddress } from "./npm.ts";
 import type { AssetPackage } from "./package.ts";

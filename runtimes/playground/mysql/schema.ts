@@ -4,7 +4,7 @@
  * anything, and nothing is taken for granted.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { siteTables, type Table } from "../site/tables.ts";
+import { siteTables, type Table } from "../site/database/tables.ts";
 import { type ColumnType, parseType, typeNamed } from "./columnType.ts";
 
 export interface Column {

@@ -7,11 +7,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { unstage } from "../../releaseMoves.ts";
 import { currentRelease, firstRelease, releaseIn, stagedRelease, writeRecord } from "../../releases.ts";
 import type { EnvironmentRef, NewWordPress } from "../../runtime.ts";
-import { clone } from "./clone.ts";
+import { clone } from "./copy/clone.ts";
+import { stage } from "./copy/stage.ts";
 import { addCore, installWordPress } from "./core.ts";
-import { exportSite } from "./exportSite.ts";
+import { exportSite } from "./export/exportSite.ts";
 import { type ReleaseFacts, recordOf } from "./release.ts";
-import { stage } from "./stage.ts";
 
 let folder: string;
 let assets: string;

@@ -17,7 +17,7 @@ import { isSitesOwn } from "../../wordpressFiles.ts";
 import { withLock } from "../assets/lock.ts";
 import { readManifest } from "../assets/manifest.ts";
 import { sharedFolders } from "../php/site.ts";
-import { copyFolders, linkLive } from "./copy.ts";
+import { copyFolders, linkLive } from "./copy/copy.ts";
 import { type ReleaseFacts, type ReleaseRecord, recordOf } from "./release.ts";
 
 const added = "cores";

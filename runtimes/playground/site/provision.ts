@@ -6,10 +6,9 @@ import { firstRelease, releaseFolder, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
 import type { Template, TemplateStore } from "../templates/template.ts";
-import { hashPassword, noPassword } from "./adminPassword.ts";
-import { copyTemplate } from "./copyTemplate.ts";
+import { copyTemplate } from "./copy/copyTemplate.ts";
+import type { ReadyCopies } from "./copy/readyCopies.ts";
 import { layOutPlain, plainFacts } from "./plain.ts";
-import type { ReadyCopies } from "./readyCopies.ts";
 import {
   giveToEnvironment,
   mainDatabase,
@@ -20,6 +19,7 @@ import {
 } from "./release.ts";
 import { rewriteDatabase } from "./rewrite.ts";
 import { together } from "./together.ts";
+import { hashPassword, noPassword } from "./users/adminPassword.ts";
 import { wpConfig } from "./wpConfig.ts";
 
 export interface Places {

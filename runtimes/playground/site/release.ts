@@ -12,7 +12,7 @@ import {
 } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
-import { giveTo, isDiskFull } from "./copy.ts";
+import { giveTo, isDiskFull } from "./copy/copy.ts";
 
 export { releaseFolder } from "../../releases.ts";
 

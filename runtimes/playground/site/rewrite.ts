@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { WordPressInstall } from "../../runtime.ts";
 import { placeholders } from "../templates/placeholders.ts";
 import { type Place, quoted } from "../templates/places.ts";
-import { asStored, changeText } from "./serialized.ts";
+import { asStored, changeText } from "./replace/serialized.ts";
 
 /**
  * As WordPress stores a title: with the characters of HTML escaped. An ampersand always is, also where it

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { belongsToLocale } from "../templates/template.ts";
-import { hashPassword } from "./adminPassword.ts";
-import { isDiskFull } from "./copy.ts";
+import { isDiskFull } from "./copy/copy.ts";
 import { escapeTitle, nicename } from "./rewrite.ts";
+import { hashPassword } from "./users/adminPassword.ts";
 import { phpString, wpConfig } from "./wpConfig.ts";
 
 test.each([

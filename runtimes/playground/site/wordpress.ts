@@ -6,7 +6,7 @@ import { removeTree } from "../../folders.ts";
 import { scratchFolder } from "../../releaseMoves.ts";
 import { partOf, type Release } from "../../releases.ts";
 import type { WordPressFacts } from "../../runtime.ts";
-import { storedFactsOf } from "./databases.ts";
+import { storedFactsOf } from "./database/databases.ts";
 import { mainDatabase, recordOf, tellFullDisk } from "./release.ts";
 
 /**

@@ -7,8 +7,8 @@ import { exampleSpec } from "../../conformance.ts";
 import { RuntimeFailure } from "../../runtime.ts";
 import { runPhp } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "../testing/world.ts";
+import { asStored, fromStored } from "./replace/serialized.ts";
 import { escapeTitle } from "./rewrite.ts";
-import { asStored, fromStored } from "./serialized.ts";
 import { readStoredFacts, unescapeTitle } from "./wordpressFacts.ts";
 
 let folder: string;

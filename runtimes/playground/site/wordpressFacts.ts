@@ -1,8 +1,8 @@
 /** What a site's database says of the WordPress in it. PHP writes it, so that everything that is expected may be missing. */
 import { DatabaseSync } from "node:sqlite";
 import { RuntimeFailure, type WordPressFacts } from "../../runtime.ts";
-import { fromStored } from "./serialized.ts";
-import { hasTable, requireTables, whatToDo } from "./wordpressTables.ts";
+import { hasTable, requireTables, whatToDo } from "./database/wordpressTables.ts";
+import { fromStored } from "./replace/serialized.ts";
 
 /** Whatever the database says; the kind of network is known from elsewhere. */
 export type StoredFacts = Omit<WordPressFacts, "multisite">;

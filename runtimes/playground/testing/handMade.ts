@@ -3,7 +3,7 @@ import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment } from "../../serving.ts";
-import { copyFolders, giveTo } from "../site/copy.ts";
+import { copyFolders, giveTo } from "../site/copy/copy.ts";
 import { ownerOf, releaseFolder } from "../site/release.ts";
 import type { Site } from "./visitor.ts";
 import type { Playground } from "./world.ts";

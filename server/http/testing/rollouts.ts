@@ -1,7 +1,7 @@
 /** Rollouts over a running server: asked for, gone on with, and what becomes of their updates. */
 import { randomUUID } from "node:crypto";
-import { makeRolloutStart } from "@sitewright/server/app/rolloutStarts.ts";
-import type { FailureKind } from "@sitewright/server/operations/operation.ts";
+import { makeRolloutStart } from "@sitewright/server/app/packages/rolloutStarts.ts";
+import type { FailureKind } from "@sitewright/server/operations/engine/operation.ts";
 import { runRollouts } from "@sitewright/server/reconcilers/runRollouts.ts";
 import { putPackages } from "@sitewright/server/testing/packages.ts";
 import { beforeEach } from "vitest";

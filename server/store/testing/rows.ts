@@ -1,13 +1,13 @@
 /** Rows for tests of the store, made as the rules make them. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { insertApiKey, type NewApiKey } from "../apiKeys.ts";
-import { insertCompany } from "../companies.ts";
+import { insertApiKey, type NewApiKey } from "../company/apiKeys.ts";
+import { insertCompany } from "../company/companies.ts";
+import { insertUser } from "../company/users.ts";
 import type { Database } from "../database.ts";
-import { insertDomain, insertPrimaryDomain, type NewOwnDomain, setActive } from "../domains.ts";
-import { insertEnvironment } from "../environments.ts";
-import { insertMail, type NewMail } from "../mails.ts";
-import { insertSite, type NewSite } from "../sites.ts";
-import { insertUser } from "../users.ts";
+import { insertDomain, insertPrimaryDomain, type NewOwnDomain, setActive } from "../domains/domains.ts";
+import { insertEnvironment } from "../sites/environments.ts";
+import { insertSite, type NewSite } from "../sites/sites.ts";
+import { insertMail, type NewMail } from "../traffic/mails.ts";
 
 /** A company with an owner; both ids. */
 export async function addCompany(database: Database): Promise<{ companyId: string; userId: string }> {

@@ -1,0 +1,103 @@
+/** The keys by which programs speak for a person of a company. */
+import { Type } from "typebox";
+import { endpoint } from "../endpoint.ts";
+import { line, nullable, pattern, uuid } from "../schema.ts";
+
+const status = Type.Enum(["active", "revoked", "expired"], { description: "Only `active` keys are accepted." });
+const expiresAt = nullable(
+  Type.String({ format: "date-time", description: "Null = never.", examples: ["2027-01-01T00:00:00.000Z"] }),
+);
+
+const ApiKey = Type.Object(
+  {
+    id: uuid("Id of the key."),
+    name: Type.String({ examples: ["Deploy"] }),
+    status,
+    expires_at: expiresAt,
+  },
+  { title: "ApiKey" },
+);
+
+const scopePattern = pattern(
+  "^(read|write|delete|push|non-live|site:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$",
+  "must be read, write, delete, push, non-live or site:<id>",
+);
+
+const scopeList = Type.Array(Type.String({ pattern: scopePattern, examples: ["read"] }), {
+  minItems: 1,
+  maxItems: 200,
+  description:
+    "Narrows the key. `read`, `write`, `delete` and `push` allow only such calls; `site:<id>` allows only those sites; `non-live` forbids changing live environments. A kind of word that is absent narrows nothing. Null = all that its user may do.",
+});
+
+const ApiKeyWithScopes = Type.Object(
+  {
+    id: uuid("Id of the key."),
+    name: Type.String({ examples: ["Deploy"] }),
+    status,
+    expires_at: expiresAt,
+    scopes: nullable(scopeList),
+  },
+  { title: "ApiKeyWithScopes" },
+);
+
+const company = Type.Object({ id: uuid("Id of the company.") });
+
+export const listApiKeys = endpoint({
+  method: "GET",
+  path: "/company/{id}/api-keys",
+  tag: "API keys",
+  summary: "List the API keys of a company",
+  description: "Newest first. A key itself is never shown again. Developers and billing users see only their own keys.",
+  params: company,
+  responses: { 200: { description: "The keys.", body: Type.Object({ api_keys: Type.Array(ApiKey) }) } },
+  verb: "read",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+});
+
+export const createApiKey = endpoint({
+  method: "POST",
+  path: "/company/{id}/api-keys",
+  tag: "API keys",
+  summary: "Create an API key",
+  description:
+    "The key belongs to the user of the key that makes this request, and can do no more than that key can. `token` is shown in this answer and never again.",
+  params: company,
+  body: Type.Object(
+    {
+      name: line(100, "What the key is for.", "Deploy"),
+      expires_at: Type.Optional(
+        nullable(Type.String({ format: "date-time", description: "When it stops working. Null or left out = never." })),
+      ),
+      scopes: Type.Optional(nullable(scopeList)),
+    },
+    { title: "ApiKeyCreate" },
+  ),
+  responses: {
+    201: {
+      description: "The key exists and can be used.",
+      body: Type.Object({
+        api_key: ApiKeyWithScopes,
+        token: Type.String({ description: "Send it as `Authorization: Bearer <token>`.", examples: ["sk_…"] }),
+      }),
+    },
+  },
+  verb: "write",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+  bucket: "creations",
+});
+
+export const revokeApiKey = endpoint({
+  method: "DELETE",
+  path: "/company/{id}/api-keys/{key_id}",
+  tag: "API keys",
+  summary: "Revoke an API key",
+  description:
+    "From this answer on the key is refused everywhere. It stays in the list as `revoked`. Revoking it again changes nothing. Developers can revoke only their own keys.",
+  params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
+  responses: {
+    200: { description: "The key is revoked.", body: Type.Object({ api_key: ApiKeyWithScopes }) },
+  },
+  verb: "delete",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+});

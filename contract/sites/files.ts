@@ -1,0 +1,44 @@
+/** The files of an environment, by name. */
+import { type TSchema, Type } from "typebox";
+import { endpoint } from "../endpoint.ts";
+import { uuid } from "../schema.ts";
+
+const entry = {
+  name: Type.String({ examples: ["wp-content"] }),
+  path: Type.String({ description: "From the site's root.", examples: ["/wp-content"] }),
+  is_folder: Type.Boolean({ description: "Whether it is a folder; a file has no children." }),
+};
+const withChildren = <S extends TSchema>(child: S) => Type.Object({ ...entry, children: Type.Array(child) });
+
+export const listFiles = endpoint({
+  method: "GET",
+  path: "/sites/environments/{env_id}/file-list",
+  tag: "Environments",
+  summary: "List the files of an environment",
+  description:
+    "Files and folders below the site's root, or below `path`, three levels deep and sorted by name. What `file_list` of a push can name is a `path` without the slash that it begins with. WordPress's own folders, which sites share, are shown without their content.",
+  params: Type.Object({ env_id: uuid("Id of the environment.") }),
+  query: Type.Object({
+    path: Type.Optional(
+      Type.String({
+        maxLength: 4_096,
+        default: "/",
+        description: "The folder to begin with, from the site's root.",
+        examples: ["/wp-content/uploads"],
+      }),
+    ),
+  }),
+  responses: {
+    200: {
+      description: "The files.",
+      body: Type.Object({
+        environment: Type.Object({
+          id: uuid("Id of the environment."),
+          file_list: Type.Array(withChildren(withChildren(Type.Object(entry)))),
+        }),
+      }),
+    },
+  },
+  verb: "read",
+  resource: { kind: "environment", from: "params.env_id" },
+});

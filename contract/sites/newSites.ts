@@ -1,0 +1,52 @@
+/** Sites that begin as something else than a fresh WordPress. */
+import { Type } from "typebox";
+import { endpoint } from "../endpoint.ts";
+import { Accepted } from "../operations.ts";
+import { line, uuid } from "../schema.ts";
+import { regionField } from "./regions.ts";
+
+const company = uuid("Id of the company that the site will belong to.");
+const displayName = line(100, "Name of the site for people. Unique in the company, in whatever case.", "Demo");
+
+export const PlainSiteCreate = Type.Object(
+  { company, display_name: displayName, region: regionField },
+  { title: "PlainSiteCreate" },
+);
+
+export const createPlainSite = endpoint({
+  method: "POST",
+  path: "/sites/plain",
+  tag: "Sites",
+  summary: "Create a site without WordPress",
+  description: "Creates a site whose live environment has PHP and an empty database, and nothing else.",
+  body: PlainSiteCreate,
+  responses: { 202: { description: "The site is being created.", body: Accepted } },
+  verb: "write",
+  resource: { kind: "company", from: "body.company", underSiteScope: "closed" },
+  bucket: "creations",
+  operation: "addPlainSite",
+});
+
+export const SiteClone = Type.Object(
+  {
+    company,
+    display_name: displayName,
+    source_env_id: uuid("Id of the environment to copy; one of the company's."),
+  },
+  { title: "SiteClone" },
+);
+
+export const cloneSite = endpoint({
+  method: "POST",
+  path: "/sites/clone",
+  tag: "Sites",
+  summary: "Clone a site",
+  description:
+    "Creates a site whose live environment is a copy of another environment of the company: its files, its database and its PHP version, at an address of its own, in the same region. The other one goes on answering meanwhile.",
+  body: SiteClone,
+  responses: { 202: { description: "The site is being copied.", body: Accepted } },
+  verb: "write",
+  resource: { kind: "company", from: "body.company", underSiteScope: "closed" },
+  bucket: "creations",
+  operation: "cloneSite",
+});

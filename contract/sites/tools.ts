@@ -1,0 +1,55 @@
+/** What is done to an environment as a whole. */
+import { Type } from "typebox";
+import { endpoint } from "../endpoint.ts";
+import { Accepted } from "../operations.ts";
+import { pattern, uuid } from "../schema.ts";
+
+const environmentId = uuid("Id of the environment.");
+
+export const PhpVersionChange = Type.Object(
+  {
+    environment_id: environmentId,
+    php_version: Type.String({
+      maxLength: 20,
+      pattern: pattern("^(?:php)?\\d{1,2}\\.\\d{1,2}$", "must be a version such as 8.3"),
+      description: "One of `GET /company/{id}/available-php-versions`; `php8.3` stands for `8.3`.",
+      examples: ["8.3"],
+    }),
+    is_opt_out_from_automatic_php_update: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the environment stays on its version when that one comes to its end. Left out: as before.",
+      }),
+    ),
+  },
+  { title: "PhpVersionChange" },
+);
+
+export const modifyPhpVersion = endpoint({
+  method: "PUT",
+  path: "/sites/tools/modify-php-version",
+  tag: "Tools",
+  summary: "Change the PHP version of an environment",
+  description:
+    "The site is tried out on the new version first; visitors are moved when it answers. Where it does not, nothing is changed, and the operation fails with PHP's own error as the reason.",
+  body: PhpVersionChange,
+  responses: { 202: { description: "The version is being changed.", body: Accepted } },
+  verb: "write",
+  resource: { kind: "environment", from: "body.environment_id" },
+  changesLive: true,
+  operation: "modifyPhpVersion",
+});
+
+export const restartPhp = endpoint({
+  method: "POST",
+  path: "/sites/tools/restart-php",
+  tag: "Tools",
+  summary: "Restart PHP",
+  description: "Ends the PHP processes of an environment when they are done with what they do; fresh ones go on.",
+  body: Type.Object({ environment_id: environmentId }, { title: "PhpRestart" }),
+  responses: { 202: { description: "PHP is being restarted.", body: Accepted } },
+  verb: "write",
+  resource: { kind: "environment", from: "body.environment_id" },
+  changesLive: true,
+  operation: "restartPhp",
+});

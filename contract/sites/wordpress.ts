@@ -1,0 +1,72 @@
+/** What a WordPress is installed with, wherever one is. */
+import { Type } from "typebox";
+import { pattern } from "../schema.ts";
+
+/** What WordPress lets a user name be made of, in its strict form. It takes `0` for nothing, here and below. */
+const userNamePattern = pattern(
+  "^(?!0$)[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
+  "must be made of letters, digits, _, ., -, @ and single spaces inside, and not just 0",
+);
+
+const linePattern = pattern(
+  "^(?!0$)(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$",
+  "must be one line of text, without control characters, not only spaces, and not just 0",
+);
+
+function line(maxLength: number, description: string, example: string) {
+  return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
+}
+
+const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+/** What WordPress takes for an e-mail address: ASCII, and a domain of at least two labels. */
+const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
+
+/** One that WordPress takes. */
+export function emailAddress(description: string) {
+  return Type.String({
+    minLength: 6,
+    maxLength: 100,
+    format: "email",
+    pattern: emailPattern,
+    description,
+    examples: ["ada@example.com"],
+  });
+}
+
+const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
+const installs = (name: string) =>
+  `Installs ${name} from the package source, and activates it. If it can't be had, the creation fails and nothing remains.`;
+
+export const wordpressFields = {
+  admin_email: emailAddress("E-mail address of the WordPress administrator."),
+  admin_password: line(
+    255,
+    "Password of the WordPress administrator. It is never stored, logged or returned.",
+    "correct horse battery staple",
+  ),
+  admin_user: Type.String({
+    minLength: 1,
+    maxLength: 60,
+    pattern: userNamePattern,
+    description:
+      "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
+    examples: ["ada"],
+  }),
+  site_title: line(
+    200,
+    "Title of the site, kept exactly as given. Themes may show it with typographic quotes and dashes.",
+    "Ada's notes",
+  ),
+  wp_language: Type.String({
+    minLength: 2,
+    maxLength: 30,
+    description: "Locale of WordPress; which ones can be installed depends on the installation.",
+    examples: ["en_US"],
+  }),
+  is_multisite: optionalFlag("Installs WordPress as a network of sites in subdirectories."),
+  is_subdomain_multisite: optionalFlag("Makes the network one of subdomains."),
+  woocommerce: optionalFlag(installs("WooCommerce")),
+  wordpressseo: optionalFlag(installs("Yoast SEO")),
+  wordpress_plugin_edd: optionalFlag(installs("Easy Digital Downloads")),
+};

@@ -1,0 +1,181 @@
+import { statSync } from "node:fs";
+import { rename, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../testing/eventually.ts";
+import { ask } from "../testing/http.ts";
+import { makeFolder, startSite, writeFiles } from "../testing/withEdge.ts";
+import { createKeptFiles, type KeptFile } from "./keptFiles.ts";
+
+const css = "body { color: red }\n".repeat(200);
+
+function factsOf(file: string) {
+  const { size, mtimeMs, ctimeMs, ino } = statSync(file);
+  return { size, modified: mtimeMs, changed: ctimeMs, inode: ino };
+}
+
+/** An hour later, when nothing is new. */
+async function start(files: Readonly<Record<string, string | Buffer>>, bytes = 1 << 20) {
+  const folder = await makeFolder();
+  await writeFiles(folder, files);
+  const kept = createKeptFiles(bytes, () => Date.now() + 3_600_000);
+  const fileOf = (name: string) => path.join(folder, name);
+  return { folder, kept, fileOf, get: async (name: string) => kept.get(fileOf(name), factsOf(fileOf(name))) };
+}
+
+const bodyOf = (file: KeptFile | null) => file?.inEncoding("identity").body.toString();
+
+describe("a file", () => {
+  test("is read once, for as long as it is the same", async () => {
+    const { get, fileOf } = await start({ "a.css": css });
+    const first = await get("a.css");
+    expect(bodyOf(first)).toBe(css);
+    expect(await get("a.css")).toBe(first);
+    await writeFile(fileOf("a.css"), "other");
+    expect(bodyOf(await get("a.css"))).toBe("other");
+  });
+
+  test("of the same length and time is another one all the same", async () => {
+    const { get, fileOf } = await start({ "a.css": "one" });
+    const { mtime, atime } = statSync(fileOf("a.css"));
+    await get("a.css");
+    await writeFile(fileOf("b.css"), "two");
+    await utimes(fileOf("b.css"), atime, mtime);
+    await rename(fileOf("b.css"), fileOf("a.css"));
+    expect(bodyOf(await get("a.css"))).toBe("two");
+  });
+
+  test("that has just been written to is not kept: it could be again", async () => {
+    const folder = await makeFolder();
+    await writeFiles(folder, { "a.css": css });
+    const file = path.join(folder, "a.css");
+    expect(await createKeptFiles(1 << 20).get(file, factsOf(file))).toBeNull();
+  });
+
+  test.each([
+    ["is cut short", (file: string) => truncate(file, 3)],
+    ["is replaced", async (file: string) => rename(`${file}.next`, file)],
+    [
+      "becomes a link",
+      async (file: string) => {
+        await rename(file, `${file}.old`);
+        await symlink(`${file}.old`, file);
+      },
+    ],
+  ])("that %s since it was looked for is not kept", async (_, change) => {
+    const { kept, fileOf } = await start({ "a.css": css, "a.css.next": css });
+    const facts = factsOf(fileOf("a.css"));
+    await change(fileOf("a.css"));
+    expect(await kept.get(fileOf("a.css"), facts)).toBeNull();
+  });
+
+  test("that is large is not kept", async () => {
+    const { get } = await start({ "a.jpg": Buffer.alloc(3 << 20), "b.js": "x".repeat(2 << 20) }, 10 << 20);
+    expect([await get("a.jpg"), await get("b.js")]).toEqual([null, null]);
+  });
+
+  test("goes when there is no room and it was asked for longest ago", async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `${at}.bin`);
+    const { get } = await start(Object.fromEntries(names.map((name) => [name, Buffer.alloc(100_000)])), 1 << 20);
+    const first = await get("0.bin");
+    for (const name of names) await get(name);
+    expect(await get("0.bin")).not.toBe(first);
+  });
+});
+
+describe("a text", () => {
+  const open = { br: brotliDecompressSync, zstd: zstdDecompressSync, gzip: gunzipSync };
+
+  test.each(["br", "zstd", "gzip"] as const)(
+    "is sent as %s once that was made, under another ETag",
+    async (encoding) => {
+      const { get } = await start({ "a.css": css });
+      const file = await get("a.css");
+      await eventually(() => expect(file?.inEncoding(encoding).head).toContain("Content-Encoding"));
+      const form = file?.inEncoding(encoding);
+      expect(open[encoding](form?.body ?? "").toString()).toBe(css);
+      expect(form?.etag).not.toBe(file?.inEncoding("identity").etag);
+      expect(form?.head.join(" ")).toContain("Vary Accept-Encoding");
+    },
+  );
+
+  test("is sent as whoever made it has compressed it", async () => {
+    const smaller = brotliCompressSync("/* by hand */");
+    const { get } = await start({ "a.css": css, "a.css.br": smaller });
+    const file = await get("a.css");
+    await eventually(() => expect(file?.inEncoding("br").body).toEqual(smaller));
+  });
+
+  test("is not, where that is older than it", async () => {
+    const { get, fileOf } = await start({ "a.css": css, "a.css.br": brotliCompressSync("/* old */") });
+    await utimes(fileOf("a.css.br"), 1, 1);
+    const file = await get("a.css");
+    await eventually(() => expect(file?.inEncoding("br").head).toContain("Content-Encoding"));
+    expect(brotliDecompressSync(file?.inEncoding("br").body ?? "").toString()).toBe(css);
+  });
+
+  test("that gets no smaller, and a picture, are sent as they are", async () => {
+    const { get } = await start({ "short.css": "a{}", "a.jpg": "jpeg" });
+    for (const name of ["short.css", "a.jpg"]) {
+      const file = await get(name);
+      expect(file?.isCompressible).toBe(false);
+      expect(file?.inEncoding("br")).toBe(file?.inEncoding("identity"));
+    }
+  });
+});
+
+describe("a visitor", () => {
+  async function startOld() {
+    const site = await startSite({ "style.css": css, "cat.jpg": "jpeg" });
+    const file = path.join(site.root, "style.css");
+    await eventually(async () => {
+      const got = await ask(site.edge, "/style.css", { headers: { "accept-encoding": "br" } });
+      expect(got.headers["content-encoding"]).toBe("br");
+    });
+    return { ...site, file };
+  }
+
+  test("gets the form that they take, knows it again, and a change at once", async () => {
+    const { edge, file } = await startOld();
+    const [plain, small] = [
+      await ask(edge, "/style.css"),
+      await ask(edge, "/style.css", { headers: { "accept-encoding": "gzip, br" } }),
+    ];
+    expect([plain.body, brotliDecompressSync(small.bytes).toString()]).toEqual([css, css]);
+    for (const { headers } of [plain, small]) {
+      expect(headers).toMatchObject({ vary: "Accept-Encoding", "cache-control": "public, max-age=3600" });
+      const known = { "if-none-match": headers.etag ?? "", "accept-encoding": "br" };
+      expect(await ask(edge, "/style.css", { headers: known })).toMatchObject({ status: 304, body: "" });
+    }
+    await writeFile(file, "changed");
+    expect((await ask(edge, "/style.css")).body).toBe("changed");
+    const stale = { "if-none-match": small.headers.etag ?? "" };
+    expect(await ask(edge, "/style.css", { headers: stale })).toMatchObject({ status: 200, body: "changed" });
+  });
+
+  test("gets parts of the file as it is, and none to add to what may be another", async () => {
+    const { edge } = await startOld();
+    const { headers } = await ask(edge, "/style.css");
+    const part = await ask(edge, "/style.css", { headers: { range: "bytes=0-3", "accept-encoding": "br" } });
+    expect(part).toMatchObject({ status: 206, body: css.slice(0, 4) });
+    expect(part.headers["content-encoding"]).toBeUndefined();
+    const condition = { range: "bytes=0-3", "if-range": headers.etag ?? "" };
+    expect(await ask(edge, "/style.css", { headers: condition })).toMatchObject({ status: 200, body: css });
+    const byTime = { range: "bytes=0-3", "if-range": headers["last-modified"] ?? "" };
+    expect(await ask(edge, "/style.css", { headers: byTime })).toMatchObject({ status: 206 });
+  });
+
+  test("is answered by HEAD, and by a time, as by the disk", async () => {
+    const { edge } = await startOld();
+    const got = await ask(edge, "/style.css", { method: "HEAD" });
+    expect([got.status, got.body, got.headers["content-length"]]).toEqual([200, "", String(css.length)]);
+    const since = { "if-modified-since": got.headers["last-modified"] ?? "" };
+    expect(await ask(edge, "/style.css", { headers: since })).toMatchObject({ status: 304 });
+    const before = { "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" };
+    expect(await ask(edge, "/style.css", { headers: before })).toMatchObject({ status: 200 });
+    expect(await ask(edge, "/style.css", { headers: { "if-modified-since": "nonsense" } })).toMatchObject({
+      status: 200,
+    });
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * What an address means in a WordPress: the rewrite rules of its handbook as one pure decision.
+ *
+ * An existing file is sent, an existing script is run (what follows it in the path is its PATH_INFO), a folder
+ * means its index, and everything else is WordPress' own `/index.php`. A network of sites in subdirectories
+ * has one folder more in front: `/blog/wp-admin/` is `/wp-admin/`, asked for by the site "blog".
+ */
+
+import { encodePath, type VisitorPath } from "../http/path.ts";
+import type { EdgeEnvironment } from "../tables/table.ts";
+import type { FileFacts, Found, Look } from "./disk.ts";
+import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
+
+export type Decision =
+  | { readonly kind: "static"; readonly file: string; readonly facts: FileFacts }
+  | { readonly kind: "php"; readonly script: string; readonly pathInfo: string }
+  | { readonly kind: "redirect"; readonly location: string }
+  | { readonly kind: "refuse" };
+
+const frontController: Decision = { kind: "php", script: "/index.php", pathInfo: "" };
+const refuse: Decision = { kind: "refuse" };
+const networkFolder = /^[\w-]+$/;
+const sharedFolder = /^wp-(?:content|admin|includes)/;
+
+/** Asks `look` only for what the decision hangs on: once for a pretty permalink, not at all for the front page. */
+export async function resolve(
+  path: VisitorPath,
+  environment: Pick<EdgeEnvironment, "multisite">,
+  look: Look,
+): Promise<Decision> {
+  if (isForbidden(path.segments)) return refuse;
+  if (!path.lookable) return frontController;
+  for (const segments of readings(path.segments, environment.multisite)) {
+    const decision = await decide(path, segments, look);
+    if (decision !== null) return decision;
+  }
+  return frontController;
+}
+
+/** The path as it stands and, in a network of subdirectories, without the site's own folder. */
+function readings(
+  segments: readonly string[],
+  multisite: EdgeEnvironment["multisite"],
+): readonly (readonly string[])[] {
+  const [first, ...rest] = segments;
+  if (first === undefined) return [];
+  if (multisite !== "subdirectory" || !networkFolder.test(first)) return [segments];
+  const shared = sharedFolder.test(rest[0] ?? "") || rest.some(isScriptName);
+  return shared ? [segments, rest] : [segments];
+}
+
+/** Null where nothing is there. */
+async function decide(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
+  for (const [index, segment] of segments.entries()) {
+    if (!isScriptName(segment)) continue;
+    const script = segments.slice(0, index + 1);
+    if (!isRunnable(script)) return refuse;
+    const found = await look(script);
+    if (found === null) return null;
+    if (found.kind === "file") return run(script, found, pathInfo(path, segments.slice(index + 1)));
+  }
+  const found = await look(segments);
+  if (found === null) return null;
+  if (found.kind === "directory") return decideDirectory(path, segments, look);
+  return path.trailingSlash ? null : send(found);
+}
+
+async function decideDirectory(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
+  const index = await findIndex(segments, look);
+  if (index === null) return null;
+  if (path.trailingSlash) return index;
+  return { kind: "redirect", location: `${encodePath(path.segments)}/${path.query}` };
+}
+
+async function findIndex(segments: readonly string[], look: Look): Promise<Decision | null> {
+  const script = [...segments, "index.php"];
+  if (isRunnable(script)) {
+    const found = await look(script);
+    if (found?.kind === "file") return run(script, found, "");
+  }
+  const page = await look([...segments, "index.html"]);
+  return page?.kind === "file" ? send(page) : null;
+}
+
+function run(script: readonly string[], found: Found, pathInfo: string): Decision {
+  if (isForbidden(found.segments) || !isRunnable(found.segments)) return refuse;
+  return { kind: "php", script: `/${script.join("/")}`, pathInfo };
+}
+
+function send(found: Found): Decision {
+  const name = found.segments.at(-1) ?? "";
+  if (isForbidden(found.segments) || isScriptName(name)) return refuse;
+  return { kind: "static", file: found.path, facts: found.facts };
+}
+
+function pathInfo(path: VisitorPath, rest: readonly string[]): string {
+  if (rest.length === 0) return path.trailingSlash ? "/" : "";
+  return `/${rest.join("/")}${path.trailingSlash ? "/" : ""}`;
+}

@@ -1,0 +1,152 @@
+/** Sends a file: type, length, ranges, validators and how long it may be kept. */
+import { createReadStream, read } from "node:fs";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { type SendOptions, type SendResult, send } from "@fastify/send";
+import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
+import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
+import { sendPage } from "../pages.ts";
+import type { Visit } from "../visit.ts";
+import type { FileFacts } from "./disk.ts";
+import { type FileForm, isCompressible, type KeptFile, type KeptFiles, typeOf } from "./keptFiles.ts";
+import { type OpenFile, openFile } from "./openFile.ts";
+
+const readAt = promisify(read);
+const year = 365 * 24 * 60 * 60 * 1000;
+const hour = 60 * 60 * 1000;
+/** Up to this length one read is cheaper than a stream. */
+const oneRead = 64 * 1024;
+/** Of a stream. Twice what is usual costs half as many turns, and a slow visitor's memory. */
+const highWaterMark = 128 * 1024;
+
+/** WordPress puts the version of an asset into its address, so what such an address names never changes. */
+const versioned = /[?&]ver=[^&]/;
+const htmlFile = /\.html?$/i;
+
+/** `file` is absolute and free of symbolic links, as `resolve` gives it. */
+export async function sendFile(
+  visit: Visit,
+  { file, facts }: { readonly file: string; readonly facts: FileFacts },
+  keptFiles: KeptFiles,
+): Promise<void> {
+  const { request, response } = visit;
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
+  }
+  const kept = isForWhole(request) ? await keptFiles.get(file, facts) : null;
+  if (kept === null) await sendFromDisk(visit, file);
+  else sendKept(visit, file, kept);
+}
+
+/** Whether nothing but a part, or an answer that depends on the file's state, is asked for. */
+function isForWhole({ headers }: VisitorRequest): boolean {
+  return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
+}
+
+function sendKept({ request, response, path }: Visit, file: string, kept: KeptFile): void {
+  const { headers, method } = request;
+  const form = kept.inEncoding(
+    kept.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
+  );
+  const own = ["Cache-Control", cacheControl(file, path.query)];
+  if (hasIt(headers, form, kept)) {
+    response.writeHead(304, [...own, ...withoutContent(form.head)]).end();
+    return;
+  }
+  response.writeHead(200, [...own, ...form.head]);
+  response.end(method === "HEAD" ? undefined : form.body);
+}
+
+/** Any form that the visitor has is the same file. */
+function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }: KeptFile): boolean {
+  const known = headers["if-none-match"];
+  if (known !== undefined) {
+    const plain = (tag: string) =>
+      tag
+        .trim()
+        .replace(/^W\//, "")
+        .replace(/-(?:br|zstd|gzip)"$/, '"');
+    return known.trim() === "*" || known.split(",").some((tag) => plain(tag) === plain(etag));
+  }
+  const since = Date.parse(headers["if-modified-since"] ?? "");
+  return Math.floor(facts.modified / 1_000) * 1_000 <= since;
+}
+
+function withoutContent(head: readonly string[]): readonly string[] {
+  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
+}
+
+function cacheControl(file: string, query: string): string {
+  const { maxAge = 0, immutable = false } = caching(file, query);
+  return `public, max-age=${Number(maxAge) / 1_000}${immutable ? ", immutable" : ""}`;
+}
+
+async function sendFromDisk({ request, response, path }: Visit, file: string): Promise<void> {
+  using opened = openFile(file);
+  if (opened === null) return sendPage(request, response, "notFound");
+  const result = await send(headOnly(request), opened.path, {
+    dotfiles: "allow",
+    index: false,
+    contentType: false,
+    ...caching(file, path.query),
+  });
+  if (!isAnswer(result)) return sendPage(request, response, "notFound");
+  response.writeHead(result.statusCode, { ...result.headers, ...describe(result, file) });
+  if (request.method === "HEAD" || result.statusCode === 304) response.end();
+  else if (result.type === "file") await sendPart(opened, result, response);
+  else await pipeline(result.stream, response);
+}
+
+/**
+ * The library answers a HEAD with everything but the content, which is then read from the file that is open already. A part
+ * may only be added to what the visitor has if that is the same byte for byte, which our validators don't say (RFC 9110,
+ * section 13.1.5).
+ */
+function headOnly(request: VisitorRequest): Readable {
+  const { range, "if-range": condition, ...others } = request.headers;
+  const isOfSame = condition === undefined || !condition.includes('"');
+  const wanted = isOfSame ? request.headers : others;
+  return Object.create(request, { method: { value: "HEAD" }, headers: { value: wanted } });
+}
+
+/** How long a visitor may keep a file without asking again. A page may change its address's content at any time. */
+function caching(file: string, query: string): Pick<SendOptions, "maxAge" | "immutable"> {
+  if (htmlFile.test(file)) return { maxAge: 0 };
+  return versioned.test(query) ? { maxAge: year, immutable: true } : { maxAge: hour };
+}
+
+/** False where the file has become something else since it was looked for. */
+function isAnswer(result: SendResult): boolean {
+  return result.type === "file" || (result.type === "error" && [412, 416].includes(result.statusCode));
+}
+
+/** A file of unknown kind is for downloading, never for a browser to guess at. */
+function describe(result: SendResult, file: string): Readonly<Record<string, string>> {
+  const sure = { "X-Content-Type-Options": "nosniff" };
+  if (result.type !== "file" || result.statusCode === 304) return sure;
+  const type = typeOf(file);
+  return { ...sure, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
+}
+
+/** Sends what the head promised; breaks off where the file has become shorter, so that nobody takes it for whole. */
+async function sendPart(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
+  const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
+  const length = Number(headers["Content-Length"]);
+  if (length <= oneRead) {
+    const { bytesRead, buffer } = await readAt(file.descriptor, Buffer.allocUnsafe(length), 0, length, start);
+    if (bytesRead === length) response.end(buffer);
+    else response.destroy();
+    return;
+  }
+  const stream = createReadStream("", {
+    fd: file.descriptor,
+    autoClose: false,
+    start,
+    end: start + length - 1,
+    highWaterMark,
+  });
+  await pipeline(stream, response, { end: false });
+  if (stream.bytesRead === length) response.end();
+  else response.destroy();
+}

@@ -1,0 +1,243 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { eventually } from "../testing/eventually.ts";
+import { textAnswer } from "../testing/fakeUpstream.ts";
+import { freeze, watch } from "../testing/freezing.ts";
+import { ask, openRaw, putTable, type Sending, settle } from "../testing/http.ts";
+import { type EdgeWorld, limits, makeEnvironment, startEmptyEdge, startSite, tableOf } from "../testing/withEdge.ts";
+
+const files = {
+  "wp-admin/admin-ajax.php": "<?php",
+  "wp-admin/admin-post.php": "<?php",
+  "wp-admin/post.php": "<?php",
+  "wp-cron.php": "<?php",
+  "style.css": "css",
+};
+
+const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+/** Sends a form and gives it time to reach PHP, which answers when it is told to. */
+async function beginWrite({ edge, upstream }: EdgeWorld) {
+  const answering = Promise.withResolvers<void>();
+  const before = upstream.asked.length;
+  upstream.answer = async () => {
+    await answering.promise;
+    return textAnswer("written");
+  };
+  const write = ask(edge, "/", { method: "POST", body: "a=1" });
+  write.catch(() => undefined);
+  await eventually(() => expect(upstream.asked.length).toBe(before + 1));
+  upstream.answer = () => textAnswer("read");
+  return { write, finish: () => answering.resolve() };
+}
+
+const refused: readonly (readonly [path: string, sending: Sending])[] = [
+  ["/", { method: "POST", body: "a=1", headers: html }],
+  ["/wp-admin/post.php", { method: "PUT", headers: html }],
+  ["/", { method: "DELETE", headers: html }],
+  ["/wp-admin/post.php?action=trash&_wpnonce=0123456789", { headers: html }],
+  ["/wp-admin/admin-ajax.php?action=x", { headers: html }],
+  ["/wp-admin/admin-post.php", { headers: html }],
+  ["/wp-cron.php", { headers: html }],
+];
+
+test.each(refused)("a frozen site refuses what could be written: %s %j", async (path, sending) => {
+  const world = await startSite(files);
+  await freeze(world, 2);
+  const got = await ask(world.edge, path, sending);
+  expect(got.status).toBe(503);
+  expect(got.headers).toMatchObject({ "retry-after": "3", "cache-control": "no-store" });
+  expect(got.body).toContain("<title>Back in a moment</title>");
+  expect(got.body).toContain("nothing was saved");
+  expect(world.upstream.asked).toEqual([]);
+});
+
+test.each([
+  ["/wp-json/wp/v2/posts/1", {}],
+  ["/index.php?rest_route=%2Fwp%2Fv2%2Fposts", html],
+  ["/wp-admin/admin-ajax.php", { accept: "application/json, */*;q=0.1" }],
+])("the block editor reads the same in the form of WordPress's errors: %s %j", async (path, headers) => {
+  const world = await startSite(files);
+  await freeze(world, 2);
+  const got = await ask(world.edge, path, { method: "POST", headers, body: "{}" });
+  expect(got.status).toBe(503);
+  expect(got.headers["content-type"]).toBe("application/json; charset=utf-8");
+  expect(JSON.parse(got.body)).toEqual({
+    code: "back_in_a_moment",
+    message: expect.stringContaining("send it again in a few seconds"),
+    data: { status: 503 },
+  });
+});
+
+test("what PHP of the site writes to itself is refused too", async () => {
+  const world = await startSite(files);
+  await freeze(world, 2);
+  const own = { method: "POST", socketPath: world.edge.loopbackSocket };
+  expect((await ask(world.edge, "/wp-cron.php", own)).status).toBe(503);
+  expect((await ask(world.edge, "/", { socketPath: world.edge.loopbackSocket })).status).toBe(200);
+});
+
+test("reading goes on, files are not affected, and other sites neither", async () => {
+  const world = await startSite(files);
+  const { edge, environment } = world;
+  const other = makeEnvironment(world.root, { id: "two", number: 2 });
+  const frozen = { ...environment, isFrozen: true };
+  await putTable(edge, tableOf(2, [frozen, other], { "site.localhost": "one", "two.localhost": "two" }));
+  for (const method of ["GET", "HEAD", "OPTIONS"]) expect((await ask(edge, "/", { method })).status).toBe(200);
+  expect((await ask(edge, "/wp-json/wp/v2/posts")).status).toBe(200);
+  expect((await ask(edge, "/style.css?_wpnonce=1")).body).toBe("css");
+  expect((await ask(edge, "/style.css", { method: "POST" })).status).toBe(405);
+  expect((await ask(edge, "/", { method: "POST", host: "two.localhost" })).status).toBe(200);
+});
+
+test("a site that is thawed takes everything again", async () => {
+  const world = await startSite(files);
+  await freeze(world, 2);
+  expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503);
+  await freeze(world, 3, false);
+  expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
+});
+
+test("a site is frozen for its editors no later, and thawed no earlier, than PHP knows its next release", async () => {
+  const world = await startSite(files);
+  const during: number[] = [];
+  world.upstream.beforeTaking = async () => {
+    during.push((await ask(world.edge, "/", { method: "POST" })).status);
+  };
+  await freeze(world, 2);
+  await freeze(world, 3, false);
+  expect(during).toEqual([503, 503]);
+});
+
+test("a freeze that PHP did not take is over with the next table", async () => {
+  const world = await startSite(files);
+  world.upstream.beforeTaking = () => Promise.reject(new Error("no room"));
+  expect((await freeze(world, 2)).status).toBe(500);
+  world.upstream.beforeTaking = async () => {};
+  await freeze(world, 3, false);
+  expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
+});
+
+test("a freeze is acknowledged when the writes that began before have ended; nobody else waits", async () => {
+  const world = await startSite(files);
+  const { write, finish } = await beginWrite(world);
+  const freezing = watch(freeze(world, 2));
+  await eventually(async () => expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503));
+  expect((await ask(world.edge, "/")).body).toBe("read");
+  expect(freezing.isSettled()).toBe(false);
+  finish();
+  expect((await write).body).toBe("written");
+  expect(await freezing.promise).toEqual({ status: 200, body: { generation: 2 } });
+});
+
+test("the same freeze, told again by somebody who did not wait, waits too", async () => {
+  const world = await startSite(files);
+  const { finish } = await beginWrite(world);
+  const tables = [freeze(world, 2), freeze(world, 3)].map(watch);
+  await eventually(async () => expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503));
+  expect(tables.map((table) => table.isSettled())).toEqual([false, false]);
+  finish();
+  expect((await Promise.all(tables.map(({ promise }) => promise))).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test("a write lasts until its answer has been passed on", async () => {
+  const world = await startSite(files);
+  const page = new PassThrough();
+  world.upstream.answer = () => ({ status: 200, headers: [], body: page });
+  page.write("first ");
+  const visitor = openRaw(world.edge);
+  visitor.socket.write("POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 0\r\n\r\n");
+  await eventually(() => expect(visitor.received()).toContain("first"));
+  const freezing = watch(freeze(world, 2));
+  await eventually(async () => expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503));
+  expect(freezing.isSettled()).toBe(false);
+  page.end("last");
+  expect((await freezing.promise).status).toBe(200);
+  await eventually(() => expect(visitor.received()).toContain("last"));
+});
+
+test("a form whose sender is slow is waited for", async () => {
+  const world = await startSite(files);
+  world.upstream.answer = async ({ body }) => textAnswer(await text(body ?? Readable.from([])));
+  const visitor = openRaw(world.edge);
+  visitor.socket.write("POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 4\r\n\r\nab");
+  await eventually(() => expect(world.upstream.asked).toHaveLength(1));
+  const freezing = freeze(world, 2);
+  await eventually(async () => expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503));
+  visitor.socket.write("cd");
+  expect((await freezing).status).toBe(200);
+  await eventually(() => expect(visitor.received()).toContain("abcd"));
+});
+
+test("nobody waits for what is written elsewhere", async () => {
+  const world = await startSite(files);
+  const { edge, upstream, environment } = world;
+  const other = makeEnvironment(world.root, { id: "two", number: 2 });
+  const hosts = { "site.localhost": "one", "two.localhost": "two" };
+  await putTable(edge, tableOf(2, [environment, other], hosts));
+  upstream.answer = () => new Promise(() => undefined);
+  for (const method of ["GET", "POST"]) ask(edge, "/", { method, host: "two.localhost" }).catch(() => undefined);
+  await eventually(() => expect(upstream.asked).toHaveLength(2));
+  const frozen = { ...environment, isFrozen: true };
+  expect((await putTable(edge, tableOf(3, [frozen, other], hosts))).status).toBe(200);
+  expect((await settle(edge, environment.id)).status).toBe(200);
+});
+
+test("a table is in force at once, also while something is written to a site that it freezes", async () => {
+  const world = await startSite(files);
+  const { write, finish } = await beginWrite(world);
+  const frozen = tableOf(2, [{ ...world.environment, isFrozen: true }], { "site.localhost": "one" });
+  expect(await putTable(world.edge, frozen)).toEqual({ status: 200, body: { generation: 2 } });
+  finish();
+  expect((await write).body).toBe("written");
+});
+
+test("a write that takes too long is not waited for, and whoever sent it is told to look whether it was done", async () => {
+  const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
+  const { write, finish } = await beginWrite(world);
+  expect(await freeze(world, 2)).toEqual({ status: 200, body: { generation: 2 } });
+  const told = await write;
+  expect(told.status).toBe(503);
+  expect(told.headers).toMatchObject({ "retry-after": "3", connection: "close" });
+  expect(told.body).toContain("look in a few seconds whether it is there");
+  finish();
+  await freeze(world, 3, false);
+  expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
+});
+
+test("a write whose answer has begun and takes too long is broken off, so that nobody takes it for done", async () => {
+  const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
+  const page = new PassThrough();
+  world.upstream.answer = () => ({ status: 200, headers: [], body: page });
+  page.write("first ");
+  const visitor = openRaw(world.edge);
+  visitor.socket.write("POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 0\r\n\r\n");
+  await eventually(() => expect(visitor.received()).toContain("first"));
+  const closed = once(visitor.socket, "close");
+  expect((await freeze(world, 2)).status).toBe(200);
+  await closed;
+  await eventually(() => expect(world.upstream.asked[0]?.request.signal.aborted).toBe(true));
+});
+
+test("a write to a site that was thawed meanwhile may take its time", async () => {
+  const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
+  const { write, finish } = await beginWrite(world);
+  const freezing = freeze(world, 2);
+  expect((await freeze(world, 3, false)).status).toBe(200);
+  expect((await freezing).status).toBe(200);
+  finish();
+  expect((await write).body).toBe("written");
+});
+
+test("an edge that begins with a frozen site in its file refuses writes from the start", async () => {
+  const world = await startSite(files);
+  const tableFile = `${world.folder}/frozen.json`;
+  const frozen = { ...world.environment, isFrozen: true };
+  await writeFile(tableFile, JSON.stringify(tableOf(1, [frozen], { "site.localhost": "one" })));
+  const { edge } = await startEmptyEdge({ tableFile });
+  expect((await ask(edge, "/", { method: "POST" })).status).toBe(503);
+  expect((await ask(edge, "/")).status).toBe(200);
+});

@@ -1,0 +1,187 @@
+/**
+ * What the platform has an environment's PHP do: a task, which is a script of the platform's own, or a script of the site
+ * as a visitor could ask for it (`/wp-cron.php`). It counts as a write. Whatever plugins print, a task's answer is what
+ * stands between two marks that are drawn for it.
+ */
+import { randomBytes } from "node:crypto";
+import type { Readable } from "node:stream";
+import { noteUnanswered } from "../answered.ts";
+import { resolve } from "../files/resolve.ts";
+import { readHost } from "../http/hosts.ts";
+import { readPath, type VisitorPath } from "../http/path.ts";
+import { withoutSecrets } from "../logs/masks.ts";
+import { BadTable, object, text } from "../tables/readTable.ts";
+import type { Route } from "../tables/routes.ts";
+import type { EdgeParts } from "../visit.ts";
+import type { Script } from "./php.ts";
+import {
+  type NoAnswerReason,
+  reasonOf,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamTask,
+} from "./upstream.ts";
+
+export interface TaskOrder {
+  readonly environmentId: string;
+  /** The environment's own, with port: WordPress is then at its address. */
+  readonly host: string;
+  /** What is run: a task with its input, or what a visitor would ask for. */
+  readonly work: { readonly task: string; readonly input: unknown } | { readonly path: VisitorPath };
+  /** How long PHP may take, once it has begun. */
+  readonly deadlineSeconds: number;
+  /** Nobody waits for it. */
+  readonly isBackground: boolean;
+}
+
+export interface TaskResult {
+  /** 0 where there was no answer. */
+  readonly status: number;
+  /** A task's answer as JSON; of a script, the beginning of what it printed. Null where there is none. */
+  readonly body: string | null;
+  /** The beginning of what PHP wrote to its log. */
+  readonly errors: string;
+  /**
+   * Why there is no answer: PHP gave none, or the environment is frozen and nothing was begun, or it was frozen
+   * meanwhile and PHP was not done in time, so that nobody knows what it has done. Null where there is one.
+   */
+  readonly reason: NoAnswerReason | "frozen" | "unfinished" | null;
+}
+
+const silence: TaskResult = { status: 0, body: null, errors: "", reason: null };
+const longestSeconds = 3600;
+const taskBytes = 10_000_000;
+const scriptBytes = 65_536;
+
+/** Throws `BadTable`, saying what is wrong. */
+export function readTaskOrder(value: unknown): TaskOrder {
+  const order = object(value, "task");
+  const host = text(order.host, "host");
+  if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
+  const { deadlineSeconds } = order;
+  if (typeof deadlineSeconds !== "number" || !(deadlineSeconds > 0 && deadlineSeconds <= longestSeconds)) {
+    throw new BadTable(`deadlineSeconds: expected a number above 0, at most ${longestSeconds}`);
+  }
+  const { isBackground = false } = order;
+  if (typeof isBackground !== "boolean") throw new BadTable("isBackground: expected true or false");
+  const environmentId = text(order.environmentId, "environmentId");
+  return { environmentId, host, work: readWork(order), deadlineSeconds, isBackground };
+}
+
+function readWork(order: Readonly<Record<string, unknown>>): TaskOrder["work"] {
+  if (order.url === undefined) {
+    const task = text(order.task, "task");
+    if (!/^[a-z]+$/i.test(task)) throw new BadTable("task: expected letters");
+    return { task, input: order.input ?? {} };
+  }
+  const path = readPath(text(order.url, "url"));
+  if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
+  return { path };
+}
+
+/** Never rejects, but for mistakes of ours. */
+export async function runTask(order: TaskOrder, parts: EdgeParts, signal: AbortSignal): Promise<TaskResult> {
+  const route = parts.routes.of(order.environmentId);
+  if (route === null) return { ...silence, reason: "unavailable" };
+  if ("path" in order.work) {
+    const decision = await resolve(order.work.path, route.environment, route.look);
+    if (decision.kind !== "php") return { ...silence, status: 404 };
+    const request = requestFor(order, { ...decision, url: order.work.path.url }, signal);
+    return runAsWrite(route, request, parts, (body) => beginningOf(body, scriptBytes));
+  }
+  const mark = randomBytes(24).toString("hex");
+  const task = { name: order.work.task, input: JSON.stringify({ mark, input: order.work.input }) };
+  const request = requestFor(order, { script: "/index.php", pathInfo: "", url: "/", task }, signal);
+  return runAsWrite(route, request, parts, async (body) => between(mark, await beginningOf(body, taskBytes)));
+}
+
+interface Asked extends Script {
+  readonly url: string;
+  readonly task?: UpstreamTask;
+}
+
+function requestFor(
+  { host, deadlineSeconds, isBackground }: TaskOrder,
+  { url, script, pathInfo, task }: Asked,
+  signal: AbortSignal,
+): UpstreamRequest {
+  return {
+    method: "GET",
+    url,
+    script,
+    pathInfo,
+    headers: { host, accept: "*/*", "user-agent": "Sitewright" },
+    body: null,
+    remoteAddress: "127.0.0.1",
+    https: false,
+    fromPhp: false,
+    signal,
+    isReadOnly: false,
+    deadlineSeconds,
+    isBackground,
+    ...(task && { task }),
+  };
+}
+
+type Read = (body: Readable) => Promise<string | null>;
+
+async function runAsWrite(
+  { environment: { id } }: Route,
+  request: UpstreamRequest,
+  parts: EdgeParts,
+  read: Read,
+): Promise<TaskResult> {
+  const late = Promise.withResolvers<TaskResult>();
+  const ended = parts.writes.begin(id, () => late.resolve({ ...silence, reason: "unfinished" }));
+  if (ended === null) return { ...silence, reason: "frozen" };
+  parts.collapse.separate(id);
+  return Promise.race([ask(id, request, parts, read, ended), late.promise]);
+}
+
+async function ask(
+  id: string,
+  request: UpstreamRequest,
+  parts: EdgeParts,
+  read: Read,
+  ended: () => void,
+): Promise<TaskResult> {
+  let answer: UpstreamResponse;
+  try {
+    answer = await parts.upstream.handle(id, request);
+  } catch (error) {
+    ended();
+    noteUnanswered(id, nameOf(request), error, parts);
+    return { ...silence, reason: reasonOf(error) };
+  }
+  void answer.finished.then(ended);
+  try {
+    const body = await read(answer.body);
+    return { status: answer.status, body, errors: await answer.errors, reason: null };
+  } catch (error) {
+    noteUnanswered(id, nameOf(request), error, parts);
+    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+  }
+}
+
+/** What was asked for, in the environment's log. */
+function nameOf({ task, method, url }: UpstreamRequest): string {
+  return task === undefined ? `${method} ${withoutSecrets(url)}` : `the platform's task ${task.name}`;
+}
+
+/** Reads all of it, because PHP would wait for a reader. Rejects where the body breaks off. */
+async function beginningOf(body: Readable, bytes: number): Promise<string> {
+  const pieces: Buffer[] = [];
+  let missing = bytes;
+  for await (const chunk of body) {
+    if (missing === 0) continue;
+    const piece = Buffer.from(chunk).subarray(0, missing);
+    pieces.push(piece);
+    missing -= piece.length;
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces), { stream: true });
+}
+
+function between(mark: string, printed: string): string | null {
+  const [, answer, after] = printed.split(mark);
+  return answer === undefined || after === undefined ? null : answer;
+}

@@ -1,0 +1,210 @@
+import { PassThrough, Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { eventually } from "../testing/eventually.ts";
+import { FakeNoAnswer, textAnswer } from "../testing/fakeUpstream.ts";
+import { ask } from "../testing/http.ts";
+import { type EdgeWorld, makeEnvironment, startSite, writeFiles } from "../testing/withEdge.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+
+const quiet = { errors: "", reason: null, location: null };
+
+function post(edge: EdgeWorld["edge"], body: object | string) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return ask(edge, "/try", { socketPath: edge.adminSocket, method: "POST", body: text });
+}
+
+/** Tries out another release of the site, with these files. */
+async function tryOut(
+  { edge, folder }: EdgeWorld,
+  files: Readonly<Record<string, string>>,
+  url = "/",
+  isReadOnly = false,
+  more: object = {},
+) {
+  const root = `${folder}/next`;
+  await writeFiles(root, files);
+  const environment = makeEnvironment(root, { release: 2, phpVersion: "8.4" });
+  const got = await post(edge, { environment, host: "site.localhost:8081", url, isReadOnly, ...more });
+  expect(got.status).toBe(200);
+  return JSON.parse(got.body);
+}
+
+const page = (
+  body: Readable | string,
+  errors = "",
+  status = 200,
+): Omit<UpstreamResponse, "finished" | "mayBeCached"> => ({
+  status,
+  headers: [["Content-Type", "text/html"]],
+  body: typeof body === "string" ? Readable.from([Buffer.from(body)]) : body,
+  errors: Promise.resolve(errors),
+});
+
+test("a trial asks PHP as a visitor would, for the environment as it is given and not as it is served", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => page("<html>fine</html>\n");
+  const files = { "index.php": "<?php", "tool.php": "<?php" };
+  expect(await tryOut(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isWhole: true });
+  expect(world.upstream.asked).toEqual([]);
+  expect(world.upstream.tried).toMatchObject([
+    {
+      environment: { id: "one", release: 2, phpVersion: "8.4", documentRoot: `${world.folder}/next` },
+      request: {
+        method: "GET",
+        url: "/tool.php/info?a=1",
+        script: "/tool.php",
+        pathInfo: "/info",
+        headers: { host: "site.localhost:8081" },
+        body: null,
+        fromPhp: false,
+      },
+    },
+  ]);
+});
+
+test("PHP is told what it may not change, and whether it wanted to is told", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));
+  const trial = await tryOut(world, { "index.php": "" }, "/", true);
+  expect(world.upstream.tried).toMatchObject([{ request: { isReadOnly: true } }]);
+  expect(trial).toMatchObject({ status: 0, reason: "wouldWrite" });
+});
+
+test("an environment that is not in the table can be tried out", async () => {
+  const world = await startSite();
+  const environment = makeEnvironment(world.root, { id: "unknown", number: 9 });
+  const order = { environment, host: "unknown.localhost", url: "/", isReadOnly: false };
+  await post(world.edge, order);
+  await post(world.edge, { ...order, environment: { ...environment, isOffline: true } });
+  expect(world.upstream.tried).toMatchObject([
+    { environment: { id: "unknown", isOffline: false }, request: { script: "/index.php" } },
+    { environment: { id: "unknown", isOffline: true } },
+  ]);
+});
+
+test.each([
+  ["<html></html>", true],
+  ["<html></HTML> \n\t\r\n", true],
+  ["<html></html>\n<!-- Kept since\n12:00 --> <!-- And more -->\n", true],
+  ["<html></html><!-- half", false],
+  ["<html></html><p>more", false],
+  ["<html>half", false],
+  ["", false],
+])("an answer of %j is whole: %s", async (body, isWhole) => {
+  const world = await startSite();
+  world.upstream.trial = () => page(body);
+  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isWhole });
+});
+
+test("a page is recognised by its end, however it comes", async () => {
+  const world = await startSite();
+  const pieces = ["<html>".padEnd(100_000, "x"), "</ht", "ml", ">", "\n"];
+  world.upstream.trial = () => page(Readable.from(pieces.map((piece) => Buffer.from(piece))));
+  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isWhole: true });
+});
+
+test("what a browser would show is told where it is wanted, of PHP and of files", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => page("<html>fïne</html>");
+  const files = { "index.php": "", "a/style.css": "body {}" };
+  const wish = { wantsContent: true };
+  const php = await tryOut(world, files, "/", false, wish);
+  expect(php.content).toEqual({ type: "text/html", base64: Buffer.from("<html>fïne</html>").toString("base64") });
+  const { content } = await tryOut(world, files, "/a/style.css", false, wish);
+  expect(content).toEqual({ type: "text/css", base64: Buffer.from("body {}").toString("base64") });
+  world.upstream.trial = () => page(" ".repeat(10_000_001));
+  expect((await tryOut(world, files, "/", false, wish)).content.base64).toBe("");
+});
+
+test("PHP is told whether it is asked by https", async () => {
+  const world = await startSite();
+  await tryOut(world, { "index.php": "" });
+  await tryOut(world, { "index.php": "" }, "/", false, { isHttps: true });
+  expect(world.upstream.tried.map(({ request }) => request.https)).toEqual([false, true]);
+});
+
+test("an answer without end is not read for ever", async () => {
+  const world = await startSite();
+  const endless = new Readable({
+    read() {
+      this.push(Buffer.alloc(1 << 20, " "));
+    },
+  });
+  world.upstream.trial = () => page(endless);
+  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ status: 200, isWhole: false, reason: null });
+  expect(endless.destroyed).toBe(true);
+});
+
+test("what PHP wrote to its log is told, and a status as it is", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => page("<html></html>", "PHP Parse error: …", 500);
+  const errors = "PHP Parse error: …";
+  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isWhole: true, errors });
+});
+
+test("a redirect is told and not followed, PHP's and that of a folder", async () => {
+  const world = await startSite();
+  const location = "http://site.localhost:8081/wp-admin/install.php";
+  world.upstream.trial = () => ({ ...textAnswer("", [["Location", location]], 302), errors: Promise.resolve("") });
+  const files = { "index.php": "", "shop/index.php": "" };
+  expect(await tryOut(world, files)).toEqual({ ...quiet, status: 302, isWhole: false, location });
+  expect(await tryOut(world, files, "/shop")).toEqual({ ...quiet, status: 301, isWhole: false, location: "/shop/" });
+  expect(world.upstream.tried).toHaveLength(1);
+});
+
+test("what needs no PHP is answered as visitors would see it", async () => {
+  const world = await startSite();
+  const files = { "page/index.html": "<html></html>", "wp-config.php": "secret" };
+  expect(await tryOut(world, files, "/page/")).toEqual({ ...quiet, status: 200, isWhole: true });
+  expect(await tryOut(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isWhole: false });
+});
+
+test.each(["busy", "deadline", "crashed", "unavailable"])(
+  "where PHP gives no answer it is told why: %s",
+  async (reason) => {
+    const world = await startSite();
+    world.upstream.trial = () => Promise.reject(new FakeNoAnswer(reason));
+    expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isWhole: false, reason });
+  },
+);
+
+test("an answer that breaks off is none, and the log is told", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => {
+    const body = new PassThrough();
+    body.write("<html>");
+    setImmediate(() => body.destroy(new FakeNoAnswer("deadline")));
+    return page(body, "PHP Warning: slow");
+  };
+  const expected = { ...quiet, status: 0, isWhole: false, reason: "deadline", errors: "PHP Warning: slow" };
+  expect(await tryOut(world, { "index.php": "" })).toEqual(expected);
+});
+
+test("PHP hears when whoever wanted the trial has gone", async () => {
+  const world = await startSite();
+  world.upstream.trial = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(new FakeNoAnswer("unavailable"))));
+  const trial = tryOut(world, { "index.php": "" });
+  trial.catch(() => undefined);
+  await eventually(() => expect(world.upstream.tried).toHaveLength(1));
+  await world.edge.close(0);
+  await eventually(() => expect(world.upstream.tried[0]?.request.signal.aborted).toBe(true));
+});
+
+const environment = makeEnvironment("/srv/a");
+test.each([
+  ["{", "JSON"],
+  ["[]", "trial: expected an object"],
+  [JSON.stringify({ host: "a", url: "/" }), "environment: expected an object"],
+  [JSON.stringify({ environment: { ...environment, release: "1" }, host: "a", url: "/" }), "environment.release"],
+  [JSON.stringify({ environment, url: "/" }), "host: expected"],
+  [JSON.stringify({ environment, host: "a b", url: "/" }), "host: expected"],
+  [JSON.stringify({ environment, host: "a", url: "http://a/" }), "url: expected"],
+  [JSON.stringify({ environment, host: "a", url: "/../x" }), "url: expected"],
+])("an order that makes no sense is refused and says where: %s", async (body, message) => {
+  const { edge, upstream } = await startSite();
+  const got = await post(edge, body);
+  expect(got.status).toBe(400);
+  expect(JSON.parse(got.body).message).toContain(message);
+  expect(upstream.tried).toEqual([]);
+});

@@ -1,0 +1,148 @@
+/** One request to an environment as it might be served, on behalf of those who are about to have it served. */
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { mime } from "@fastify/send";
+import { createLook } from "../files/disk.ts";
+import { resolve } from "../files/resolve.ts";
+import { readHost } from "../http/hosts.ts";
+import { readPath, type VisitorPath } from "../http/path.ts";
+import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
+import type { EdgeEnvironment } from "../tables/table.ts";
+import type { Script } from "./php.ts";
+import {
+  type NoAnswerReason,
+  reasonOf,
+  type Upstream,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from "./upstream.ts";
+
+export interface TrialOrder {
+  readonly environment: EdgeEnvironment;
+  readonly host: string;
+  readonly path: VisitorPath;
+  /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
+  readonly isReadOnly: boolean;
+  /** Whether it is asked as by https. */
+  readonly isHttps: boolean;
+  /** Whether the answer's content is wanted. */
+  readonly wantsContent: boolean;
+}
+
+/** What a browser would show. */
+export interface TrialContent {
+  readonly type: string;
+  readonly base64: string;
+}
+
+export interface Trial {
+  /** 0 where there was no answer. Redirects are not followed. */
+  readonly status: number;
+  /** Whether the answer ended with `</html>`, which comments may follow. */
+  readonly isWhole: boolean;
+  readonly errors: string;
+  readonly reason: NoAnswerReason | null;
+  readonly location: string | null;
+  /** Only where it was wanted, and is no longer than ten megabytes. */
+  readonly content?: TrialContent;
+}
+
+const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
+
+/** An answer that is longer is none that a page could be recognised by. */
+const limitBytes = 10_000_000;
+/** More white space and comments than this do not follow a page. */
+const endBytes = 4096;
+
+/** Throws `BadTable`, saying what is wrong. */
+export function readTrialOrder(value: unknown): TrialOrder {
+  const order = object(value, "trial");
+  const environment = readEnvironment(order.environment, "environment");
+  const host = text(order.host, "host");
+  if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
+  const path = readPath(text(order.url, "url"));
+  if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
+  const isHttps = order.isHttps === undefined ? false : flag(order.isHttps, "isHttps");
+  const wantsContent = order.wantsContent === undefined ? false : flag(order.wantsContent, "wantsContent");
+  return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly"), isHttps, wantsContent };
+}
+
+/** Asks as a visitor's browser would ask for a page. */
+export async function tryOut(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
+  const { environment, path } = order;
+  const decision = await resolve(path, environment, createLook(environment));
+  switch (decision.kind) {
+    case "refuse":
+      return { ...silence, status: 404 };
+    case "redirect":
+      return { ...silence, status: 301, location: decision.location };
+    case "static":
+      return read(async () => fileAnswer(decision.file), order);
+    case "php":
+      return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)), order);
+  }
+}
+
+function requestFor(
+  { host, path, isReadOnly, isHttps }: TrialOrder,
+  { script, pathInfo }: Script,
+  signal: AbortSignal,
+): UpstreamRequest {
+  return {
+    method: "GET",
+    url: path.url,
+    script,
+    pathInfo,
+    headers: { host, accept: "text/html,*/*;q=0.8", "user-agent": "Sitewright" },
+    body: null,
+    remoteAddress: "127.0.0.1",
+    https: isHttps,
+    fromPhp: false,
+    signal,
+    isReadOnly,
+  };
+}
+
+function fileAnswer(file: string): Answer {
+  const headers = [["content-type", mime.getType(file) ?? "application/octet-stream"]] as const;
+  return { status: 200, headers, body: createReadStream(file), errors: Promise.resolve("") };
+}
+
+type Answer = Omit<UpstreamResponse, "finished" | "mayBeCached">;
+
+async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): Promise<Trial> {
+  let answer: Answer;
+  try {
+    answer = await ask();
+  } catch (error) {
+    return { ...silence, reason: reasonOf(error) };
+  }
+  const { status, headers, body } = answer;
+  try {
+    const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;
+    const kept: Buffer[] = [];
+    const isWhole = await endsAsPage(body, wantsContent ? kept : null);
+    const content = { type: header("content-type") ?? "", base64: Buffer.concat(kept).toString("base64") };
+    const trial = { status, isWhole, errors: await answer.errors, reason: null, location: header("location") };
+    return wantsContent ? { ...trial, content } : trial;
+  } catch (error) {
+    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+  }
+}
+
+/** Rejects where the body breaks off. `kept` gets what was read; nothing of what is too long. */
+async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolean> {
+  let bytes = 0;
+  let end = Buffer.alloc(0);
+  for await (const chunk of body) {
+    const piece = Buffer.from(chunk);
+    bytes += piece.length;
+    kept?.push(piece);
+    if (bytes > limitBytes) {
+      kept?.splice(0);
+      return false;
+    }
+    end = Buffer.concat([end, piece]).subarray(-endBytes);
+  }
+  return /<\/html>(?:\s|<!--(?:(?!-->).)*-->)*$/is.test(end.toString("latin1"));
+}

@@ -1,0 +1,134 @@
+/**
+ * How the edge is told and asked, on a socket in a folder that only this installation's user can enter.
+ *
+ * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is
+ * answered with the newer number. `POST /settle` answers when nothing is written to a frozen environment any more.
+ * `GET /status` tells what is being served, `GET /usage` what each environment took since this edge began. `POST /try` asks
+ * an environment as it might be served, and tells how it answered. `POST /login` lets somebody log in once by a link.
+ * `POST /cache/purge` lets go of kept pages, and tells how many were in memory.
+ * `POST /task` has a served environment's PHP do something for the platform, and tells what came of it.
+ */
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
+import { readTaskOrder, runTask } from "../php/task.ts";
+import { readTrialOrder, tryOut } from "../php/trial.ts";
+import type { UpstreamStatus } from "../php/upstream.ts";
+import { usageOf } from "../usage.ts";
+import type { EdgeParts } from "../visit.ts";
+import { BadTable, count, flag, list, object, readTable, text } from "./readTable.ts";
+
+export interface EdgeStatus extends UpstreamStatus {
+  readonly generation: number;
+  readonly environments: number;
+  /** Where visitors reach the edge. */
+  readonly port: number;
+}
+
+/** Not listening yet. `port` is asked at each status. */
+export function createAdminServer(parts: EdgeParts, port: () => number): Server {
+  const run = randomUUID();
+  return createServer((request, response) => {
+    if (`${request.method} ${request.url}` === "GET /usage") {
+      return reply(response, 200, usageOf(run, parts.upstream, parts.traffic));
+    }
+    answer(parts, port, request, response).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof BadTable || error instanceof SyntaxError) return reply(response, 400, { message });
+      parts.log.error({ err: error, url: request.url }, "The edge could not do what it was told");
+      reply(response, 500, { message });
+    });
+  });
+}
+
+async function answer(
+  parts: EdgeParts,
+  port: () => number,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = `${request.method} ${request.url}`;
+  if (asked === "PUT /table") return takeTable(parts, request, response);
+  if (asked === "POST /try") return answerTrial(parts, request, response);
+  if (asked === "POST /task") return answerTask(parts, request, response);
+  if (asked === "POST /login") return offerLogin(parts, request, response);
+  if (asked === "POST /cache/purge") return purge(parts, request, response);
+  if (asked === "POST /settle") return settle(parts, request, response);
+  if (asked === "GET /status") return reply(response, 200, status(parts, port()));
+  reply(response, 404, {
+    message:
+      "The edge knows PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /settle, POST /task and POST /try",
+  });
+}
+
+async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const table = readTable(await json(request));
+  const generation = await parts.routes.set(table);
+  parts.log.info({ generation, environments: table.environments.length }, "table in force");
+  reply(response, 200, { generation });
+}
+
+async function settle(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const environmentId = readSettleOrder(await json(request));
+  await parts.writes.settled(environmentId);
+  reply(response, 200, { environmentId });
+}
+
+async function purge({ pageCache }: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = object(await json(request), "purge");
+  const addresses = (value: unknown, at: string) =>
+    list(value ?? [], at).map((one, index) => text(one, `${at}[${index}]`));
+  const [urls, subtrees] = [addresses(order.urls, "urls"), addresses(order.subtrees, "subtrees")];
+  const touched = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
+  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), touched) });
+}
+
+function readSettleOrder(order: unknown): string {
+  const id: unknown = typeof order === "object" && order !== null ? Reflect.get(order, "environmentId") : undefined;
+  if (typeof id !== "string") throw new BadTable("environmentId: expected a text");
+  return id;
+}
+
+async function answerTrial(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = readTrialOrder(await json(request));
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const trial = await tryOut(order, parts.upstream, gone.signal);
+  parts.log.info({ environment: order.environment.id, status: trial.status, reason: trial.reason }, "tried out");
+  reply(response, 200, trial);
+}
+
+/** No longer: who asks for more has made a mistake. */
+const longestLoginSeconds = 3600;
+
+async function offerLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = object(await json(request), "login");
+  const hash = text(order.hash, "hash");
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new BadTable("hash: expected SHA-256 as 64 hexadecimal digits");
+  const environmentId = text(order.environmentId, "environmentId");
+  const login = { environmentId, userId: count(order.userId, "userId"), login: text(order.login, "login") };
+  const seconds = Math.min(count(order.seconds, "seconds"), longestLoginSeconds);
+  const isServed = parts.routes.of(environmentId) !== null;
+  if (isServed) parts.logins.offer(hash, login, seconds);
+  reply(response, 200, { isServed });
+}
+
+async function answerTask(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const order = readTaskOrder(await json(request));
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const result = await runTask(order, parts, gone.signal);
+  const what = "task" in order.work ? order.work.task : `/${order.work.path.segments.join("/")}`;
+  parts.log.info({ environment: order.environmentId, what, status: result.status, reason: result.reason }, "task run");
+  reply(response, 200, result);
+}
+
+function status({ routes, upstream }: EdgeParts, port: number): EdgeStatus {
+  const table = routes.table();
+  const machinery = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
+  return { generation: table.generation, environments: table.environments.length, ...machinery, port };
+}
+
+function reply(response: ServerResponse, code: number, body: object): void {
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
+}

@@ -1,0 +1,56 @@
+/** A next release in which WordPress is at another address. */
+import path from "node:path";
+import { environmentFolders } from "../../../folders.ts";
+import { sharePart, stageRelease } from "../../../releaseMoves.ts";
+import { partOf, type Release, writeRecord } from "../../../releases.ts";
+import type { AddressChange, StageAddressSpec } from "../../../runtime.ts";
+import { ownConfig, readConfig } from "../copy/configCopy.ts";
+import { copyLive } from "../copy/copy.ts";
+import { moveDatabases } from "../database/databases.ts";
+import { tablePrefixOf } from "../database/tablePrefix.ts";
+import {
+  giveToEnvironment,
+  mainDatabase,
+  type ReleaseRecord,
+  recordOf,
+  requireRelease,
+  tellFullDisk,
+} from "../release.ts";
+import { addressChanger } from "./addresses.ts";
+
+/** The files are copied only where the configuration among them names the address, as a network's does. */
+async function layOutFiles(own: Release, folder: string, change: AddressChange): Promise<void> {
+  const webRoot = await partOf(own, "public");
+  const config = await readConfig(webRoot);
+  if (config === null || addressChanger([change])(config) === config) return sharePart("public", own, folder);
+  const copy = path.join(folder, "public");
+  await copyLive(webRoot, copy);
+  await ownConfig(copy, webRoot, [change]);
+}
+
+/** Idempotent: what is staged under this token already, or even served, is left as it is. */
+export async function stageAddress(
+  { environment, token, change, isEverywhere }: StageAddressSpec,
+  environments: string,
+): Promise<void> {
+  const { live } = environmentFolders(environments, environment);
+  const plan = async () => {
+    const own = await requireRelease(live);
+    const { wordpressVersion, multisite, core } = recordOf(own);
+    return async (folder: string) => {
+      await layOutFiles(own, folder, change);
+      await moveDatabases({
+        from: await partOf(own, "database"),
+        to: path.join(folder, "database"),
+        main: mainDatabase(recordOf(own)),
+        prefix: await tablePrefixOf(await partOf(own, "public")),
+        change,
+        isEverywhere,
+      });
+      await giveToEnvironment(environment, folder);
+      const record: ReleaseRecord = { wordpressVersion, multisite, core, token, previous: own.number };
+      await writeRecord(folder, record);
+    };
+  };
+  await tellFullDisk(() => stageRelease(live, token, plan));
+}

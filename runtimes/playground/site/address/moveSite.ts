@@ -1,0 +1,97 @@
+/** Gives a WordPress another address, in a database that nobody else has open. */
+import { DatabaseSync } from "node:sqlite";
+import type { AddressChange } from "../../../runtime.ts";
+import { quoted } from "../../templates/places.ts";
+import { siteTables } from "../database/tables.ts";
+import { hasTable } from "../database/wordpressTables.ts";
+import { addressChanger, changeAddresses } from "./addresses.ts";
+
+interface Place {
+  /** That of the address is the last. */
+  readonly columns: readonly string[];
+  readonly where: string;
+}
+
+/** Where WordPress looks up where it is, its networks and their sites. */
+const places: readonly Place[] = [
+  { columns: ["option_name", "option_value"], where: "option_name IN ('siteurl', 'home')" },
+  { columns: ["site_id", "meta_key", "meta_value"], where: "meta_key = 'siteurl'" },
+  { columns: ["blog_id", "domain"], where: "TRUE" },
+  { columns: ["id", "path", "domain"], where: "TRUE" },
+];
+
+/** Longer ones are no address. */
+const longestValue = 2_000;
+
+function distinctValues(database: DatabaseSync, table: string, column: string, where: string): string[] {
+  const select = `SELECT DISTINCT ${column} AS value FROM ${quoted(table)}
+    WHERE ${where} AND typeof(${column}) = 'text' AND length(${column}) <= ${longestValue}`;
+  return database
+    .prepare(select)
+    .all()
+    .map(({ value }) => String(value));
+}
+
+/** Scheme, host and port of a text that is an address; null where it is none. */
+function originOf(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { protocol, origin } = new URL(text);
+  return protocol === "http:" || protocol === "https:" ? origin : null;
+}
+
+/** The address may have been changed within WordPress: whatever it takes for its own becomes the new one, too. */
+function allChanges(file: string, prefix: string, change: AddressChange): readonly AddressChange[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const table = `${prefix}options`;
+    if (!hasTable(database, table, ["option_name", "option_value"])) return [change];
+    const values = distinctValues(database, table, "option_value", "option_name IN ('siteurl', 'home')");
+    const origins = values.map(originOf).filter((origin) => origin !== null);
+    const others = new Set(origins.filter((origin) => origin !== change.from && origin !== change.to));
+    return [change, ...[...others].map((from) => ({ from, to: change.to }))];
+  } finally {
+    database.close();
+  }
+}
+
+function changePlaces(file: string, changes: readonly AddressChange[]): void {
+  const change = addressChanger(changes);
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+  try {
+    database.exec("PRAGMA synchronous = FULL");
+    database.exec("BEGIN IMMEDIATE");
+    for (const table of siteTables(database)) {
+      for (const { columns, where } of places) {
+        if (!columns.every((column) => table.columns.includes(column))) continue;
+        const column = columns.at(-1) ?? "";
+        const update = database.prepare(
+          `UPDATE ${quoted(table.name)} SET ${column} = ?1 WHERE ${column} = ?2 AND ${where}`,
+        );
+        for (const value of distinctValues(database, table.name, column, where)) {
+          const changed = change(value);
+          if (changed !== value) update.run(changed, value);
+        }
+      }
+    }
+    database.exec("COMMIT");
+  } finally {
+    database.close();
+  }
+}
+
+export interface SiteMove {
+  /** Path of the database that WordPress uses. */
+  readonly main: string;
+  /** Of all databases, that one included. */
+  readonly all: readonly string[];
+  /** What the names of WordPress's tables begin with. */
+  readonly prefix: string;
+  readonly change: AddressChange;
+  readonly isEverywhere: boolean;
+}
+
+export function moveSite({ main, all, prefix, change, isEverywhere }: SiteMove): void {
+  const changes = all.includes(main) ? allChanges(main, prefix, change) : [change];
+  if (isEverywhere) for (const file of all) changeAddresses(file, changes);
+  else if (all.includes(main)) changePlaces(main, changes);
+}

@@ -1,0 +1,164 @@
+/** What a push would change: files, and rows that only the target has. */
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { FileChanges, StageChanges } from "../../../runtime.ts";
+import { quoted } from "../../templates/places.ts";
+import { siteTables, type Table } from "../database/tables.ts";
+import { type OwnFile, ownFiles, type Selection, select, unlessGone } from "../webRoot.ts";
+import { sameContent } from "./sameContent.ts";
+
+const listedAtMost = 100;
+
+function summary(files: readonly (readonly [name: string, file: OwnFile])[]): FileChanges {
+  const found = files.map(([name, { bytes }]) => ({ path: name, bytes }));
+  return {
+    count: found.length,
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    listed: found.toSorted((one, other) => (one.path < other.path ? -1 : 1)).slice(0, listedAtMost),
+  };
+}
+
+interface Side {
+  readonly root: string;
+  readonly file: OwnFile;
+}
+
+/** False also for a file that is gone meanwhile. */
+async function isEqual(name: string, own: Side, source: Side): Promise<boolean> {
+  if (own.file.bytes !== source.file.bytes) return false;
+  if (own.file.modifiedMilliseconds === source.file.modifiedMilliseconds) return true;
+  return (await unlessGone(sameContent(path.join(own.root, name), path.join(source.root, name)))) ?? false;
+}
+
+/** Files by name. Without links: no copy has any. */
+async function sidesIn(root: string, selection: Selection): Promise<Map<string, Side>> {
+  const files = [...(await ownFiles(root, selection))].filter(([, { isLink }]) => !isLink);
+  return new Map(files.map(([name, file]) => [name, { root, file }]));
+}
+
+/**
+ * Compares the files of two web roots, given by absolute path. Symbolic links are neither followed nor listed: a push
+ * drops them. Files of equal size and time of modification count as equal, as elsewhere in the runtime. `only`: these
+ * files and what is below these folders, relative to the web root, whatever else there is. `rewritten`: a folder with
+ * files that the push would write instead of the source's of the same name. Changed files have the size that they
+ * would get.
+ */
+export async function compareFiles(
+  own: string,
+  source: string,
+  only: readonly string[] | null,
+  rewritten: string | null = null,
+): Promise<StageChanges["files"]> {
+  const selection = select(only);
+  const [ours, theirs, instead] = await Promise.all([
+    sidesIn(own, selection),
+    sidesIn(source, selection),
+    rewritten === null ? new Map<string, Side>() : sidesIn(rewritten, selection),
+  ]);
+  const added: [string, OwnFile][] = [];
+  const changed: [string, OwnFile][] = [];
+  for (const [name, theirSide] of theirs) {
+    const before = ours.get(name);
+    const after = instead.get(name) ?? theirSide;
+    if (before === undefined) added.push([name, after.file]);
+    else if (!(await isEqual(name, before, after))) changed.push([name, after.file]);
+  }
+  const removed = [...ours].filter(([name]) => !theirs.has(name)).map(([name, { file }]) => [name, file] as const);
+  return { added: summary(added), changed: summary(changed), removed: summary(removed) };
+}
+
+/** How long a reader waits for one who is just writing. */
+const patienceMilliseconds = 10_000;
+
+interface Passing {
+  readonly tables: RegExp;
+  readonly column: string;
+  readonly condition: string;
+}
+
+/** What WordPress remembers for a while only, plans anew, or ends without harm: it differs between any two sites. */
+const passing: readonly Passing[] = [
+  {
+    tables: /^wp_(?:\d+_)?options$/,
+    column: "option_name",
+    condition: String.raw`own.option_name LIKE '\_transient\_%' ESCAPE '\' OR own.option_name LIKE '\_site\_transient\_%' ESCAPE '\'
+      OR own.option_name = 'cron'`,
+  },
+  {
+    tables: /^wp_sitemeta$/,
+    column: "meta_key",
+    condition: String.raw`own.meta_key LIKE '\_site\_transient\_%' ESCAPE '\'`,
+  },
+  { tables: /^wp_usermeta$/, column: "meta_key", condition: "own.meta_key = 'session_tokens'" },
+];
+
+function countedRows(table: Table): string {
+  const found = passing.find(({ tables, column }) => tables.test(table.name) && table.columns.includes(column));
+  return found === undefined ? "TRUE" : `(${found.condition}) IS NOT TRUE`;
+}
+
+/**
+ * Rows whose key the source doesn't have, or has with another content: both sides of a clone count on from the same
+ * number. `IS`, because a value may be missing.
+ */
+function lostByKey(table: Table): string {
+  const sameKey = table.primaryKey.map((column) => `other.${quoted(column)} IS own.${quoted(column)}`);
+  // In bytes, whatever the column takes for equal. Only the key is looked up, by the key's own index.
+  const sameValues = table.columns.map((column) => `other.${quoted(column)} IS own.${quoted(column)} COLLATE BINARY`);
+  const same = [...sameKey, ...sameValues].join(" AND ");
+  const name = quoted(table.name);
+  return `SELECT count(*) AS rows FROM main.${name} AS own
+    WHERE ${countedRows(table)} AND NOT EXISTS (SELECT 1 FROM source.${name} AS other WHERE ${same})`;
+}
+
+/** Rows whose content the source doesn't have, equal ones each: the rows of both in groups of the same content. */
+function lostByContent(table: Table): string {
+  const columns = table.columns.map(quoted).join(", ");
+  const content = table.columns.map((column) => `${quoted(column)} COLLATE BINARY`).join(", ");
+  const name = quoted(table.name);
+  return `SELECT coalesce(sum(own), 0) AS rows FROM (
+    SELECT sum(is_own) AS own, min(is_own) AS only_own FROM (
+      SELECT ${columns}, 1 AS is_own FROM main.${name} AS own WHERE ${countedRows(table)}
+      UNION ALL SELECT ${columns}, 0 FROM source.${name}
+    ) GROUP BY ${content}
+  ) WHERE only_own = 1`;
+}
+
+function query(table: Table, source: Table | undefined): string {
+  if (source === undefined || !table.columns.every((column) => source.columns.includes(column))) {
+    return `SELECT count(*) AS rows FROM main.${quoted(table.name)} AS own WHERE ${countedRows(table)}`;
+  }
+  // By a key that the source hasn't, every row would be looked for among all.
+  const isSameKey = table.primaryKey.length > 0 && table.primaryKey.join("\n") === source.primaryKey.join("\n");
+  return isSameKey ? lostByKey(table) : lostByContent(table);
+}
+
+/**
+ * Counts, for each of the own tables or of those in `tables`, the rows that the source doesn't have with the same
+ * primary key and the same content, or with the same content where there is no key. A row that was edited on either
+ * side counts: nobody can tell whose it is. Texts are compared as they are: the source's should have their new
+ * addresses. All rows of a table count that has columns which the source doesn't know; `sourceDatabase` null: of every
+ * table. Left out are transients, planned tasks and sessions. Most rows first; tables that lose nothing are left out.
+ * Both files are only read and may be in use.
+ */
+export function lostRows(
+  ownDatabase: string,
+  sourceDatabase: string | null,
+  tables: readonly string[] | null,
+): StageChanges["lost"] {
+  const database = new DatabaseSync(ownDatabase, { readOnly: true, timeout: patienceMilliseconds });
+  try {
+    database.prepare("ATTACH ? AS source").run(sourceDatabase ?? ":memory:");
+    const theirs = new Map(siteTables(database, "source").map((table) => [table.name, table]));
+    return siteTables(database)
+      .filter(({ name }) => tables?.includes(name) ?? true)
+      .map((table) => {
+        const rows = database.prepare(query(table, theirs.get(table.name))).get()?.rows;
+        return { table: table.name, rows: Number(rows) };
+      })
+      .filter(({ rows }) => rows > 0)
+      .toSorted((one, other) => other.rows - one.rows);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,26 @@
+/** Puts listed files and folders of one web root in the place of another's. */
+import { lstat, mkdir } from "node:fs/promises";
+import path from "node:path";
+import { removeTree } from "../../../folders.ts";
+import { copyLive } from "./copy.ts";
+
+/** Whatever the target has that is no folder makes way for one. */
+async function makeFolders(root: string, segments: readonly string[]): Promise<void> {
+  for (const count of segments.keys()) {
+    const folder = path.join(root, ...segments.slice(0, count + 1));
+    const facts = await lstat(folder).catch(() => null);
+    if (facts?.isDirectory()) continue;
+    await removeTree(folder);
+    await mkdir(folder);
+  }
+}
+
+/** The list has been checked (`checkFiles`). Nobody uses `to` yet. */
+export async function copyFiles(files: readonly string[], from: string, to: string): Promise<void> {
+  for (const file of files) {
+    const target = path.join(to, file);
+    await makeFolders(to, file.split("/").slice(0, -1));
+    await removeTree(target);
+    await copyLive(path.join(from, file), target);
+  }
+}

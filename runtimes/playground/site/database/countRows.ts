@@ -1,0 +1,29 @@
+/** How many rows an environment's tables have, or a snapshot's. */
+import { randomUUID } from "node:crypto";
+import { environmentFolders, removeTree } from "../../../folders.ts";
+import { scratchFolder } from "../../../releaseMoves.ts";
+import { partOf, type Release } from "../../../releases.ts";
+import type { EnvironmentRef, RowCounts, SnapshotFolder } from "../../../runtime.ts";
+import { mainDatabase, recordOf, sourceRelease, tellFullDisk } from "../release.ts";
+import { countRowsOf } from "./databases.ts";
+
+/** A snapshot is read where it is. An environment may be written to: a copy of its databases is read. */
+export async function countRows(
+  source: EnvironmentRef | SnapshotFolder,
+  environments: string,
+  signal: AbortSignal,
+): Promise<RowCounts> {
+  const release = await sourceRelease(source, environments);
+  if ("folder" in source) return count(release, null, signal);
+  const scratch = scratchFolder(environmentFolders(environments, source).live, randomUUID());
+  try {
+    return await tellFullDisk(() => count(release, scratch, signal));
+  } finally {
+    await removeTree(scratch);
+  }
+}
+
+async function count(release: Release, scratch: string | null, signal: AbortSignal): Promise<RowCounts> {
+  const folder = await partOf(release, "database");
+  return countRowsOf({ folder, main: mainDatabase(recordOf(release)), scratch }, signal);
+}

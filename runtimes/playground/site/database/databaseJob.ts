@@ -1,0 +1,229 @@
+/**
+ * Work on databases that PHP has written: the main module of a process that does this once and ends. A trigger that
+ * never comes to an end, or a database of gigabytes, then stops nobody else.
+ */
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import {
+  type AddressChange,
+  type Replacements,
+  type RowCounts,
+  RuntimeFailure,
+  type TextChange,
+  type WordPressUser,
+} from "../../../runtime.ts";
+import { dump } from "../../mysql/dump.ts";
+import { serveJob } from "../../templates/job.ts";
+import { changeAddresses } from "../address/addresses.ts";
+import { moveSite } from "../address/moveSite.ts";
+import { lostRows } from "../copy/compare.ts";
+import { copyDatabase, copyDatabaseFolder, isBusy, isDamaged, isUnfinished } from "../copy/copyDatabase.ts";
+import { checkTables, replaceTables } from "../replace/replaceTables.ts";
+import { replaceTexts } from "../replace/replaceTexts.ts";
+import { findStoredUser } from "../users/wordpressUsers.ts";
+import { readStoredFacts, type StoredFacts } from "../wordpressFacts.ts";
+import { countRowsIn } from "./rowCounts.ts";
+
+/** Copies the folder `from` into the new folder `to`; texts in its databases get the new addresses. */
+export interface CopyJob {
+  readonly kind: "copy";
+  readonly from: string;
+  readonly to: string;
+  readonly addresses: readonly AddressChange[];
+}
+
+/** Two database files, and tables of them; null stands for every one. */
+interface TwoDatabases {
+  readonly own: string;
+  readonly source: string;
+  /** New file for a copy of the source, removed in the end. */
+  readonly scratch: string;
+}
+
+/** Replaces tables of `own`, which nobody else has open, by the source's, with the new addresses. */
+export interface TablesJob extends TwoDatabases {
+  readonly kind: "tables";
+  readonly tables: readonly string[];
+  readonly addresses: readonly AddressChange[];
+}
+
+/** Resolves with what `StageChanges` calls `lost` if the source's tables came with the new addresses. */
+export interface LostJob extends Omit<TwoDatabases, "source"> {
+  readonly kind: "lost";
+  /** Null where nothing comes in the place of the own tables: all are lost. */
+  readonly source: string | null;
+  readonly tables: readonly string[] | null;
+  readonly addresses: readonly AddressChange[];
+}
+
+/** Resolves with what `../wordpressFacts.ts` calls `StoredFacts`. */
+export interface FactsJob {
+  readonly kind: "facts";
+  readonly file: string;
+  /** New file for a copy of the database, removed in the end. */
+  readonly scratch: string;
+}
+
+/** Resolves with the user who has this e-mail address, or null. */
+export interface UserJob {
+  readonly kind: "user";
+  readonly file: string;
+  /** New file for a copy of the database, where it can't be read as it is; removed in the end. */
+  readonly scratch: string;
+  readonly email: string;
+}
+
+/** Resolves with `RowCounts` of all databases in the folder. */
+export interface CountJob {
+  readonly kind: "count";
+  readonly folder: string;
+  /** The database whose tables have their names alone: those of another have its path before them. */
+  readonly main: string;
+  /** New folder for copies of the databases, removed in the end. Null: nobody writes them, and they are read where they are. */
+  readonly scratch: string | null;
+}
+
+/** Resolves with what `dump.ts` calls `Dumped`: the database, which nobody writes, as SQL in a new file. */
+export interface DumpJob {
+  readonly kind: "dump";
+  readonly file: string;
+  readonly sql: string;
+}
+
+/** Copies the folder `from` into the new folder `to`, and replaces texts in the main one of its databases. Resolves with `Replacements`. */
+export interface ReplaceJob {
+  readonly kind: "replace";
+  readonly from: string;
+  readonly to: string;
+  readonly main: string;
+  readonly change: TextChange;
+}
+
+/** Copies the folder `from` into the new folder `to`; WordPress, in the database `main`, gets another address (`../address/moveSite.ts`). */
+export interface MoveJob {
+  readonly kind: "move";
+  readonly from: string;
+  readonly to: string;
+  readonly main: string;
+  readonly prefix: string;
+  readonly change: AddressChange;
+  readonly isEverywhere: boolean;
+}
+
+export type DatabaseJob =
+  | MoveJob
+  | CopyJob
+  | TablesJob
+  | LostJob
+  | FactsJob
+  | UserJob
+  | CountJob
+  | DumpJob
+  | ReplaceJob;
+
+function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+async function copy({ from, to, addresses }: CopyJob): Promise<void> {
+  const databases = await copyDatabaseFolder(from, to);
+  if (addresses.length === 0) return;
+  for (const file of databases) changeAddresses(path.join(to, file), addresses);
+}
+
+async function replace({ own, source, scratch, tables, addresses }: TablesJob): Promise<void> {
+  await copyDatabase(source, scratch);
+  withDatabase(scratch, (database) => checkTables(database, "main", tables));
+  if (addresses.length > 0) changeAddresses(scratch, addresses, tables);
+  withDatabase(own, (database) => replaceTables(database, scratch, tables));
+  await rm(scratch);
+}
+
+/** Makes the source's tables in `scratch` what a push would bring. */
+async function copyIncoming(source: string, { scratch, tables, addresses }: LostJob): Promise<void> {
+  await copyDatabase(source, scratch);
+  if (tables !== null) withDatabase(scratch, (database) => checkTables(database, "main", tables));
+  if (addresses.length > 0) changeAddresses(scratch, addresses, tables ?? undefined);
+}
+
+async function lost(job: LostJob): Promise<unknown> {
+  const { own, source, scratch, tables } = job;
+  const ownCopy = `${scratch}.own`;
+  if (source !== null) await copyIncoming(source, job);
+  await copyDatabase(own, ownCopy);
+  const found = lostRows(ownCopy, source === null ? null : scratch, tables);
+  await Promise.all([scratch, ownCopy].map((file) => rm(file, { force: true })));
+  return found;
+}
+
+async function facts({ file, scratch }: FactsJob): Promise<StoredFacts> {
+  await copyDatabase(file, scratch);
+  const found = readStoredFacts(scratch);
+  await rm(scratch);
+  return found;
+}
+
+/** Reads where it is, because a copy of a large database takes long; the copy is for what a killed worker left. */
+async function user({ file, scratch, email }: UserJob): Promise<WordPressUser | null> {
+  try {
+    return findStoredUser(file, email);
+  } catch (error) {
+    if (isBusy(error)) {
+      const sentence = "The site's database is written without a pause. Try again when less is going on.";
+      throw new RuntimeFailure(sentence, { cause: error });
+    }
+    if (!isUnfinished(error)) throw error;
+  }
+  await copyDatabase(file, scratch);
+  const found = findStoredUser(scratch, email);
+  await rm(scratch);
+  return found;
+}
+
+async function count({ folder, main, scratch }: CountJob): Promise<RowCounts> {
+  if (scratch !== null) await copyDatabaseFolder(folder, scratch);
+  const counts = await countRowsIn(scratch ?? folder, main);
+  if (scratch !== null) await rm(scratch, { recursive: true });
+  return counts;
+}
+
+const nothing: Replacements = { places: [], skipped: { occurrences: 0, listed: [] }, addresses: [] };
+
+async function replaceIn({ from, to, main, change }: ReplaceJob): Promise<Replacements> {
+  const databases = await copyDatabaseFolder(from, to);
+  return databases.includes(main) ? replaceTexts(path.join(to, main), change) : nothing;
+}
+
+async function move({ from, to, main, ...how }: MoveJob): Promise<void> {
+  const databases = await copyDatabaseFolder(from, to);
+  moveSite({ ...how, main: path.join(to, main), all: databases.map((file) => path.join(to, file)) });
+}
+
+async function work(job: DatabaseJob): Promise<unknown> {
+  if (job.kind === "move") return move(job);
+  if (job.kind === "replace") return replaceIn(job);
+  if (job.kind === "copy") return copy(job);
+  if (job.kind === "count") return count(job);
+  if (job.kind === "facts") return facts(job);
+  if (job.kind === "user") return user(job);
+  if (job.kind === "dump") return dump(job.file, job.sql);
+  return job.kind === "tables" ? replace(job) : lost(job);
+}
+
+if (import.meta.main) {
+  serveJob(async (job: DatabaseJob) => {
+    try {
+      return await work(job);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      const what = job.kind === "count" || job.kind === "user" ? "read" : "copied";
+      throw new RuntimeFailure(`A database is damaged, so that it can't be ${what}.`, { cause: error });
+    }
+  });
+}

@@ -1,0 +1,114 @@
+/** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
+import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../../runtime.ts";
+import type { Dumped } from "../../mysql/dump.ts";
+import { runJob } from "../../templates/job.ts";
+import { turns } from "../turns.ts";
+import type { StoredFacts } from "../wordpressFacts.ts";
+import type {
+  CopyJob,
+  CountJob,
+  DatabaseJob,
+  DumpJob,
+  FactsJob,
+  LostJob,
+  MoveJob,
+  ReplaceJob,
+  TablesJob,
+  UserJob,
+} from "./databaseJob.ts";
+
+/** A database of some gigabytes is done by then; a trap in one never is. */
+const usualSeconds = 900;
+/** Every value of it is looked at, and written anew. */
+const dumpSeconds = 3_600;
+
+interface Patience {
+  readonly deadlineSeconds?: number;
+  readonly signal?: AbortSignal;
+}
+
+function run(job: DatabaseJob, { deadlineSeconds = usualSeconds, signal }: Patience = {}): Promise<unknown> {
+  return runJob("./databaseJob.ts", job, { deadlineSeconds, ...(signal && { signal }) });
+}
+
+export async function copyDatabases(job: Omit<CopyJob, "kind">): Promise<void> {
+  await run({ kind: "copy", ...job });
+}
+
+export async function moveDatabases(job: Omit<MoveJob, "kind">): Promise<void> {
+  await run({ kind: "move", ...job }, { deadlineSeconds: dumpSeconds });
+}
+
+export async function replaceTablesOf(job: Omit<TablesJob, "kind">): Promise<void> {
+  await run({ kind: "tables", ...job });
+}
+
+function isLost(value: unknown): value is StageChanges["lost"] {
+  return Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null && "table" in each);
+}
+
+export async function findLostRows(job: Omit<LostJob, "kind">): Promise<StageChanges["lost"]> {
+  const found = await run({ kind: "lost", ...job });
+  if (!isLost(found)) throw new Error("The comparison of two databases came to something else.");
+  return found;
+}
+
+function isFacts(value: unknown): value is StoredFacts {
+  return typeof value === "object" && value !== null && "title" in value && "adminUser" in value;
+}
+
+export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<StoredFacts> {
+  const found = await run({ kind: "facts", ...job });
+  if (!isFacts(found)) throw new Error("Reading the facts of a WordPress came to something else.");
+  return found;
+}
+
+/** Whoever asks waits for it. */
+const userSeconds = 30;
+/** Anybody with a key may ask as often as they like, and each time takes a process. */
+const userTurns = turns(3);
+
+function isUser(value: unknown): value is WordPressUser | null {
+  return value === null || (typeof value === "object" && "login" in value && "isAdministrator" in value);
+}
+
+export async function storedUserOf(job: Omit<UserJob, "kind">): Promise<WordPressUser | null> {
+  const found = await userTurns(() => run({ kind: "user", ...job }, { deadlineSeconds: userSeconds }));
+  if (!isUser(found)) throw new Error("Looking for a user came to something else.");
+  return found;
+}
+
+function isRowCounts(value: unknown): value is RowCounts {
+  return typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === "number");
+}
+
+export async function countRowsOf(job: Omit<CountJob, "kind">, signal: AbortSignal): Promise<RowCounts> {
+  const found = await run({ kind: "count", ...job }, { signal });
+  if (!isRowCounts(found)) throw new Error("Counting the rows of a database came to something else.");
+  return found;
+}
+
+function isReplacements(value: unknown): value is Replacements {
+  return typeof value === "object" && value !== null && "places" in value && "skipped" in value && "addresses" in value;
+}
+
+/** What is kept of an earlier replacement must be one. */
+export function asReplacements(value: unknown): Replacements {
+  if (!isReplacements(value)) throw new Error("Replacing texts in a database came to something else.");
+  return value;
+}
+
+export async function replaceTextsOf(job: Omit<ReplaceJob, "kind">, signal?: AbortSignal): Promise<Replacements> {
+  const patience = { deadlineSeconds: dumpSeconds, ...(signal && { signal }) };
+  return asReplacements(await run({ kind: "replace", ...job }, patience));
+}
+
+function isDumped(value: unknown): value is Dumped {
+  return typeof value === "object" && value !== null && "tables" in value && "notes" in value;
+}
+
+export async function dumpDatabase(job: Omit<DumpJob, "kind">): Promise<Dumped> {
+  const dumped = await run({ kind: "dump", ...job }, { deadlineSeconds: dumpSeconds });
+  if (!isDumped(dumped)) throw new Error("Writing a database as SQL came to something else.");
+  return dumped;
+}

@@ -1,0 +1,30 @@
+/** How many rows the tables of databases have that nobody writes. */
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { RowCounts } from "../../../runtime.ts";
+import { quoted } from "../../templates/places.ts";
+import { listDatabaseFiles } from "./databaseFiles.ts";
+import { siteTables } from "./tables.ts";
+
+function countTables(file: string): readonly (readonly [table: string, rows: number])[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return siteTables(database).map(({ name }) => {
+      const row = database.prepare(`SELECT count(*) AS rows FROM ${quoted(name)}`).get();
+      return [name, Number(row?.rows)] as const;
+    });
+  } finally {
+    database.close();
+  }
+}
+
+/** Of every database in the folder. A table of another than the `main` one has that one's path before its name. */
+export async function countRowsIn(folder: string, main: string): Promise<RowCounts> {
+  const { databases } = await listDatabaseFiles(folder);
+  const counts = databases.flatMap((file) =>
+    countTables(path.join(folder, file)).map(
+      ([table, rows]) => [file === main ? table : `${file}: ${table}`, rows] as const,
+    ),
+  );
+  return Object.fromEntries(counts);
+}

@@ -1,0 +1,144 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { EnvironmentRef } from "../../../runtime.ts";
+import { createEventReader } from "./nextEvents.ts";
+
+const never = new AbortController().signal;
+let root: string;
+let made = 0;
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), "next-"));
+  onTestFinished(() => rm(root, { recursive: true }));
+});
+
+const listDueAt = (seconds: number) => `a:1:{i:${seconds};a:1:{s:1:"x";a:1:{s:1:"k";a:0:{}}}}`;
+const fileOf = ({ id }: EnvironmentRef) => path.join(root, id, "releases/1/database/wordpress.sqlite");
+
+async function environment(): Promise<EnvironmentRef> {
+  made += 1;
+  const one = { id: `site-${made}`, number: made };
+  for (const part of ["public", "database"])
+    await mkdir(path.join(root, one.id, "releases/1", part), { recursive: true });
+  await symlink("releases/1", path.join(root, one.id, "current"));
+  return one;
+}
+
+function write(one: EnvironmentRef, sql: string): void {
+  const database = new DatabaseSync(fileOf(one));
+  database.exec(sql);
+  database.close();
+}
+
+/** As if nobody had written for a while. */
+const settle = (one: EnvironmentRef, second = 1) => utimes(fileOf(one), second, second);
+
+async function site(seconds: number): Promise<EnvironmentRef> {
+  const one = await environment();
+  write(
+    one,
+    `CREATE TABLE wp_options (option_name TEXT, option_value TEXT);
+    INSERT INTO wp_options VALUES ('cron', '${listDueAt(seconds)}')`,
+  );
+  await settle(one);
+  return one;
+}
+
+const plan = (one: EnvironmentRef, seconds: number) =>
+  write(one, `UPDATE wp_options SET option_value = '${listDueAt(seconds)}'`);
+
+test("what has been written is known at the next look; what was only touched too", async () => {
+  const [one, other, reader] = [await site(5), await site(7), createEventReader(root)];
+  const due = async () => [...(await reader.next([one, other], never)).values()].map(({ events }) => events[0]?.dueAt);
+  expect(await due()).toEqual([5_000, 7_000]);
+  plan(one, 6);
+  expect(await due()).toEqual([6_000, 7_000]);
+  plan(one, 8);
+  expect(await due()).toEqual([8_000, 7_000]);
+  await settle(one);
+  expect(await due()).toEqual([8_000, 7_000]);
+});
+
+test("a file that nobody has written to is not read again", async () => {
+  const [one, reader] = [await site(5), createEventReader(root)];
+  const due = async () => (await reader.next([one], never)).get(one.id)?.events[0]?.dueAt;
+  expect(await due()).toBe(5_000);
+  const before = performance.now();
+  for (let count = 0; count < 200; count += 1) await due();
+  expect(performance.now() - before).toBeLessThan(1_000);
+});
+
+test("the next release's database is another one", async () => {
+  const [one, reader] = [await site(5), createEventReader(root)];
+  await reader.next([one], never);
+  const next = path.join(root, one.id, "releases/2/database");
+  await mkdir(next, { recursive: true });
+  await copyFile(fileOf(one), path.join(next, "wordpress.sqlite"));
+  const database = new DatabaseSync(path.join(next, "wordpress.sqlite"));
+  database.exec(`UPDATE wp_options SET option_value = '${listDueAt(9)}'`);
+  database.close();
+  await rm(path.join(root, one.id, "current"));
+  await symlink("releases/2", path.join(root, one.id, "current"));
+  expect((await reader.next([one], never)).get(one.id)?.events).toEqual([{ place: null, dueAt: 9_000 }]);
+});
+
+describe("nobody else's events are hidden by", () => {
+  test.each<[string, (file: string) => Promise<unknown>, string]>([
+    ["an empty file", (file) => writeFile(file, ""), "no table wp_options"],
+    ["a file that is no database", (file) => writeFile(file, "nonsense".repeat(1_000)), "can't be read"],
+  ])("%s", async (_, spoil, problem) => {
+    const [broken, fine, reader] = [await environment(), await site(5), createEventReader(root)];
+    await spoil(fileOf(broken));
+    const found = await reader.next([broken, fine], never);
+    expect(found.get(broken.id)).toEqual({ events: [], problem: expect.stringContaining(problem) });
+    expect(found.get(fine.id)?.events).toHaveLength(1);
+  });
+
+  test.each<[string, (file: string) => Promise<unknown>]>([
+    ["a folder in the database's place", (file) => mkdir(file)],
+    ["a link in its place", (file) => symlink("/etc/passwd", file)],
+    ["a circle of links", (file) => symlink(file, file)],
+    ["nothing", async () => undefined],
+  ])("%s", async (_, spoil) => {
+    const [absent, fine, reader] = [await environment(), await site(5), createEventReader(root)];
+    await spoil(fileOf(absent));
+    expect([...(await reader.next([absent, fine], never)).keys()]).toEqual([fine.id]);
+    expect(await reader.all(absent, never)).toBeNull();
+  });
+});
+
+test("while somebody writes, what was known before stays", async () => {
+  const [one, reader] = [await site(5), createEventReader(root)];
+  await reader.next([one], never);
+  const writer = new DatabaseSync(fileOf(one));
+  writer.exec("BEGIN EXCLUSIVE");
+  await settle(one, 2);
+  expect((await reader.next([one], never)).get(one.id)?.events).toEqual([{ place: null, dueAt: 5_000 }]);
+  await expect(reader.all(one, never)).rejects.toThrow("Try again in a moment");
+  writer.close();
+});
+
+test("where a killed process has left a write unfinished, something is due: whoever writes takes it back", async () => {
+  const [one, reader] = [await site(5_000_000_000), createEventReader(root)];
+  const killed = spawn(process.execPath, [
+    "-e",
+    `const { DatabaseSync } = require("node:sqlite");
+     const database = new DatabaseSync(process.argv[1]);
+     database.exec("PRAGMA cache_size = 1; BEGIN; UPDATE wp_options SET option_value = hex(zeroblob(500000))");
+     process.kill(process.pid, "SIGKILL");`,
+    fileOf(one),
+  ]);
+  await once(killed, "exit");
+  expect((await reader.next([one], never)).get(one.id)).toEqual({ events: [{ place: null, dueAt: 0 }], problem: null });
+  write(one, "DELETE FROM wp_options WHERE option_name = 'nothing'");
+  expect((await reader.next([one], never)).get(one.id)?.events).toEqual([{ place: null, dueAt: 5e12 }]);
+});
+
+test("whoever stops in the middle hears of it", async () => {
+  const [one, reader] = [await site(5), createEventReader(root)];
+  await expect(reader.next([one], AbortSignal.abort())).rejects.toThrow();
+});

@@ -1,0 +1,109 @@
+/**
+ * What a WordPress plans to do by itself, as its database says: the option `cron` of each of its sites. PHP writes it, so
+ * that everything that is expected may be missing, of another kind, or too much.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { type EventPlans, type PlannedEvent, type PlannedEvents, RuntimeFailure } from "../../../runtime.ts";
+import { quoted } from "../../templates/places.ts";
+import { hasOptions, type SiteOptions, sitesWithOptions } from "../database/siteOptions.ts";
+import { readPhpValue } from "../phpValue.ts";
+
+/** A plugin that plans without end makes such a list; PHP can hardly read it either. */
+const maxListBytes = 8_000_000;
+/** How long a reader waits for one who is just writing. */
+const patienceMilliseconds = 1_000;
+
+export interface PlansSource {
+  readonly file: string;
+  /** Of WordPress's tables. */
+  readonly prefix: string;
+}
+
+function entriesOf(value: unknown): (readonly [key: string, value: unknown])[] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+function eventOf(hook: string, dueAt: number, stored: unknown): PlannedEvent {
+  const [recurrence, interval] = [fieldOf(stored, "schedule"), fieldOf(stored, "interval")];
+  return {
+    hook,
+    dueAt,
+    recurrence: typeof recurrence === "string" && recurrence !== "" ? recurrence : null,
+    intervalSeconds: typeof interval === "number" && Number.isSafeInteger(interval) ? interval : null,
+    args: entriesOf(fieldOf(stored, "args")).map(([, value]) => value),
+  };
+}
+
+/**
+ * WordPress's list: by time, by hook, by what the hook is given. Soonest first. Throws `RuntimeFailure` where it is none.
+ */
+export function readEventList(stored: Uint8Array): PlannedEvent[] {
+  let list: unknown;
+  try {
+    list = readPhpValue(stored);
+  } catch (cause) {
+    throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is damaged.", { cause });
+  }
+  return entriesOf(list)
+    .filter(([time]) => /^\d{1,12}$/.test(time))
+    .flatMap(([time, hooks]) =>
+      entriesOf(hooks).flatMap(([hook, events]) =>
+        entriesOf(events).map(([, stored]) => eventOf(hook, Number(time) * 1_000, stored)),
+      ),
+    )
+    .toSorted((one, other) => one.dueAt - other.dueAt);
+}
+
+function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
+  const row = database
+    .prepare(
+      `SELECT substr(CAST(option_value AS BLOB), 1, ${maxListBytes + 1}) AS list FROM ${quoted(options)}
+       WHERE option_name = 'cron' LIMIT 1`,
+    )
+    .get();
+  const list = row?.list;
+  if (!(list instanceof Uint8Array) || list.length === 0) return [];
+  if (list.length <= maxListBytes) return readEventList(list);
+  throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is too long to be read.");
+}
+
+/** What one site plans; the sentence that says why nobody knows. */
+function readSite(database: DatabaseSync, { place, options }: SiteOptions): PlannedEvents | string {
+  try {
+    return { place, events: eventsIn(database, options) };
+  } catch (error) {
+    if (error instanceof RuntimeFailure)
+      return place === null ? error.message : `${place.host}${place.path}: ${error.message}`;
+    throw error;
+  }
+}
+
+function readSites(database: DatabaseSync, prefix: string): EventPlans {
+  const main = `${prefix}options`;
+  if (!hasOptions(database, main)) {
+    return { sites: [], problem: `The site's database has no table ${main} as WordPress makes it.` };
+  }
+  const read = sitesWithOptions(database, prefix).map((site) => readSite(database, site));
+  const problem = read.find((each) => typeof each === "string") ?? null;
+  return { sites: read.filter((each) => typeof each !== "string"), problem };
+}
+
+/**
+ * Reads a database that may be in use, without changing it or anything beside it. Throws SQLite's errors: where it is
+ * damaged, somebody is just writing, or a write was left unfinished.
+ */
+export function readPlannedEvents({ file, prefix }: PlansSource): EventPlans {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: patienceMilliseconds });
+  try {
+    database.exec("BEGIN");
+    return readSites(database, prefix);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Which plugins and themes a WordPress uses, and which it updates by itself, as its database says. PHP writes it, so that
+ * everything that is expected may be missing, of another kind, or too much.
+ */
+import { DatabaseSync } from "node:sqlite";
+import type { PackageStates } from "../../../packageFiles.ts";
+import { RuntimeFailure } from "../../../runtime.ts";
+import { quoted } from "../../templates/places.ts";
+import { sitesWithOptions } from "../database/siteOptions.ts";
+import { hasTable } from "../database/wordpressTables.ts";
+import { readPhpValue } from "../phpValue.ts";
+
+/** No list of plugins is longer. */
+const maxBytes = 1_000_000;
+/** How long a reader waits for one who is just writing. */
+const patienceMilliseconds = 1_000;
+
+interface Place {
+  readonly table: string;
+  readonly name: "option_name" | "meta_key";
+  readonly value: "option_value" | "meta_value";
+}
+
+const optionsIn = (table: string): Place => ({ table, name: "option_name", value: "option_value" });
+
+/** Null where there is none, or one that is too long. */
+function stored(database: DatabaseSync, { table, name, value }: Place, wanted: string): Uint8Array | null {
+  const row = database
+    .prepare(
+      `SELECT substr(CAST(${value} AS BLOB), 1, ${maxBytes + 1}) AS found FROM ${quoted(table)} WHERE ${name} = ? LIMIT 1`,
+    )
+    .get(wanted);
+  const found = row?.found;
+  return found instanceof Uint8Array && found.length <= maxBytes ? found : null;
+}
+
+/** Throws `RuntimeFailure` where it is no serialised value. */
+function listed(bytes: Uint8Array | null, name: string, of: "keys" | "values"): readonly string[] {
+  if (bytes === null || bytes.length === 0) return [];
+  try {
+    const value = readPhpValue(bytes);
+    if (typeof value !== "object" || value === null) return [];
+    // A list whose keys are its order is an array here, and no plugin's file is a number.
+    const all: readonly unknown[] = of === "keys" ? Object.keys(value) : Object.values(value);
+    return all.filter((each) => typeof each === "string");
+  } catch (cause) {
+    throw new RuntimeFailure(`What WordPress keeps as \`${name}\` is damaged.`, { cause });
+  }
+}
+
+/**
+ * Reads a database that may be in use, without changing it. Throws SQLite's errors where it is damaged, somebody is just
+ * writing, or a write was left unfinished; `RuntimeFailure` where it is none of WordPress's.
+ */
+export function readPackageStates({ file, prefix }: { readonly file: string; readonly prefix: string }): PackageStates {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: patienceMilliseconds });
+  try {
+    database.exec("BEGIN");
+    const sites = sitesWithOptions(database, prefix);
+    if (sites.length === 0) {
+      throw new RuntimeFailure(`The site's database has no table ${prefix}options as WordPress makes it.`);
+    }
+    const plugins = sites.flatMap(({ options }) =>
+      listed(stored(database, optionsIn(options), "active_plugins"), "active_plugins", "values"),
+    );
+    const themes = sites.flatMap(({ options }) =>
+      ["stylesheet", "template"].flatMap((name) => {
+        const bytes = stored(database, optionsIn(options), name);
+        return bytes === null ? [] : [Buffer.from(bytes).toString("utf8")];
+      }),
+    );
+    const meta = `${prefix}sitemeta`;
+    const isNetwork = hasTable(database, meta, ["meta_key", "meta_value"]);
+    const everywhere: Place = isNetwork
+      ? { table: meta, name: "meta_key", value: "meta_value" }
+      : optionsIn(`${prefix}options`);
+    const networkPlugins = isNetwork
+      ? listed(stored(database, everywhere, "active_sitewide_plugins"), "active_sitewide_plugins", "keys")
+      : [];
+    const autoUpdated = (name: string) => new Set(listed(stored(database, everywhere, name), name, "values"));
+    return {
+      activePlugins: new Set([...plugins, ...networkPlugins]),
+      activeThemes: new Set(themes),
+      autoUpdated: { plugin: autoUpdated("auto_update_plugins"), theme: autoUpdated("auto_update_themes") },
+    };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,25 @@
+/** A user of a release's WordPress. */
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { removeTree } from "../../../folders.ts";
+import { scratchFolder } from "../../../releaseMoves.ts";
+import { partOf, type Release } from "../../../releases.ts";
+import type { UserSearch } from "../../../runtime.ts";
+import { storedUserOf } from "../database/databases.ts";
+import { mainDatabase, recordOf, tellFullDisk } from "../release.ts";
+
+/** Null where there is no WordPress in it. `live` is the environment's folder. */
+export async function findUser(release: Release, live: string, email: string): Promise<UserSearch | null> {
+  const facts = recordOf(release);
+  if (facts.wordpressVersion === null) return null;
+  const file = path.join(await partOf(release, "database"), mainDatabase(facts));
+  const folder = scratchFolder(live, randomUUID());
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const user = await tellFullDisk(() => storedUserOf({ file, scratch: path.join(folder, "copy.sqlite"), email }));
+    return { user };
+  } finally {
+    await removeTree(folder);
+  }
+}

@@ -1,0 +1,115 @@
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { RuntimeFailure } from "../../../runtime.ts";
+import { storedUserOf } from "../database/databases.ts";
+import { findStoredUser } from "./wordpressUsers.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "users-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const usual = `
+  CREATE TABLE wp_users (ID INTEGER PRIMARY KEY, user_login TEXT, user_email TEXT);
+  CREATE TABLE wp_usermeta (user_id INTEGER, meta_key TEXT, meta_value TEXT);
+  INSERT INTO wp_users VALUES (1, 'ada', 'Ada@Example.com'), (2, 'ed', 'ed@example.com');
+  INSERT INTO wp_usermeta VALUES (1, 'wp_capabilities', 'a:1:{s:13:"administrator";b:1;}'),
+    (2, 'wp_capabilities', 'a:1:{s:6:"editor";b:1;}');`;
+
+let made = 0;
+/** A database with these changes. */
+function after(changes: string): string {
+  made += 1;
+  const file = path.join(folder, `${made}.sqlite`);
+  const database = new DatabaseSync(file);
+  database.exec(usual);
+  database.exec(changes);
+  database.close();
+  return file;
+}
+
+test("an address is found in whatever case, with the role", () => {
+  const file = after("");
+  expect(findStoredUser(file, "aDA@example.COM")).toEqual({ id: 1, login: "ada", isAdministrator: true });
+  expect(findStoredUser(file, "ed@example.com")).toEqual({ id: 2, login: "ed", isAdministrator: false });
+  expect(findStoredUser(file, "else@example.com")).toBeNull();
+});
+
+test.each([
+  ["a role that is switched off", `'a:1:{s:13:"administrator";b:0;}'`],
+  ["a role of a similar name", `'a:1:{s:19:"notanadministrator";b:1;}'`],
+  ["a value that is none", "NULL"],
+  ["a number", "13"],
+])("%s is none of an administrator", (_what, value) => {
+  const file = after(`UPDATE wp_usermeta SET meta_value = ${value} WHERE user_id = 1`);
+  expect(findStoredUser(file, "ada@example.com")).toMatchObject({ isAdministrator: false });
+});
+
+test("a network's super administrators are named with the length of their names", () => {
+  const file = after(`
+    CREATE TABLE wp_sitemeta (meta_key TEXT, meta_value TEXT);
+    INSERT INTO wp_sitemeta VALUES ('site_admins', 'a:2:{i:0;s:4:"root";i:1;s:6:"edmund";}');
+    INSERT INTO wp_users VALUES (3, 'root', 'root@example.com')`);
+  expect(findStoredUser(file, "root@example.com")).toEqual({ id: 3, login: "root", isAdministrator: true });
+  expect(findStoredUser(file, "ed@example.com")).toMatchObject({ isAdministrator: false });
+});
+
+test("of several with one address, an administrator is found", () => {
+  const file = after(`
+    INSERT INTO wp_users VALUES (8, 'first', 'both@example.com'), (9, 'second', 'BOTH@example.com');
+    INSERT INTO wp_usermeta VALUES (9, 'wp_capabilities', 'a:1:{s:13:"administrator";b:1;}')`);
+  expect(findStoredUser(file, "both@example.com")).toMatchObject({ id: 9 });
+});
+
+test.each([
+  ["DROP TABLE wp_users", "wp_users"],
+  ["DROP TABLE wp_usermeta", "wp_usermeta"],
+  ["ALTER TABLE wp_users DROP COLUMN user_email", "wp_users"],
+  [
+    `DROP TABLE wp_users; CREATE VIEW wp_users AS WITH RECURSIVE endless(ID) AS (SELECT 1 UNION ALL SELECT ID + 1 FROM endless)
+     SELECT ID, 'x' AS user_login, 'x' AS user_email FROM endless`,
+    "wp_users",
+  ],
+])("what is not as WordPress makes it is named: %s", (changes, table) => {
+  const file = after(changes);
+  expect(() => findStoredUser(file, "ada@example.com")).toThrow(RuntimeFailure);
+  expect(() => findStoredUser(file, "ada@example.com")).toThrow(table);
+});
+
+test("a hundred thousand users are no trouble", () => {
+  const file = after(`
+    WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    INSERT INTO wp_users SELECT i, 'user' || i, 'user' || i || '@example.com' FROM n`);
+  const began = performance.now();
+  expect(findStoredUser(file, "USER99999@example.com")).toMatchObject({ id: 99_999 });
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+const search = (file: string) =>
+  storedUserOf({ file, scratch: path.join(folder, "scratch.sqlite"), email: "ada@example.com" });
+
+test("a damaged file is said to be one, by the process that met it", async () => {
+  const file = path.join(folder, "damaged.sqlite");
+  await writeFile(file, "no database ".repeat(1_000));
+  await expect(search(file)).rejects.toThrow(/damaged/);
+});
+
+test("what a killed worker left unfinished is taken back in a copy, and left as it is", async () => {
+  const file = after("CREATE TABLE t (id INTEGER PRIMARY KEY, filling TEXT)");
+  const left = path.join(folder, "left.sqlite");
+  const writer = new DatabaseSync(file);
+  const insert = writer.prepare("INSERT INTO t (filling) VALUES (?)");
+  writer.exec("PRAGMA cache_size = 5; BEGIN");
+  for (let id = 0; id < 200; id += 1) insert.run("x".repeat(3_000));
+  writer.exec("COMMIT; BEGIN IMMEDIATE; DELETE FROM wp_usermeta; UPDATE t SET filling = 'y'");
+  for (const suffix of ["", "-journal"]) await copyFile(file + suffix, left + suffix);
+  writer.close();
+  const before = await readFile(`${left}-journal`);
+  expect(await search(left)).toEqual({ id: 1, login: "ada", isAdministrator: true });
+  expect(await readFile(`${left}-journal`)).toEqual(before);
+  expect(await readdir(folder)).not.toContain("scratch.sqlite");
+});

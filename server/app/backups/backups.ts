@@ -1,0 +1,171 @@
+/** Backups of an environment: which there are, and what starts making one, removing one and going back to one. */
+import { randomUUID } from "node:crypto";
+import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups/backups.ts";
+import { deleteSite } from "@sitewright/contract/sites/sites.ts";
+import type { AddManualBackupInput } from "@sitewright/server/operations/backups/addManualBackup.ts";
+import type { RemoveBackupInput } from "@sitewright/server/operations/backups/removeBackup.ts";
+import type { RestoreBackupInput } from "@sitewright/server/operations/backups/restoreBackup.ts";
+import type { BackupList } from "@sitewright/server/store/backups/backupList.ts";
+import { type BackupFacts, backupForOperation } from "@sitewright/server/store/backups/backups.ts";
+import { isUserOf } from "@sitewright/server/store/company/users.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Static } from "typebox";
+import { hasRole, sitesInScope } from "../company/access.ts";
+import type { Context } from "../context.ts";
+import { NotAllowed, NotFound, Refused } from "../failures.ts";
+import { addressOf } from "../sites/addresses.ts";
+import { rebuildRequest } from "./rebuild.ts";
+
+/** The same object again where nothing has changed and the list is a long one. */
+export async function list(context: Context, environmentId: string): Promise<BackupList> {
+  const found = await context.backupLists.list(environmentId);
+  if (!found) throw new NotFound();
+  return found;
+}
+
+/** Starts the backup. Gives the operation's id. */
+export function add(context: Context, environmentId: string, wish: Static<typeof ManualBackup>): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const environment = await requireEnvironment(transaction, environmentId);
+    const { id, number } = environment;
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "addManualBackup",
+      companyId: environment.company_id,
+      siteId: environment.site_id,
+      environmentId: id,
+      locks: [id],
+      input: {
+        environment: { id, number },
+        address: addressOf(context.settings, environment),
+        note: wish.tag === undefined || wish.tag.trim() === "" ? null : wish.tag,
+      } satisfies AddManualBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+    });
+    return operationId;
+  });
+}
+
+/** Starts the removal. Gives the operation's id. */
+export function remove(context: Context, backupId: number): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const backup = await backupForOperation(transaction, backupId);
+    if (!backup) throw new NotFound();
+    requireRoleFor(context, backup);
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "removeBackup",
+      companyId: backup.company_id,
+      siteId: backup.site_id,
+      environmentId: backup.environment_id,
+      locks: [backup.environment_id],
+      input: { backupId } satisfies RemoveBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: parametersOf(backup),
+    });
+    return operationId;
+  });
+}
+
+/** Who removes the last backup of a deleted site makes its deletion final. */
+function requireRoleFor({ caller }: Context, { is_of_deleted_site }: BackupFacts): void {
+  if (is_of_deleted_site && !hasRole(caller, deleteSite.role)) throw new NotAllowed(`role:${deleteSite.role}`);
+}
+
+function parametersOf(backup: BackupFacts) {
+  return {
+    backupName: backup.name,
+    environmentName: backup.environment_display_name,
+    siteName: backup.site_display_name,
+  };
+}
+
+/** Starts the restore. Gives the operation's id. */
+export function restore(context: Context, environmentId: string, wish: Static<typeof BackupRestore>): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const target = await requireEnvironment(transaction, environmentId);
+    const backup = await requireBackup(context, transaction, wish.backup_id);
+    await checkUser(context, transaction, wish.notified_user_id);
+    if (target.awaits_rebuild) return bringBack(context, transaction, target, backup, wish.only);
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "restoreBackup",
+      companyId: target.company_id,
+      siteId: target.site_id,
+      environmentId: target.id,
+      // What the backup is of goes on meanwhile.
+      locks: [target.id],
+      input: {
+        token: randomUUID(),
+        backupId: backup.id,
+        backupName: backup.name,
+        target: { id: target.id, number: target.number },
+        address: addressOf(context.settings, target),
+        only: wish.only ?? null,
+        withoutBackup: wish.without_backup ?? false,
+      } satisfies RestoreBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: {
+        backupName: backup.name,
+        environmentName: target.display_name,
+        siteName: target.site_display_name,
+      },
+    });
+    return operationId;
+  });
+}
+
+/** Nothing of the environment is on this machine: there is no present one to go back from. */
+async function bringBack(
+  context: Context,
+  transaction: DatabaseTransaction,
+  target: EnvironmentFacts,
+  backup: BackupFacts,
+  only: string | undefined,
+): Promise<string> {
+  if (only !== undefined) {
+    throw new Refused(
+      "environment_away",
+      "The environment is not there yet: restore the backup as a whole, without only.",
+      {
+        fields: ["only"],
+      },
+    );
+  }
+  const { operationId } = await context.acceptOperation(transaction, {
+    ...rebuildRequest(context.settings, target, backup.id),
+    locks: [...new Set([target.id, backup.environment_id])],
+    whenBusy: context.whenBusy,
+    actor: context.actor,
+  });
+  return operationId;
+}
+
+async function requireEnvironment(transaction: DatabaseTransaction, id: string) {
+  const environment = await environmentForOperation(transaction, id);
+  if (!environment) throw new NotFound();
+  return environment;
+}
+
+export async function requireBackup(
+  { caller }: Context,
+  transaction: DatabaseTransaction,
+  id: number,
+): Promise<BackupFacts> {
+  const backup = await backupForOperation(transaction, id);
+  const sites = sitesInScope(caller);
+  const isSeen = backup?.company_id === caller.companyId && (sites === null || sites.includes(backup.site_id));
+  if (backup && isSeen) return backup;
+  throw new Refused("unknown_backup", "There is no backup with that backup_id in this company.", {
+    fields: ["backup_id"],
+  });
+}
+
+async function checkUser({ caller }: Context, transaction: DatabaseTransaction, userId: string | undefined) {
+  if (userId === undefined || (await isUserOf(transaction, caller.companyId, userId))) return;
+  throw new Refused("unknown_user", "notified_user_id is not a user of this company.", {
+    fields: ["notified_user_id"],
+  });
+}

@@ -1,0 +1,116 @@
+/** Deleted environments: which of a site can be brought back, and what starts it. */
+import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
+import {
+  type DeletedEnvironmentFacts,
+  deletedEnvironmentForRestore,
+  insertEnvironmentAgain,
+  listDeletedEnvironments,
+} from "@sitewright/server/store/backups/deletedEnvironments.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
+import { isEnvironmentThere, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
+import { siteForAddition } from "@sitewright/server/store/sites/sites.ts";
+import type { Context } from "../context.ts";
+import { insertDomainsAgain } from "../domains/deletedDomains.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { addressOf, hostOf } from "../sites/addresses.ts";
+import { environmentNames } from "../sites/environmentName.ts";
+import { refuseTakenEnvironmentName } from "../sites/takenNames.ts";
+
+export const advice = "Bring it back under another display_name.";
+
+/** Those that were deleted by themselves, newest first. */
+export async function list(context: Context, siteId: string) {
+  return [...(await listDeletedEnvironments(context.pool, siteId))];
+}
+
+interface Place {
+  readonly site_id: string;
+  readonly env_id: string;
+}
+
+/** Takes the environment's name again, or one that follows from another display name, and starts the restore. Gives its id. */
+export function restore(context: Context, place: Place, displayName: string | null): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const site = await requireSite(transaction, place.site_id);
+    const environment = await deletedEnvironmentForRestore(transaction, site.id, place.env_id);
+    if (environment === null) throw new NotFound();
+    const { id, display_name: before } = environment;
+    if (await isEnvironmentThere(transaction, id)) {
+      throw new Refused("being_brought_back", `The environment ${before} is being brought back already.`);
+    }
+    const returning = await insert(context, transaction, site, environment, displayName);
+    const { operationId, isRefused } = await context.acceptOperation(transaction, {
+      kind: "restoreDeletedEnvironment",
+      companyId: context.caller.companyId,
+      siteId: site.id,
+      environmentId: id,
+      locks: [id],
+      input: { siteId: site.id, isSite: false, environments: [returning] } satisfies RestoreDeletedInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { environmentName: displayName ?? before, siteName: site.display_name },
+    });
+    // It will never run, so nobody else would give the name back.
+    if (isRefused) await removeEnvironmentRows(transaction, id);
+    return operationId;
+  });
+}
+
+interface Site {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+}
+
+async function requireSite(transaction: DatabaseTransaction, siteId: string): Promise<Site> {
+  const site = await siteForAddition(transaction, siteId);
+  if (!site) throw new NotFound();
+  if (site.isEnding) throw new Refused("site_being_deleted", `The site ${site.display_name} is being deleted.`);
+  return site;
+}
+
+/** Inserts the rows: under the names that they had, or under the first free ones that follow from the display name. */
+async function insert(
+  context: Context,
+  transaction: DatabaseTransaction,
+  site: Site,
+  environment: DeletedEnvironmentFacts,
+  wanted: string | null,
+): Promise<Returning> {
+  const displayName = wanted ?? environment.display_name;
+  const ids = { siteId: site.id, companyId: context.caller.companyId };
+  await refuseTakenEnvironmentName(transaction, site.id, displayName, advice);
+  for (const name of wanted === null ? [environment.name] : environmentNames(wanted)) {
+    const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);
+    const inserted = await insertAgain(context, transaction, environment, { ...ids, name, displayName, host });
+    if (inserted) return inserted;
+    await removeEnvironmentRows(transaction, environment.id);
+  }
+  const message = `Another one has the name or the address of the environment ${environment.display_name} by now.`;
+  throw new Refused("environment_name_taken", `${message} ${advice}`, { display_name: displayName });
+}
+
+export interface PlaceAgain {
+  readonly siteId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly host: string;
+}
+
+/** The rows of a deleted environment again. Null where its name or its host is taken; rows may then have to be removed. */
+export async function insertAgain(
+  context: Context,
+  transaction: DatabaseTransaction,
+  { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
+  { siteId, companyId, host, ...names }: PlaceAgain,
+): Promise<Returning | null> {
+  const number = await insertEnvironmentAgain(transaction, id, names);
+  if (number === null) return null;
+  const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };
+  if (!(await insertPrimaryDomain(transaction, domain))) return null;
+  const { primary, leftOut } = await insertDomainsAgain(transaction, domain, domains);
+  const address = addressOf(context.settings, primary ?? { host, is_https: false });
+  return { environment: { id, number }, address, backupId: backup_id, leftOut };
+}

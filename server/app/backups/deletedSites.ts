@@ -1,0 +1,105 @@
+/** Deleted sites: which can be brought back, and what starts it. */
+import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
+import {
+  type DeletedSiteFacts,
+  deletedSiteForRestore,
+  insertSiteAgain,
+  isSiteThere,
+  listDeletedSites,
+} from "@sitewright/server/store/backups/deletedSites.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { removeSite } from "@sitewright/server/store/sites/sites.ts";
+import { sitesInScope } from "../company/access.ts";
+import type { Context } from "../context.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { hostOf } from "../sites/addresses.ts";
+import { mostNames } from "../sites/environmentName.ts";
+import { numberedNames, slugOf } from "../sites/siteName.ts";
+import { refuseTakenSiteName } from "../sites/takenNames.ts";
+import { advice, insertAgain } from "./deletedEnvironments.ts";
+
+/** Those of the company that the key may see, newest first. */
+export async function list(context: Context) {
+  const sites = await listDeletedSites(context.pool, {
+    companyId: context.caller.companyId,
+    siteIds: sitesInScope(context.caller),
+  });
+  return sites.map(({ environments, ...site }) => ({ ...site, environments: [...environments] }));
+}
+
+/** `id` is the company's. */
+interface Place {
+  readonly id: string;
+  readonly site_id: string;
+}
+
+/** Takes the site's names again, or those that follow from another display name, and starts the restore. Gives its id. */
+export function restore(context: Context, place: Place, displayName: string | null): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const site = await deletedSiteForRestore(transaction, place.site_id);
+    if (site === null || site.company_id !== place.id.toLowerCase()) throw new NotFound();
+    if (await isSiteThere(transaction, site.id)) {
+      throw new Refused("being_brought_back", `The site ${site.display_name} is being brought back already.`);
+    }
+    const environments = await insert(context, transaction, site, displayName);
+    const ids = environments.map(({ environment }) => environment.id);
+    const { operationId, isRefused } = await context.acceptOperation(transaction, {
+      kind: "restoreDeletedSite",
+      companyId: site.company_id,
+      siteId: site.id,
+      environmentId: ids[0] ?? null,
+      locks: ids,
+      input: { siteId: site.id, isSite: true, environments } satisfies RestoreDeletedInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { siteName: displayName ?? site.display_name },
+    });
+    // It will never run, so nobody else would give the names back.
+    if (isRefused) await removeSite(transaction, site.id);
+    return operationId;
+  });
+}
+
+/** Inserts the rows: under the names that they had, or under the first free ones that follow from the display name. */
+async function insert(
+  context: Context,
+  transaction: DatabaseTransaction,
+  site: DeletedSiteFacts,
+  wanted: string | null,
+): Promise<Returning[]> {
+  const displayName = wanted ?? site.display_name;
+  const names = wanted === null ? [site.name] : numberedNames(slugOf(wanted), 1, mostNames);
+  for (const name of names) {
+    const inserted = await insertUnder({ name, displayName }, context, transaction, site);
+    if (inserted) return inserted;
+  }
+  const message = `Another site has an address of the site ${site.display_name} by now.`;
+  throw new Refused("site_name_taken", `${message} ${advice}`, { display_name: displayName });
+}
+
+/** Null where the name, or an address that follows from it, is taken; throws `Refused` where the display name is. */
+async function insertUnder(
+  names: { readonly name: string; readonly displayName: string },
+  context: Context,
+  transaction: DatabaseTransaction,
+  site: DeletedSiteFacts,
+): Promise<Returning[] | null> {
+  const { id: siteId, company_id: companyId } = site;
+  if (!(await insertSiteAgain(transaction, siteId, names))) {
+    await refuseTakenSiteName(transaction, companyId, names.displayName, advice);
+    return null;
+  }
+  const returning: Returning[] = [];
+  for (const environment of site.environments) {
+    const { name, display_name: displayName } = environment;
+    const host = names.name === site.name ? environment.host : hostOf(context.settings, name, names.name);
+    const place = { siteId, companyId, name, displayName, host };
+    const inserted = await insertAgain(context, transaction, environment, place);
+    if (inserted === null) {
+      await removeSite(transaction, siteId);
+      return null;
+    }
+    returning.push(inserted);
+  }
+  return returning;
+}

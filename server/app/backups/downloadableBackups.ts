@@ -1,0 +1,104 @@
+/** Downloadable backups: which there are, what starts making one, and whose link leads to which. */
+import { randomUUID } from "node:crypto";
+import type { DownloadableBackupWish } from "@sitewright/contract/backups/downloadableBackups.ts";
+import type { AddDownloadableBackupInput } from "@sitewright/server/operations/backups/addDownloadableBackup.ts";
+import {
+  findDownloadableBackup,
+  insertDownloadableBackup,
+  listDownloadableBackups,
+} from "@sitewright/server/store/backups/downloadableBackups.ts";
+import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Static } from "typebox";
+import { mayWrite } from "../company/access.ts";
+import type { App, Context, OpenDownload } from "../context.ts";
+import { NotFound } from "../failures.ts";
+import { addressOf } from "../sites/addresses.ts";
+import { requireBackup } from "./backups.ts";
+
+const hour = 3_600_000;
+
+/** `2026-11-22-214005`, in UTC: of the state that is in the zip, so that two states have two names. */
+function momentOf(state: Date): string {
+  return state.toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "");
+}
+
+export async function list(context: Context, environmentId: string) {
+  const found = await listDownloadableBackups(context.pool, environmentId);
+  if (!found) throw new NotFound();
+  return {
+    display_name: found.display_name,
+    downloadable_backups: found.backups.map(({ file_name, ...backup }) => ({
+      ...backup,
+      download_link: backup.is_generation_in_progress ? null : linkTo(context, backup.id, file_name),
+    })),
+  };
+}
+
+/** Null for callers that may only read: what is in a backup, all passwords' hashes among it, is more than they see elsewhere. */
+function linkTo(context: Context, id: string, fileName: string): string | null {
+  if (!mayWrite(context.caller)) return null;
+  return `${context.origin}/v2/downloads/${context.downloadTokens.tokenOf(id)}/${fileName}`;
+}
+
+/** An operation's result as its caller sees it. */
+export function withLink(context: Context, result: unknown): unknown {
+  if (typeof result !== "object" || result === null || !("id" in result) || !("file_name" in result)) return null;
+  const { id, file_name, ...rest } = result;
+  return { id, ...rest, download_link: linkTo(context, String(id), String(file_name)) };
+}
+
+/** Starts making it. Gives the operation's id. */
+export function add(
+  context: Context,
+  environmentId: string,
+  wish: Static<typeof DownloadableBackupWish>,
+): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const environment = await environmentForOperation(transaction, environmentId);
+    if (!environment) throw new NotFound();
+    const backup = wish.backup_id === undefined ? null : await requireBackup(context, transaction, wish.backup_id);
+    const { id: envId, number, company_id: companyId, site_id: siteId } = environment;
+    const row = { id: randomUUID(), companyId, siteId, environmentId: envId };
+    const fileName = `${environment.site_name}-${environment.name}-${momentOf(backup?.created_at ?? new Date())}.zip`;
+    const expiresAt = new Date(Date.now() + context.downloadHours * hour);
+    await insertDownloadableBackup(transaction, { ...row, fileName, expiresAt });
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "addDownloadableBackup",
+      companyId,
+      siteId,
+      environmentId: envId,
+      // It is made of a snapshot: nobody has to wait for it.
+      locks: [],
+      input: {
+        id: row.id,
+        environment: { id: envId, number },
+        address: addressOf(context.settings, environment),
+        environmentName: `${environment.site_display_name}, ${environment.display_name}`,
+        backup: backup && { id: backup.id, name: backup.name },
+      } satisfies AddDownloadableBackupInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+    });
+    return operationId;
+  });
+}
+
+export interface FoundDownload extends OpenDownload {
+  readonly id: string;
+  readonly fileName: string;
+  readonly createdAt: Date;
+}
+
+/** What a link leads to. Throws `NotFound` for whatever is wrong with it, its time being over included. */
+export async function follow(
+  { database, downloadTokens, openDownload }: Pick<App, "database" | "downloadTokens" | "openDownload">,
+  link: { readonly token: string; readonly name: string },
+): Promise<FoundDownload> {
+  const id = downloadTokens.idOf(link.token);
+  const row = id === null ? null : await findDownloadableBackup(database, id);
+  if (row?.bytes == null || row.fileName !== link.name || row.expiresAt.getTime() <= Date.now()) throw new NotFound();
+  const opened = await openDownload(row.id);
+  if (opened === null) throw new NotFound();
+  return { ...opened, id: row.id, fileName: row.fileName, createdAt: row.createdAt };
+}

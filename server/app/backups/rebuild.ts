@@ -1,0 +1,39 @@
+/** Starts what makes an environment anew that was restored on another machine. */
+
+import type { RebuildEnvironmentInput } from "@sitewright/server/operations/backups/rebuildEnvironment.ts";
+import type { AcceptOperation, OperationRequest } from "@sitewright/server/operations/engine/accept.ts";
+import { nobody } from "@sitewright/server/store/company/activity.ts";
+import type { Database } from "@sitewright/server/store/database.ts";
+import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Settings } from "../context.ts";
+import { addressOf } from "../sites/addresses.ts";
+
+/** `backupId` null: of its newest backup that is whole. */
+export function rebuildRequest(settings: Settings, environment: EnvironmentFacts, backupId: number | null) {
+  const { id, number, company_id: companyId, site_id: siteId } = environment;
+  const address = addressOf(settings, environment);
+  return {
+    kind: "rebuildEnvironment",
+    companyId,
+    siteId,
+    environmentId: id,
+    input: { environment: { id, number }, address, backupId } satisfies RebuildEnvironmentInput,
+    activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+  } as const satisfies Partial<OperationRequest>;
+}
+
+/** Gives what starts it without anybody asking for it. Tolerates that the environment is gone. */
+export function makeRebuild(options: {
+  readonly database: Database;
+  readonly settings: Settings;
+  readonly acceptOperation: AcceptOperation;
+}): (environmentId: string) => Promise<void> {
+  const { database, settings, acceptOperation } = options;
+  return (environmentId) =>
+    database.transaction().execute(async (transaction) => {
+      const environment = await environmentForOperation(transaction, environmentId);
+      if (!environment?.awaits_rebuild) return;
+      const request = rebuildRequest(settings, environment, null);
+      await acceptOperation(transaction, { ...request, locks: [environmentId], whenBusy: "fail", actor: nobody });
+    });
+}

@@ -1,0 +1,50 @@
+/** The backup that nobody asked for: it was time. */
+
+import type { AddScheduledBackupInput } from "@sitewright/server/operations/backups/addScheduledBackup.ts";
+import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
+import { chooseDueBackup, noteBackupBegun } from "@sitewright/server/store/backups/scheduledBackups.ts";
+import { nobody } from "@sitewright/server/store/company/activity.ts";
+import type { Database } from "@sitewright/server/store/database.ts";
+import type { Settings } from "../context.ts";
+import { addressOf } from "../sites/addresses.ts";
+
+/** As `server/reconcilers/scheduleBackups.ts` says it. */
+interface Turn {
+  readonly now: Date;
+  readonly atOnce: number;
+  readonly nextMoment: (environmentId: string) => Date;
+  readonly pauseAfter: (failures: number) => number | null;
+}
+
+/** Gives what starts the backup that is overdue longest, where there is one; it holds no lock, so that nobody waits for it. */
+export function makeScheduledBackup(options: {
+  readonly database: Database;
+  readonly settings: Settings;
+  readonly acceptOperation: AcceptOperation;
+}): (turn: Turn) => Promise<boolean> {
+  return ({ now, atOnce, nextMoment, pauseAfter }) =>
+    options.database.transaction().execute(async (transaction) => {
+      const due = await chooseDueBackup(transaction, now, atOnce);
+      if (due === null) return false;
+      const { environment, failures } = due;
+      await noteBackupBegun(transaction, { id: environment.id, dueAt: nextMoment(environment.id) });
+      const input: AddScheduledBackupInput = {
+        environment: { id: environment.id, number: environment.number },
+        address: addressOf(options.settings, environment),
+        isRetry: failures > 0,
+        againAfter: pauseAfter(failures + 1),
+      };
+      await options.acceptOperation(transaction, {
+        kind: "addScheduledBackup",
+        companyId: environment.company_id,
+        siteId: environment.site_id,
+        environmentId: environment.id,
+        locks: [],
+        input,
+        whenBusy: "fail",
+        actor: nobody,
+        activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+      });
+      return true;
+    });
+}

@@ -1,0 +1,71 @@
+/** The activity log as people read it. */
+import type { Language } from "@sitewright/contract/company/activity.ts";
+import { type ActivityRecord, listActivity } from "@sitewright/server/store/company/activity.ts";
+import type { Context } from "../context.ts";
+import { sitesInScope } from "./access.ts";
+import { describeActivity } from "./activityDescriptions.ts";
+
+const most = 100;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export interface ActivityQuery {
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly category?: string;
+  readonly site_id?: string;
+  readonly id_initiated_by?: string;
+  readonly id_api_key?: string;
+  readonly language?: Language;
+}
+
+/** A page of the company's entries, newest first, and how many the filters match. */
+export async function list(context: Context, query: ActivityQuery) {
+  const ids = [query.site_id, query.id_initiated_by, query.id_api_key];
+  // Nothing has an id that is no UUID; the database would call it an error.
+  if (ids.some((id) => id !== undefined && !uuid.test(id))) return { items: [], total: 0 };
+  const { items, total } = await listActivity(context.database, {
+    companyId: context.caller.companyId,
+    category: query.category ?? null,
+    siteId: query.site_id ?? null,
+    userId: query.id_initiated_by ?? null,
+    apiKeyId: query.id_api_key ?? null,
+    siteIds: sitesInScope(context.caller),
+    limit: Math.min(query.limit ?? 10, most),
+    offset: query.offset ?? 0,
+  });
+  return { items: items.map((entry) => view(entry, query.language ?? "en")), total };
+}
+
+function view(entry: ActivityRecord, language: Language) {
+  return {
+    id: entry.id,
+    site_id: entry.site_id,
+    created_at: entry.created_at.getTime(),
+    is_done: entry.is_done,
+    has_failed: entry.has_failed,
+    has_warning: entry.has_warning,
+    type: entry.type,
+    public_error: entry.public_error,
+    ip_address: entry.ip_address,
+    initiated_by: initiator(entry),
+    user_agent_info: userAgent(entry),
+    api_key_info: entry.api_key_id === null ? null : { id: entry.api_key_id, name: entry.api_key_name },
+    descriptions: describeActivity(entry.type, entry.parameters, language),
+  };
+}
+
+function initiator(entry: ActivityRecord) {
+  if (entry.user_id === null) return null;
+  return {
+    id: entry.user_id,
+    role: entry.user_role,
+    full_name: entry.user_full_name,
+    first_name: entry.user_first_name,
+  };
+}
+
+function userAgent(entry: ActivityRecord) {
+  const { browser_name, browser_version, os_name } = entry;
+  if (browser_name === null && browser_version === null && os_name === null) return null;
+  return { browser_name, browser_version, os_name };
+}

@@ -1,0 +1,118 @@
+/** New companies: each with an owner who can sign in and a key that can do everything. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { insertApiKey } from "@sitewright/server/store/company/apiKeys.ts";
+import { hasCompany, insertCompany, lockFirstCompany } from "@sitewright/server/store/company/companies.ts";
+import { insertUser } from "@sitewright/server/store/company/users.ts";
+import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { hashPassword } from "./passwords.ts";
+import { isPossibleToken, makeToken, readToken } from "./token.ts";
+
+/** Told once, to whoever made the company; only hashes of the key and the password are kept. */
+export interface NewCompany {
+  readonly company_id: string;
+  readonly api_key: string;
+  readonly admin_email: string;
+  readonly admin_password: string;
+}
+
+interface CompanyOptions {
+  readonly name: string;
+  /** Default: a fresh key. */
+  readonly apiKey?: string | null;
+  /** Default: an address of its own, which receives no mail. */
+  readonly adminEmail?: string;
+}
+
+/** A setting or argument that can't be used; the message says which and why. */
+export class UnusableCompany extends Error {
+  override readonly name = "UnusableCompany";
+}
+
+/** Makes a company with an owner and a key. Throws `UnusableCompany` where the name or the e-mail address can't be used. */
+export async function createCompany(database: Database, options: CompanyOptions): Promise<NewCompany> {
+  const prepared = await prepareCompany(options);
+  await database.transaction().execute((transaction) => insertAll(transaction, prepared));
+  return prepared.facts;
+}
+
+/**
+ * At the very first start makes the first company; null at every later one. `firstApiKey` becomes its key: any
+ * text of 16 to 200 visible ASCII characters, else `UnusableCompany` is thrown. `keep` is awaited before the company
+ * is committed, so that a crash leaves no company whose key nobody was told.
+ */
+export async function ensureFirstCompany(
+  database: Database,
+  firstApiKey: string | null,
+  keep: (facts: NewCompany) => Promise<void> = async () => undefined,
+): Promise<NewCompany | null> {
+  if (firstApiKey !== null && !isPossibleToken(firstApiKey)) {
+    throw new UnusableCompany(
+      "SITEWRIGHT_FIRST_API_KEY must be 16 to 200 visible ASCII characters without spaces, or not be set at all.",
+    );
+  }
+  if (await hasCompany(database)) return null;
+  const prepared = await prepareCompany({
+    name: "First company",
+    apiKey: firstApiKey,
+    adminEmail: "owner@sitewright.localhost",
+  });
+  return database.transaction().execute(async (transaction) => {
+    await lockFirstCompany(transaction);
+    if (await hasCompany(transaction)) return null;
+    await insertAll(transaction, prepared);
+    await keep(prepared.facts);
+    return prepared.facts;
+  });
+}
+
+interface PreparedCompany {
+  readonly name: string;
+  readonly facts: NewCompany;
+  readonly passwordHash: string;
+}
+
+/** Everything that is made up or computed, before the transaction: the password's hash takes a moment. */
+async function prepareCompany(options: CompanyOptions): Promise<PreparedCompany> {
+  const name = options.name.trim();
+  if (name.length === 0 || name.length > 200 || hasControlCharacters(name)) {
+    throw new UnusableCompany("The company's name must be 1 to 200 characters on one line.");
+  }
+  const password = randomBytes(18).toString("base64url");
+  const facts = {
+    company_id: randomUUID(),
+    api_key: options.apiKey ?? makeToken(),
+    admin_email: options.adminEmail ?? `owner-${randomBytes(4).toString("hex")}@sitewright.localhost`,
+    admin_password: password,
+  };
+  return { name, facts, passwordHash: await hashPassword(password) };
+}
+
+function hasControlCharacters(text: string): boolean {
+  return /\p{Cc}/u.test(text) || !text.isWellFormed();
+}
+
+async function insertAll(transaction: DatabaseTransaction, prepared: PreparedCompany): Promise<void> {
+  const { name, facts, passwordHash } = prepared;
+  const userId = randomUUID();
+  const token = readToken(facts.api_key);
+  await insertCompany(transaction, { id: facts.company_id, name });
+  const isNewUser = await insertUser(transaction, {
+    id: userId,
+    companyId: facts.company_id,
+    email: facts.admin_email,
+    fullName: "Owner",
+    firstName: "Owner",
+    role: "owner",
+    passwordHash,
+  });
+  if (!isNewUser) throw new UnusableCompany(`There is a user with the e-mail address ${facts.admin_email} already.`);
+  await insertApiKey(transaction, {
+    id: token.id,
+    companyId: facts.company_id,
+    userId,
+    name: "First key",
+    secretHash: token.secretHash,
+    scopes: null,
+    expiresAt: null,
+  });
+}

@@ -1,0 +1,112 @@
+/** DNS records of domains: what may be asked for, and what starts a change. `zoneChecks.ts` says what can be served. */
+import { dnsRecordTypes } from "@sitewright/contract/domains/dnsRecords.ts";
+import {
+  type DnsRecordSetRow,
+  findDnsRecordSet,
+  listDnsRecordsOfDomain,
+} from "@sitewright/server/store/domains/dnsRecords.ts";
+import type { Context } from "../context.ts";
+import { Refused } from "../failures.ts";
+import { changeZone } from "./zoneChanges.ts";
+import { isSameValue, readRecordName } from "./zoneChecks.ts";
+
+type RecordType = (typeof dnsRecordTypes)[number];
+type ResourceRecords = readonly { readonly value: string }[];
+
+interface Place {
+  readonly type: RecordType;
+  readonly name: string;
+}
+
+interface NewSet extends Place {
+  readonly ttl: number;
+  readonly resource_records: ResourceRecords;
+}
+
+interface Update extends Place {
+  readonly ttl?: number;
+  readonly new_resource_records?: ResourceRecords;
+  readonly removed_resource_records?: ResourceRecords;
+  readonly confirm?: boolean;
+}
+
+export async function list(context: Context, domainId: string) {
+  const rows = await listDnsRecordsOfDomain(context.database, domainId);
+  return rows.map(shownSet);
+}
+
+export function shownSet({ name, type, ttl, values }: DnsRecordSetRow) {
+  return { name, type: typeOf(type), ttl, resource_records: values.map((value) => ({ value })) };
+}
+
+export function typeOf(text: string): RecordType {
+  const type = dnsRecordTypes.find((each) => each === text);
+  if (type === undefined) throw new Error(`There are record sets of type ${text}`);
+  return type;
+}
+
+/** Gives the operation's id, as the next two do. */
+export function create(context: Context, domainId: string, wish: NewSet): Promise<string> {
+  return change(context, "createDnsRecord", domainId, wish, (place, before) => {
+    if (before !== null) {
+      const message = `"${place.name}" has ${place.type} records already. Change them: PUT /domains/{domain_id}/dns-records.`;
+      throw new Refused("dns_record_exists", message, { name: place.name, type: place.type });
+    }
+    return { ...place, ttl: wish.ttl, values: wish.resource_records.map(({ value }) => value) };
+  });
+}
+
+export function update(context: Context, domainId: string, wish: Update): Promise<string> {
+  return change(context, "updateDnsRecord", domainId, wish, (place, before) => {
+    if (before === null) throw missing(place);
+    const added = (wish.new_resource_records ?? []).map(({ value }) => value);
+    const removed = (wish.removed_resource_records ?? []).map(({ value }) => value);
+    const same = (one: string) => (other: string) => isSameValue(place.type, one, other);
+    const unknown = removed.filter((value) => !before.values.some(same(value)));
+    if (unknown.length > 0) {
+      const message = `"${place.name}" has no ${place.type} record ${JSON.stringify(unknown[0])}.`;
+      throw new Refused("dns_record_missing", message, { values: unknown });
+    }
+    const kept = before.values.filter((value) => ![...removed, ...added].some(same(value)));
+    const values = [...kept, ...added];
+    if (values.length === 0) {
+      const message = `Nothing would be left of the ${place.type} records of "${place.name}". Delete them as a whole.`;
+      throw new Refused("dns_record_empty", message, { name: place.name, type: place.type });
+    }
+    return { ...place, ttl: wish.ttl ?? before.ttl, values };
+  });
+}
+
+export function remove(
+  context: Context,
+  domainId: string,
+  wish: Place & { readonly confirm?: boolean },
+): Promise<string> {
+  return change(context, "deleteDnsRecord", domainId, wish, (place, before) => {
+    if (before === null) throw missing(place);
+    return null;
+  });
+}
+
+function missing({ name, type }: Place): Refused {
+  return new Refused("dns_record_missing", `"${name}" has no ${type} records.`, { name, type });
+}
+
+type Decide = (place: Place, before: DnsRecordSetRow | null) => DnsRecordSetRow | null;
+
+function change(
+  context: Context,
+  kind: "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord",
+  domainId: string,
+  wish: Place & { readonly confirm?: boolean },
+  decide: Decide,
+): Promise<string> {
+  return changeZone(context, { kind, domainId, confirm: wish.confirm }, async (zone, transaction) => {
+    const place = { name: readRecordName(wish.name, zone.domainName), type: wish.type };
+    const before = await findDnsRecordSet(transaction, zone.zoneId, place);
+    return {
+      changes: [{ place, before, after: decide(place, before) }],
+      activityParameters: { recordName: place.name, recordType: place.type },
+    };
+  });
+}

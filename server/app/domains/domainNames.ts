@@ -1,0 +1,103 @@
+/** Which names may be added: what they look like, whose they are, and who has them. */
+import { keptByInstallation, NotADomainName, namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
+import { ownershipRecord, recordKey } from "@sitewright/server/domains/records.ts";
+import { endActivity, nobody, recordActivity } from "@sitewright/server/store/company/activity.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import {
+  findOverlaps,
+  lockNames,
+  type NewName,
+  type Overlap,
+  releaseDomain,
+} from "@sitewright/server/store/domains/domains.ts";
+import type { Context } from "../context.ts";
+import { Refused } from "../failures.ts";
+
+/** A name that may be added as far as one can tell by its looks. */
+export interface WantedName extends NewName {
+  readonly registrable: string;
+}
+
+/** Throws `Refused`. */
+export function readWantedName({ settings }: Context, text: string, isWildcard: boolean): WantedName {
+  try {
+    const { name, registrable } = readDomainName(text);
+    const reason = keptByInstallation(name, isWildcard, settings.siteSuffix);
+    if (reason !== null) throw new Refused("domain_reserved", `"${name}" ${reason}.`, { field: "domain_name" });
+    return { name, registrable, isWildcard, above: namesAbove(name) };
+  } catch (error) {
+    if (!(error instanceof NotADomainName)) throw error;
+    throw new Refused("not_a_domain_name", error.message, { field: "domain_name" });
+  }
+}
+
+/** What DNS says of who may have a name: the values of its ownership record. Empty where nobody had to ask. */
+export type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Asks DNS about the names that somebody else has, or overlap with theirs. Nothing is decided yet: it is asked before the
+ * transaction, because a resolver may take seconds.
+ */
+export async function askForProofs(context: Context, names: readonly WantedName[]): Promise<OwnershipProofs> {
+  const proofs = new Map<string, readonly string[]>();
+  for (const wanted of names) {
+    const overlaps = await findOverlaps(context.database, wanted);
+    if (!overlaps.some((overlap) => isForeign(context, overlap))) continue;
+    const { type, name } = ownershipRecord({ companyId: context.caller.companyId, name: wanted.name });
+    // No answer is no proof.
+    proofs.set(wanted.name, await context.lookUp(type, name).catch(() => []));
+  }
+  return proofs;
+}
+
+function isForeign({ caller }: Context, { companyId }: Overlap): boolean {
+  return companyId !== caller.companyId;
+}
+
+/**
+ * Makes sure that the company may have the name, and holds off others that want one below the same registrable name until the
+ * transaction ends. Whoever proves by DNS that a name is theirs gets it from somebody who doesn't; overlaps are then no
+ * obstacle: at the edge the longer name goes first. Throws `Refused`, the same for every reason.
+ */
+export async function takeName(
+  context: Context,
+  transaction: DatabaseTransaction,
+  wanted: WantedName,
+  proofs: OwnershipProofs,
+): Promise<void> {
+  await lockNames(transaction, wanted.registrable);
+  const overlaps = await findOverlaps(transaction, wanted);
+  const own = ownershipRecord({ companyId: context.caller.companyId, name: wanted.name });
+  const values = proofs.get(wanted.name) ?? [];
+  const isProven = values.includes(own.value);
+  const same = overlaps.find(({ name }) => name === wanted.name);
+  const isForeignOverlap = overlaps.some((overlap) => isForeign(context, overlap));
+  if (same === undefined && (isProven || !isForeignOverlap)) return;
+  if (same !== undefined && isProven && isForeign(context, same) && !same.isTemporary) {
+    const theirs = ownershipRecord({ companyId: same.companyId, name: same.name });
+    if (!values.includes(theirs.value)) return release(transaction, same);
+  }
+  throw takenName(context, wanted.name);
+}
+
+export function takenName({ caller }: Context, name: string): Refused {
+  const record = ownershipRecord({ companyId: caller.companyId, name });
+  const advice = `If it is yours, publish the record ${recordKey(record)} with the value "${record.value}" and add it again.`;
+  return new Refused("domain_taken", `The domain "${name}" is in use. ${advice}`, {
+    domain_name: name,
+    verification_record: { name: record.name, type: record.type, value: record.value },
+  });
+}
+
+async function release(transaction: DatabaseTransaction, domain: Overlap): Promise<void> {
+  const id = await recordActivity(transaction, {
+    companyId: domain.companyId,
+    siteId: domain.siteId,
+    category: "siteActions",
+    type: "releaseDomain",
+    parameters: { domainName: domain.name, siteName: domain.siteName },
+    actor: nobody,
+  });
+  await endActivity(transaction, id, { hasFailed: false });
+  await releaseDomain(transaction, domain);
+}

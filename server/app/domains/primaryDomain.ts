@@ -1,0 +1,112 @@
+/** By which of its domains a WordPress knows itself: what starts a change, and what becomes of visitors by http. */
+import { randomUUID } from "node:crypto";
+import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
+import type { ForceHttps } from "@sitewright/server/store/database.ts";
+import { hasCertificateFor } from "@sitewright/server/store/domains/domainCertificates.ts";
+import { type DomainFactsRow, domainsOfEnvironment } from "@sitewright/server/store/domains/domains.ts";
+import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import { findForceHttps, setForceHttps } from "@sitewright/server/store/traffic/forceHttps.ts";
+import { recordDone } from "../company/activityEntries.ts";
+import type { Context } from "../context.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { addressOf } from "../sites/addresses.ts";
+import { changeRoutes } from "../traffic/routeChanges.ts";
+import { refuseUnknown } from "./domains.ts";
+
+interface Change {
+  readonly domain_id: string;
+  readonly run_search_and_replace?: boolean;
+}
+
+/** Starts the change. Gives the operation's id. */
+export function change(context: Context, environmentId: string, wish: Change): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const environment = await environmentForOperation(transaction, environmentId);
+    if (!environment) throw new NotFound();
+    const wantedId = wish.domain_id.toLowerCase();
+    const own = await domainsOfEnvironment(transaction, environment.id);
+    const former = own.find(({ isPrimary }) => isPrimary);
+    const next = own.find(({ id }) => id === wantedId);
+    refuseUnknown(new Set([wantedId]), next ? [next] : []);
+    if (!next || !former) throw new NotFound();
+    refuseUseless(environment, next);
+    const isHttps = await hasCertificateFor(transaction, environment.id, next.name, new Date());
+    const address = addressOf(context.settings, { host: next.name, is_https: isHttps });
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "changePrimaryDomain",
+      companyId: environment.company_id,
+      siteId: environment.site_id,
+      environmentId: environment.id,
+      locks: [environment.id],
+      input: {
+        token: randomUUID(),
+        target: { id: environment.id, number: environment.number },
+        address,
+        addressBefore: addressOf(context.settings, environment),
+        isEverywhere: wish.run_search_and_replace ?? false,
+        domain: { id: next.id, name: next.name, isHttps },
+        former: { id: former.id, name: former.name, isHttps: former.isHttps },
+      } satisfies ChangePrimaryDomainInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: {
+        domainName: next.name,
+        environmentName: environment.display_name,
+        siteName: environment.site_display_name,
+      },
+    });
+    return operationId;
+  });
+}
+
+/** `is_wildcard` of the name from the installation tells whether it is a network of subdomains. */
+function refuseUseless(environment: EnvironmentFacts, { id, name, isActive, isWildcard }: DomainFactsRow): void {
+  if (!isActive) {
+    const message = `"${name}" is not served yet: GET /sites/environments/domains/${id}/verification-records tells what it waits for.`;
+    throw new Refused("domain_not_served", message, { domain_id: id });
+  }
+  if (!environment.is_wildcard || isWildcard) return;
+  const message = `"${name}" was added without the names below it, at which this network has its sites. Remove it, and add it with is_wildcardless: false.`;
+  throw new Refused("network_needs_wildcard", message, { domain_id: id });
+}
+
+const typeOf = { same: "ENABLED_FOR_ALL", primary: "ENABLED_REDIRECT_TO_PRIMARY" } as const;
+const forced = { ENABLED_FOR_ALL: "same", ENABLED_REDIRECT_TO_PRIMARY: "primary", DISABLED: null } as const;
+
+type ForceHttpsType = keyof typeof forced;
+
+function forceHttpsView(id: string, forceHttps: ForceHttps | null) {
+  const type: ForceHttpsType = forceHttps === null ? "DISABLED" : typeOf[forceHttps];
+  return { id, force_https_status: { type } };
+}
+
+export async function forceHttpsStatus(context: Context, environmentId: string) {
+  const found = await findForceHttps(context.database, environmentId);
+  if (!found) throw new NotFound();
+  return forceHttpsView(found.id, found.forceHttps);
+}
+
+/** The edge has it when the request is answered. */
+export async function forceHttps(context: Context, environmentId: string, type: ForceHttpsType) {
+  return changeRoutes(context, async (transaction) => {
+    const environment = await environmentForOperation(transaction, environmentId);
+    if (!environment) throw new NotFound();
+    const { id, host } = environment;
+    if (type !== "DISABLED" && !(await hasCertificateFor(transaction, id, host, new Date()))) {
+      const message = `No valid certificate covers the primary domain "${host}", so that visitors who are sent to https would see a warning. Add a domain with custom_ssl_key and custom_ssl_cert, or wait for its certificate.`;
+      throw new Refused("no_certificate", message, { domain_name: host });
+    }
+    await setForceHttps(transaction, id, forced[type]);
+    await recordDone(context, transaction, {
+      type: "setForceHttps",
+      category: "siteActions",
+      siteId: environment.site_id,
+      parameters: {
+        environmentName: environment.display_name,
+        siteName: environment.site_display_name,
+        forceHttps: type,
+      },
+    });
+    return forceHttpsView(id, forced[type]);
+  });
+}

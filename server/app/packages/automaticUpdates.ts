@@ -1,0 +1,78 @@
+/** What environments update by themselves, as people wish it. */
+import { type replaceAutomaticUpdates, weekdays } from "@sitewright/contract/packages/automaticUpdates.ts";
+import {
+  type AutomaticUpdateWish,
+  findAutomaticUpdates,
+  setAutomaticUpdates,
+} from "@sitewright/server/store/packages/automaticUpdates.ts";
+import { isTimeZone } from "@sitewright/server/updateWindow.ts";
+import type { Static } from "typebox";
+import { recordDone } from "../company/activityEntries.ts";
+import type { Context } from "../context.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { requireEnvironment } from "../sites/environmentOperations.ts";
+
+type Wish = Static<(typeof replaceAutomaticUpdates)["body"]>;
+
+const everyDay = weekdays.map((_, day) => day);
+
+/** When hardly anybody visits a site, wherever the machine is. */
+const unwished: AutomaticUpdateWish = {
+  plugins: false,
+  themes: false,
+  vulnerable_within_hours: null,
+  except_names: [],
+  days: everyDay,
+  start_minute: 120,
+  hours: 3,
+  time_zone: "UTC",
+};
+
+export async function get({ database }: Context, environmentId: string) {
+  const found = await findAutomaticUpdates(database, environmentId);
+  if (found === null) throw new NotFound();
+  return { id: found.id, automatic_updates: shown(found.wish ?? unwished) };
+}
+
+export function replace(context: Context, environmentId: string, wish: Wish) {
+  const { time_zone } = wish.window;
+  if (!isTimeZone(time_zone)) {
+    const sentence = `Nothing is known of the time zone ${time_zone}: name it as in Europe/Berlin, or UTC.`;
+    throw new Refused("unknown_time_zone", sentence, { time_zone });
+  }
+  return context.inTransaction(async (transaction) => {
+    const environment = await requireEnvironment(transaction, environmentId);
+    const kept = stored(wish);
+    await setAutomaticUpdates(transaction, environment.id, kept);
+    await recordDone(context, transaction, {
+      type: "replaceAutomaticUpdates",
+      category: "siteActions",
+      siteId: environment.site_id,
+      parameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
+    });
+    return { id: environment.id, automatic_updates: shown(kept) };
+  });
+}
+
+function stored({ window, except, ...wish }: Wish): AutomaticUpdateWish {
+  const [hours = 0, minutes = 0] = window.start.split(":").map(Number);
+  return {
+    ...wish,
+    except_names: [...new Set(except)],
+    days: everyDay.filter((day) => window.days.some((name) => weekdays.indexOf(name) === day)),
+    start_minute: hours * 60 + minutes,
+    hours: window.hours,
+    time_zone: window.time_zone,
+  };
+}
+
+const twoDigits = (value: number) => String(value).padStart(2, "0");
+
+function shown({ except_names, days, start_minute, hours, time_zone, ...wish }: AutomaticUpdateWish) {
+  const start = `${twoDigits(Math.floor(start_minute / 60))}:${twoDigits(start_minute % 60)}`;
+  return {
+    ...wish,
+    except: [...except_names],
+    window: { days: weekdays.filter((_, day) => days.includes(day)), start, hours, time_zone },
+  };
+}

@@ -1,0 +1,64 @@
+/** The operation that updates plugins or themes of one environment, whoever asks for it. */
+import { randomUUID } from "node:crypto";
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { PackageUpdate, UpdatePackagesInput } from "@sitewright/server/operations/packages/updatePackages.ts";
+import type { DatabaseTransaction, PackageKind } from "@sitewright/server/store/database.ts";
+import type { UpdatablePackage } from "@sitewright/server/store/packages/packageUpdates.ts";
+import { findUpdateChecks } from "@sitewright/server/store/packages/updateChecks.ts";
+import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Context } from "../context.ts";
+import { addressOf } from "../sites/addresses.ts";
+import { type Starter, startOn } from "../sites/environmentOperations.ts";
+
+export const updateKinds = {
+  plugin: { one: "updatePlugin", several: "updatePlugins" },
+  theme: { one: "updateTheme", several: "updateThemes" },
+} as const satisfies Readonly<Record<PackageKind, Readonly<Record<string, OperationKind>>>>;
+
+export interface PackageUpdateWish {
+  readonly operation: OperationKind;
+  readonly kind: PackageKind;
+  readonly updates: readonly PackageUpdate[];
+}
+
+/** How the source calls it; where that was not asked yet, probably as the site does. */
+export function slugOf({ slug, name }: Pick<UpdatablePackage, "slug" | "name">): string {
+  return slug ?? name;
+}
+
+export function updateOf(found: UpdatablePackage, to: string): PackageUpdate {
+  return { name: found.name, slug: slugOf(found), file: found.file, from: found.version, to };
+}
+
+/** What every update must know of its environment: what it builds, and what that is tried out with. */
+export async function updateTarget(
+  { settings }: Pick<Context, "settings">,
+  transaction: DatabaseTransaction,
+  environment: EnvironmentFacts,
+) {
+  const checks = await findUpdateChecks(transaction, environment.id);
+  return {
+    token: randomUUID(),
+    target: { id: environment.id, number: environment.number },
+    address: addressOf(settings, environment),
+    checks: checks?.update_checks ?? [],
+    pictureThreshold: checks?.picture_threshold ?? null,
+  };
+}
+
+/** Starts it. Gives the operation's id. */
+export async function startUpdate(
+  starter: Starter & Pick<Context, "settings">,
+  transaction: DatabaseTransaction,
+  environment: EnvironmentFacts,
+  { operation, kind, updates }: PackageUpdateWish,
+): Promise<string> {
+  const input: UpdatePackagesInput = { ...(await updateTarget(starter, transaction, environment)), kind, updates };
+  const [first] = updates;
+  const names = {
+    packageName: first?.name ?? "",
+    packageVersion: first?.to ?? "",
+    packageNames: updates.map(({ name, to }) => `${name} ${to}`).join(", "),
+  };
+  return startOn(starter, transaction, environment, { kind: operation, input, locks: [environment.id], names });
+}

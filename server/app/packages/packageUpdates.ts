@@ -1,0 +1,145 @@
+/** Newer versions of plugins and themes: what may be asked for, and what starts the update. */
+import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packages/packageUpdates.ts";
+import { SourceFailure } from "@sitewright/server/packages/request.ts";
+import type { PackageSource } from "@sitewright/server/packages/source.ts";
+import { compareVersions } from "@sitewright/server/packages/versions.ts";
+import type { PackageKind } from "@sitewright/server/store/database.ts";
+import { findUnread } from "@sitewright/server/store/packages/packages.ts";
+import { findUpdatable, type UpdatablePackage } from "@sitewright/server/store/packages/packageUpdates.ts";
+import type { Static } from "typebox";
+import type { Context } from "../context.ts";
+import { Refused } from "../failures.ts";
+import { requireEnvironment } from "../sites/environmentOperations.ts";
+import {
+  type PackageUpdateWish as OperationWish,
+  slugOf,
+  startUpdate,
+  updateKinds,
+  updateOf,
+} from "./packageUpdateOperation.ts";
+
+const mostListed = 10;
+
+export function requireSource({ packageSource }: Context): PackageSource {
+  if (packageSource !== null) return packageSource;
+  throw new Refused(
+    "no_package_source",
+    "This installation has no package source to update from: SITEWRIGHT_WPORG_URL is none.",
+  );
+}
+
+/** Whoever asks does not wait longer for the source: the operation asks it again. */
+const sourceMilliseconds = 5_000;
+
+/** Undefined where it does not answer, or not in time. */
+export async function fromSource<T>(
+  ask: (until: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(sourceMilliseconds)]);
+  try {
+    return await ask(until);
+  } catch (error) {
+    if (error instanceof SourceFailure || (until.aborted && !signal.aborted)) return undefined;
+    throw error;
+  }
+}
+
+/** Throws `Refused` where no update could take its place. */
+export function refusePackage(kind: PackageKind, { name, file, is_elsewhere }: UpdatablePackage): void {
+  if (is_elsewhere) {
+    const sentence = `The ${kind} ${name} has its updates elsewhere: update it in the site's dashboard.`;
+    throw new Refused("package_updated_elsewhere", sentence, { name });
+  }
+  if (kind === "theme" || file.includes("/")) return;
+  throw new Refused("package_single_file", `The plugin ${name} is a single file: install it anew in the dashboard.`, {
+    name,
+  });
+}
+
+/** Throws `Refused` where the source says that it does not offer the version. One that does not answer is asked again later. */
+export async function requireOffered(
+  source: PackageSource,
+  kind: PackageKind,
+  found: Pick<UpdatablePackage, "name" | "slug" | "update_version">,
+  version: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (found.update_version === version) return;
+  const offered = await fromSource((until) => source.find(kind, slugOf(found), until), signal);
+  if (offered === undefined) return;
+  const versions = (offered?.versions ?? []).map((one) => one.version);
+  if (versions.includes(version)) return;
+  const newest = [...new Set(versions)].toSorted((one, other) => compareVersions(other, one)).slice(0, mostListed);
+  const instead = newest.length === 0 ? "it does not know it at all" : `it offers ${newest.join(", ")}`;
+  throw new Refused(
+    "version_not_offered",
+    `The package source does not offer version ${version} of ${found.name}: ${instead}.`,
+    { name: found.name, offered: newest },
+  );
+}
+
+/** Reads them where nobody has yet. */
+async function installedOf(
+  { database, readPackages, signal }: Context,
+  environmentId: string,
+  kind: PackageKind,
+  names: readonly string[],
+): Promise<readonly UpdatablePackage[]> {
+  const unread = await findUnread(database, { environmentId }, 1);
+  if (unread.length > 0) await readPackages(unread, signal);
+  const found = await findUpdatable(database, environmentId, kind, names);
+  const missing = names.filter((name) => !found.some((one) => one.name === name));
+  if (missing.length === 0) return found;
+  throw new Refused("package_not_installed", `This environment has no ${kind} ${missing.join(", ")}.`, {
+    names: missing,
+  });
+}
+
+/** Starts the update. Gives the operation's id. */
+export async function update(
+  context: Context,
+  environmentId: string,
+  kind: PackageKind,
+  { name, update_version: to }: Static<typeof PackageUpdateWish>,
+): Promise<string> {
+  const source = requireSource(context);
+  const [found] = await installedOf(context, environmentId, kind, [name]);
+  if (found === undefined) throw new Error("What is installed was not found");
+  refusePackage(kind, found);
+  if (compareVersions(to, found.version) <= 0) {
+    throw new Refused("version_not_newer", `${name} has version ${found.version}, and ${to} is not newer.`, {
+      name,
+      installed: found.version,
+    });
+  }
+  await requireOffered(source, kind, found, to, context.signal);
+  return start(context, environmentId, { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] });
+}
+
+/** Starts the update of those for which there is a newer version. Gives the operation's id. */
+export async function updateSeveral(
+  context: Context,
+  environmentId: string,
+  kind: PackageKind,
+  wishes: readonly { readonly name: string }[],
+): Promise<string> {
+  requireSource(context);
+  const names = [...new Set(wishes.map(({ name }) => name))];
+  const found = await installedOf(context, environmentId, kind, names);
+  const updates = found.flatMap((one) => {
+    if (one.update_version === null) return [];
+    refusePackage(kind, one);
+    return [updateOf(one, one.update_version)];
+  });
+  if (updates.length > 0) return start(context, environmentId, { operation: updateKinds[kind].several, kind, updates });
+  throw new Refused("nothing_to_update", `There is no newer version of ${names.join(", ")} known to be offered.`, {
+    names,
+  });
+}
+
+function start(context: Context, environmentId: string, wish: OperationWish): Promise<string> {
+  return context.inTransaction(async (transaction) =>
+    startUpdate(context, transaction, await requireEnvironment(transaction, environmentId), wish),
+  );
+}

@@ -1,0 +1,50 @@
+/** What a rollout begins in each of its environments: an ordinary update, asked for by whoever asked for the rollout. */
+import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
+import { compareVersions } from "@sitewright/server/packages/versions.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { findUpdatable, type UpdatablePackage } from "@sitewright/server/store/packages/packageUpdates.ts";
+import type { BegunItem, RolloutUnderWay } from "@sitewright/server/store/packages/rolloutProgress.ts";
+import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Settings } from "../context.ts";
+import { Refused } from "../failures.ts";
+import { startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
+import { refusePackage } from "./packageUpdates.ts";
+
+export interface RolloutStartOptions {
+  readonly settings: Settings;
+  readonly acceptOperation: AcceptOperation;
+}
+
+/** Gives what begins it in an environment; it waits its turn where that is busy. */
+export function makeRolloutStart({ settings, acceptOperation }: RolloutStartOptions) {
+  return async (
+    transaction: DatabaseTransaction,
+    { kind, name, version, actor }: RolloutUnderWay,
+    environmentId: string,
+  ): Promise<BegunItem | { readonly skipped: string }> => {
+    const environment = await environmentForOperation(transaction, environmentId);
+    if (environment === null) return { skipped: "The environment is not there any more." };
+    const [found] = await findUpdatable(transaction, environmentId, kind, [name]);
+    if (found === undefined) return { skipped: `The environment has no ${kind} ${name}.` };
+    const to = version ?? found.update_version;
+    const problem = problemOf(kind, found, to);
+    if (problem !== null || to === null) return { skipped: problem ?? "" };
+    const starter = { settings, acceptOperation, actor, whenBusy: "queue" } as const;
+    const wish = { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] };
+    const operationId = await startUpdate(starter, transaction, environment, wish);
+    return { operationId, from: found.version, to };
+  };
+}
+
+/** Why it can't be updated there; null: it can. */
+function problemOf(kind: RolloutUnderWay["kind"], found: UpdatablePackage, to: string | null): string | null {
+  if (to === null) return `No newer version of ${found.name} than ${found.version} is known to be offered for it.`;
+  if (compareVersions(to, found.version) <= 0) return `It has version ${found.version}, and ${to} is not newer.`;
+  try {
+    refusePackage(kind, found);
+    return null;
+  } catch (error) {
+    if (error instanceof Refused) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+/** What the WordPress of an environment has planned, and how its last run went. */
+import {
+  type EventPlans,
+  type PlannedEvent,
+  type PlannedEvents,
+  RuntimeFailure,
+} from "@sitewright/runtimes/runtime.ts";
+import { type CronRun, findCronRun } from "@sitewright/server/store/sites/cronRuns.ts";
+import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Context } from "../context.ts";
+import { NotFound } from "../failures.ts";
+
+interface Page {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** Soonest first. Throws `NotFound` where there is no such environment. */
+export async function list(context: Context, environmentId: string, { limit, offset = 0 }: Page) {
+  const environment = await environmentForOperation(context.database, environmentId);
+  if (!environment) throw new NotFound();
+  const { sites, problem } = (await readPlans(context, environment)) ?? { sites: [], problem: null };
+  const events = sites.flatMap(eventsOf).toSorted((one, other) => one.next_run_at - other.next_run_at);
+  const run = await findCronRun(context.database, environment.id);
+  return {
+    id: environment.id,
+    cron_events: events.slice(offset, limit === undefined ? undefined : offset + limit),
+    total: events.length,
+    last_run: run === null ? null : runView(run),
+    problem,
+  };
+}
+
+/** A database that can't be read for a moment is no mistake of whoever asks. */
+async function readPlans(
+  { plannedEvents, signal }: Context,
+  { id, number }: { readonly id: string; readonly number: number },
+): Promise<EventPlans | null> {
+  return plannedEvents({ id, number }, signal).catch((error: unknown) => {
+    if (error instanceof RuntimeFailure) return { sites: [], problem: error.message };
+    throw error;
+  });
+}
+
+function eventsOf({ place, events }: PlannedEvents) {
+  return events.map((event) => eventView(event, place === null ? null : `${place.host}${place.path}`));
+}
+
+function eventView({ hook, dueAt, recurrence, intervalSeconds, args }: PlannedEvent, site: string | null) {
+  return {
+    hook,
+    site,
+    next_run_at: dueAt,
+    recurrence,
+    interval_seconds: intervalSeconds,
+    args: JSON.stringify(args),
+  };
+}
+
+function runView({ beganAt, endedAt, error }: CronRun) {
+  return { began_at: beganAt.getTime(), ended_at: endedAt?.getTime() ?? null, error };
+}

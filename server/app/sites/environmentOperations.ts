@@ -1,0 +1,47 @@
+/** What starting an operation on one environment has in common, whatever is done there. */
+import type { OperationRequest } from "@sitewright/server/operations/engine/accept.ts";
+import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Context } from "../context.ts";
+import { NotFound } from "../failures.ts";
+
+/** Throws `NotFound` where there is none to be seen. */
+export async function requireEnvironment(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+): Promise<EnvironmentFacts> {
+  const environment = await environmentForOperation(database, environmentId);
+  if (!environment) throw new NotFound();
+  return environment;
+}
+
+export interface EnvironmentOperation extends Pick<OperationRequest, "kind" | "input" | "locks"> {
+  /** What its activity entry names, besides the environment and its site. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+/** Who asks for an operation. */
+export type Starter = Pick<Context, "acceptOperation" | "whenBusy" | "actor">;
+
+/** Gives the operation's id. */
+export async function startOn(
+  starter: Starter,
+  transaction: DatabaseTransaction,
+  environment: EnvironmentFacts,
+  { names, ...operation }: EnvironmentOperation,
+): Promise<string> {
+  const { operationId } = await starter.acceptOperation(transaction, {
+    ...operation,
+    companyId: environment.company_id,
+    siteId: environment.site_id,
+    environmentId: environment.id,
+    whenBusy: starter.whenBusy,
+    actor: starter.actor,
+    activityParameters: {
+      environmentName: environment.display_name,
+      siteName: environment.site_display_name,
+      ...names,
+    },
+  });
+  return operationId;
+}

@@ -1,0 +1,160 @@
+/** What environments may take: within which bounds, and what starts a change. */
+import type { LimitsChange, PhpAllocation } from "@sitewright/contract/sites/limits.ts";
+import type { ChangeLimitsInput } from "@sitewright/server/operations/sites/changeLimits.ts";
+import { findLimits, type LimitsRecord } from "@sitewright/server/store/sites/limits.ts";
+import { siteForOperation } from "@sitewright/server/store/sites/sites.ts";
+import type { Static } from "typebox";
+import type { Context, InstallationLimits } from "../context.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { requireEnvironment, startOn } from "./environmentOperations.ts";
+
+/** WordPress itself does not run with less. */
+const leastMemoryMb = 64;
+
+interface Bounds {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** Those of the installation. */
+function boundsOf({ maxWorkers, maxPhpMemoryMb, requestDeadlineSeconds }: InstallationLimits) {
+  return {
+    thread_count: { minimum: 1, maximum: maxWorkers },
+    thread_memory: { minimum: leastMemoryMb, maximum: maxPhpMemoryMb },
+    request_seconds: { minimum: 1, maximum: requestDeadlineSeconds },
+  } as const satisfies Record<string, Bounds>;
+}
+
+/** The limits in force. */
+export function limitsView(
+  installation: InstallationLimits,
+  own: Omit<LimitsRecord, "id" | "disk_measured_at" | "disk_bytes">,
+) {
+  return {
+    thread_count: own.php_threads,
+    thread_memory: own.php_memory_mb,
+    request_seconds: Math.min(
+      own.request_seconds ?? installation.requestDeadlineSeconds,
+      installation.requestDeadlineSeconds,
+    ),
+    disk_bytes: own.disk_quota_bytes ?? installation.diskQuotaBytes,
+  };
+}
+
+export function diskView(
+  installation: InstallationLimits,
+  { disk_bytes, disk_measured_at, disk_quota_bytes }: Omit<LimitsRecord, "id" | "php_threads" | "php_memory_mb">,
+) {
+  const quota = disk_quota_bytes ?? installation.diskQuotaBytes;
+  return {
+    disk_bytes,
+    disk_measured_at: disk_measured_at?.getTime() ?? null,
+    is_over_disk_quota: quota !== null && disk_bytes !== null && disk_bytes > quota,
+  };
+}
+
+export async function get({ pool, limits: installation }: Context, environmentId: string) {
+  const found = await findLimits(pool, environmentId);
+  if (!found) throw new NotFound();
+  return {
+    id: found.id,
+    limits: limitsView(installation, found),
+    bounds: boundsOf(installation),
+    use: diskView(installation, found),
+  };
+}
+
+function requireWithin(name: string, value: number, unit: string, { minimum, maximum }: Bounds): void {
+  if (value >= minimum && value <= maximum) return;
+  throw new Refused(
+    "limit_out_of_bounds",
+    `${name} must be from ${minimum} to ${maximum}${unit} on this installation, and ${value} is not.`,
+    { field: name, minimum, maximum },
+  );
+}
+
+function requireAllocation({ limits: installation }: Context, wish: Static<typeof PhpAllocation>): void {
+  const bounds = boundsOf(installation);
+  requireWithin("thread_count", wish.thread_count, "", bounds.thread_count);
+  requireWithin("thread_memory", wish.thread_memory, " MB", bounds.thread_memory);
+}
+
+function changesOf({ thread_count, thread_memory }: Static<typeof PhpAllocation>): ChangeLimitsInput["changes"] {
+  return { php_threads: thread_count, php_memory_mb: thread_memory };
+}
+
+/** How the activity log says it. */
+function allocationParameters({ thread_count, thread_memory }: Static<typeof PhpAllocation>) {
+  return { threadCount: String(thread_count), threadMemory: String(thread_memory) };
+}
+
+/** Starts the change of one environment's allocation. Gives the operation's id. */
+export function changeAllocation(
+  context: Context,
+  environmentId: string,
+  wish: Static<typeof PhpAllocation>,
+): Promise<string> {
+  requireAllocation(context, wish);
+  return changeOne(context, environmentId, {
+    kind: "changeEnvironmentPhpAllocation",
+    changes: changesOf(wish),
+    more: allocationParameters(wish),
+  });
+}
+
+/** Starts the change of time and room. Gives the operation's id. */
+export function change(context: Context, environmentId: string, wish: Static<typeof LimitsChange>): Promise<string> {
+  const { request_seconds, disk_bytes } = wish;
+  if (request_seconds === undefined && disk_bytes === undefined) {
+    throw new Refused("nothing_to_change", "Send request_seconds, disk_bytes, or both: nothing is to be changed.", {});
+  }
+  if (typeof request_seconds === "number") {
+    requireWithin("request_seconds", request_seconds, " seconds", boundsOf(context.limits).request_seconds);
+  }
+  const changes = {
+    ...(request_seconds === undefined ? {} : { request_seconds }),
+    ...(disk_bytes === undefined ? {} : { disk_quota_bytes: disk_bytes }),
+  };
+  return changeOne(context, environmentId, { kind: "changeEnvironmentLimits", changes, more: {} });
+}
+
+interface Change {
+  readonly kind: "changeEnvironmentPhpAllocation" | "changeEnvironmentLimits";
+  readonly changes: ChangeLimitsInput["changes"];
+  readonly more: Readonly<Record<string, string>>;
+}
+
+function changeOne(context: Context, environmentId: string, { kind, changes, more }: Change): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const environment = await requireEnvironment(transaction, environmentId);
+    const locks = [environment.id];
+    const input: ChangeLimitsInput = { environmentIds: locks, changes };
+    return startOn(context, transaction, environment, { kind, input, locks, names: more });
+  });
+}
+
+/** Starts the change of the allocation of every environment of the site. Gives the operation's id. */
+export function changeSiteAllocation(
+  context: Context,
+  siteId: string,
+  wish: Static<typeof PhpAllocation>,
+): Promise<string> {
+  requireAllocation(context, wish);
+  return context.inTransaction(async (transaction) => {
+    const site = await siteForOperation(transaction, siteId);
+    if (!site) throw new NotFound();
+    const environmentIds = site.environments.map(({ id }) => id);
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "changeSitePhpAllocation",
+      companyId: site.company_id,
+      siteId: site.id,
+      environmentId: site.environments.find(({ name }) => name === "live")?.id ?? null,
+      locks: environmentIds,
+      input: { environmentIds, changes: changesOf(wish) } satisfies ChangeLimitsInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { siteName: site.display_name, ...allocationParameters(wish) },
+    });
+    return operationId;
+  });
+}

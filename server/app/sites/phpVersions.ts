@@ -1,0 +1,10 @@
+/** The versions of PHP that the runtime offers. */
+import type { Context } from "../context.ts";
+
+export function list({ capabilities }: Context) {
+  return capabilities.phpVersions.map((version) => ({
+    php_version: version,
+    php_engine_version: `php${version}`,
+    is_default: version === capabilities.defaultPhpVersion,
+  }));
+}

@@ -1,0 +1,82 @@
+/** Sites: who sees which, and what starts their deletion. `newSite.ts` is about their making. */
+import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
+import { getSite, listSites, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
+import { sitesInScope } from "../company/access.ts";
+import type { Context } from "../context.ts";
+import { NotFound } from "../failures.ts";
+import { addressOf } from "./addresses.ts";
+import { briefView, longView } from "./environments.ts";
+
+const status = "live";
+
+export interface SiteQuery {
+  readonly include_environments?: boolean | null;
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly search?: string;
+}
+
+/** The company's sites that the key may see, oldest first. */
+export async function list(context: Context, query: SiteQuery) {
+  const sites = await listSites(context.pool, {
+    companyId: context.caller.companyId,
+    search: query.search ?? null,
+    siteIds: sitesInScope(context.caller),
+    withEnvironments: query.include_environments ?? true,
+    limit: query.limit === undefined ? null : Math.min(query.limit, 2 ** 31),
+    offset: query.offset ?? 0,
+  });
+  return sites.map((site) => ({
+    id: site.id,
+    name: site.name,
+    display_name: site.display_name,
+    status,
+    siteLabels: [],
+    ...(site.environments && {
+      environments: site.environments.map((environment) => longView(context.settings, site, environment)),
+    }),
+  }));
+}
+
+export async function get(context: Context, siteId: string) {
+  const site = await getSite(context.pool, siteId);
+  if (!site) throw new NotFound();
+  return {
+    id: site.id,
+    name: site.name,
+    display_name: site.display_name,
+    company_id: site.company_id,
+    status,
+    siteLabels: [],
+    environments: site.environments.map((environment) => briefView(site, environment)),
+  };
+}
+
+/** Starts the operation that deletes the site with all its environments. Gives its id. */
+export function remove(context: Context, siteId: string, withoutBackup: boolean): Promise<string> {
+  return context.inTransaction(async (transaction) => {
+    const site = await siteForOperation(transaction, siteId);
+    if (!site) throw new NotFound();
+    const live = site.environments.find(({ name }) => name === "live");
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "deleteSite",
+      companyId: site.company_id,
+      siteId,
+      environmentId: live?.id ?? null,
+      locks: site.environments.map(({ id }) => id),
+      input: {
+        siteId,
+        environments: site.environments.map(({ id, number, ...place }) => ({
+          id,
+          number,
+          address: addressOf(context.settings, place),
+        })),
+        withoutBackup,
+      } satisfies DeleteSiteInput,
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: { siteName: site.display_name },
+    });
+    return operationId;
+  });
+}

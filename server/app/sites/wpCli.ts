@@ -1,0 +1,59 @@
+/** Commands of WP-CLI: which may be run, and what starts one. */
+import type { WpCliCommand } from "@sitewright/contract/sites/wpCli.ts";
+import type { RunWpCliInput } from "@sitewright/server/operations/sites/runWpCli.ts";
+import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Static } from "typebox";
+import type { Context } from "../context.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { refuseUnsupported } from "./wpCliUnsupported.ts";
+import { nameOf, wordsOf } from "./wpCliWords.ts";
+
+type Wish = Static<typeof WpCliCommand>;
+
+/** Starts the command. Gives the operation's id. */
+export function run(context: Context, environmentId: string, wish: Wish): Promise<string> {
+  const argv = argvOf(wish);
+  refuseUnsupported(argv);
+  return context.inTransaction(async (transaction) => {
+    const environment = await environmentForOperation(transaction, environmentId);
+    if (!environment) throw new NotFound();
+    const input: RunWpCliInput = { environment: { id: environment.id, number: environment.number } };
+    const { operationId } = await context.acceptOperation(transaction, {
+      kind: "runWpCli",
+      input,
+      secret: JSON.stringify(argv),
+      companyId: environment.company_id,
+      siteId: environment.site_id,
+      environmentId: environment.id,
+      locks: [environment.id],
+      whenBusy: context.whenBusy,
+      actor: context.actor,
+      activityParameters: {
+        command: nameOf(argv),
+        environmentName: environment.display_name,
+        siteName: environment.site_display_name,
+      },
+    });
+    return operationId;
+  });
+}
+
+function argvOf({ wp_command: command, argv }: Wish): readonly string[] {
+  if ((command === undefined) === (argv === undefined)) {
+    throw new Refused("wp_cli_command_unclear", "Send exactly one of wp_command and argv.", {
+      fields: ["wp_command", "argv"],
+    });
+  }
+  const words = command === undefined ? (argv ?? []) : (wordsOf(command)?.slice(1) ?? null);
+  if (words === null) {
+    throw new Refused("wp_cli_command_unclear", "wp_command has a ' that is not closed. Close it, or send argv.", {
+      fields: ["wp_command"],
+    });
+  }
+  if (words[0] === "wp") {
+    throw new Refused("wp_cli_command_unclear", "The command begins after wp: leave the second wp out.", {
+      fields: [command === undefined ? "argv" : "wp_command"],
+    });
+  }
+  return words;
+}

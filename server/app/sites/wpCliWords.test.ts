@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { Refused } from "../failures.ts";
+import { refuseUnsupported } from "./wpCliUnsupported.ts";
+import { nameOf, wordsOf } from "./wpCliWords.ts";
+
+test.each([
+  ["wp plugin list", ["wp", "plugin", "list"]],
+  ["wp  option\tupdate\nblogname  'My garden' ", ["wp", "option", "update", "blogname", "My garden"]],
+  ["wp user create --user_pass='a b'c x", ["wp", "user", "create", "--user_pass=a bc", "x"]],
+  ["wp option update x ''", ["wp", "option", "update", "x", ""]],
+  ["wp ''''", ["wp", ""]],
+])("%j is these words", (command, words) => {
+  expect(wordsOf(command)).toEqual(words);
+});
+
+test("a quote that is left open is no command", () => {
+  expect(wordsOf("wp option get 'blogname")).toBeNull();
+});
+
+test.each([
+  [["plugin", "list", "--format=json"], "plugin list"],
+  [["--debug", "user", "create", "bob", "--user_pass=secret"], "user create"],
+  [["config", "set", "DB_PASSWORD", "secret"], "config set"],
+  [["eval", "secret"], "eval"],
+  [["search-replace", "secret", "x"], "search-replace"],
+  [["yoast", "index"], "yoast"],
+  [["user", "Secret1"], "user"],
+  [["p4ssw0rd"], "…"],
+  [["--info"], "…"],
+])("of %j only %j is shown", (argv, name) => {
+  expect(nameOf(argv)).toBe(name);
+});
+
+test.each([
+  [["db", "export", "-"], "downloadable-backups"],
+  [["--quiet", "db", "query", "SELECT 1"], "eval"],
+  [["core", "update"], "only the platform changes it"],
+  [["shell"], "Use `eval`"],
+  [["server", "--port=80"], "can't listen"],
+  [["package", "install", "x/y"], "gone with the command"],
+  [["cli", "update"], "which updates it"],
+  [["plugin", "list", "--ssh=root@example.com"], "nowhere else"],
+  [["plugin", "list", "--path=/etc"], "nowhere else"],
+  [["@production", "plugin", "list"], "nowhere else"],
+])("%j is refused with what to do instead", (argv, hint) => {
+  expect(() => refuseUnsupported(argv)).toThrow(Refused);
+  expect(() => refuseUnsupported(argv)).toThrow(hint);
+});
+
+test.each([
+  [["eval", "echo 1;"]],
+  [["db", "tables"]],
+  [["core", "update-db"]],
+  [["core", "version"]],
+  [["user", "create", "bob", "bob@example.com"]],
+  [["plugin", "list", "--url=http://a.localhost/second"]],
+])("%j is let through", (argv) => {
+  expect(() => refuseUnsupported(argv)).not.toThrow();
+});

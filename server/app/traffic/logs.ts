@@ -1,0 +1,32 @@
+/** Logs of an environment, as those who look after it read them. */
+import type { LogName } from "@sitewright/contract/traffic/logs.ts";
+import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import type { Context } from "../context.ts";
+import { NotFound, Refused } from "../failures.ts";
+import { readMoment } from "../moments.ts";
+
+export interface LogWish {
+  readonly file_name?: LogName;
+  readonly lines?: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly search?: string;
+}
+
+const usualLines = 1_000;
+
+export async function read(context: Context, environmentId: string, wish: LogWish) {
+  const [from, to] = [wish.from, wish.to].map((text) => (text === undefined ? null : readMoment(text)));
+  if (from && to && from > to) throw new Refused("period_backwards", "`from` must not be later than `to`.");
+  const environment = await environmentForOperation(context.database, environmentId);
+  if (!environment) throw new NotFound();
+  const { text, isComplete } = await context.readLog({
+    environmentId: environment.id,
+    log: wish.file_name ?? "error",
+    lines: wish.lines ?? usualLines,
+    from: from ?? null,
+    to: to ?? null,
+    search: wish.search ?? null,
+  });
+  return { container_info: { logs: text, is_complete: isComplete } };
+}

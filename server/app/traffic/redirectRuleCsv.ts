@@ -1,0 +1,56 @@
+/** Redirect rules as CSV (RFC 4180), for spreadsheets. */
+import type { StoredRule } from "@sitewright/server/store/traffic/redirectRules.ts";
+import { CsvError, parse } from "csv-parse/sync";
+import { stringify } from "csv-stringify/sync";
+import { Refused } from "../failures.ts";
+import type { RuleWish } from "./redirectRuleChecks.ts";
+
+const columns = [
+  "from",
+  "to",
+  "type",
+  "domain",
+  "traffic_from_country",
+  "traffic_from_country_name",
+  "traffic_from_city",
+  "displayed_location",
+] as const satisfies readonly (keyof StoredRule)[];
+
+export function writeCsv(rules: readonly StoredRule[]): string {
+  return stringify([...rules], { header: true, columns: [...columns] });
+}
+
+/** Throws `Refused`, naming the line. Columns that it does not know are left alone. */
+export function readCsv(csv: string): readonly RuleWish[] {
+  return read(csv).map((row, index) => {
+    const value = (name: string) => row[name] || null;
+    const [from, to, type] = [value("from"), value("to"), value("type") ?? "permanent"];
+    if (from === null || to === null) throw unreadable(`Rule ${index + 1} has no from or no to.`, index + 2);
+    if (type !== "permanent" && type !== "redirect") {
+      throw unreadable(`Rule ${index + 1} must have the type permanent or redirect.`, index + 2);
+    }
+    return {
+      from,
+      to,
+      type,
+      domain: value("domain"),
+      traffic_from_country: value("traffic_from_country"),
+      traffic_from_country_name: value("traffic_from_country_name"),
+      traffic_from_city: value("traffic_from_city"),
+      displayed_location: value("displayed_location"),
+    };
+  });
+}
+
+function read(csv: string): readonly Readonly<Record<string, string>>[] {
+  try {
+    return parse<Record<string, string>>(csv, { bom: true, columns: true, skip_empty_lines: true, trim: true });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw unreadable(`The text can't be read as CSV: ${error.message}.`, Number(error.lines ?? 1));
+  }
+}
+
+function unreadable(message: string, line: number): Refused {
+  return new Refused("csv_unreadable", message, { line });
+}

@@ -1,0 +1,38 @@
+/** The part of an environment's redirect rules that somebody wants to see. */
+import { createSearch } from "@sitewright/edge/redirects/search.ts";
+import type { RuleList, StoredRule } from "@sitewright/server/store/traffic/redirectRules.ts";
+import { Refused } from "../failures.ts";
+
+export interface PageWish {
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly key?: "domain" | "from" | "to" | "type";
+  readonly order?: "ascend" | "descend";
+  readonly search_query?: string;
+  readonly regex_search?: "true" | "false" | boolean;
+}
+
+/** Throws `Refused` where an expression to search for is none. */
+export function pageOf({ id, rules }: RuleList, wish: PageWish) {
+  const { limit = 10, offset = 0, key = "domain", order = "ascend" } = wish;
+  const found = search(rules, wish.search_query ?? "", String(wish.regex_search ?? false) === "true");
+  const direction = order === "ascend" ? 1 : -1;
+  const sorted = found.toSorted((a, b) => direction * compare(a[key] ?? "", b[key] ?? ""));
+  return {
+    id,
+    container_info: {
+      redirect_rules: { rules: sorted.slice(offset, offset + limit), redirect_rules_count: found.length },
+    },
+  };
+}
+
+function search(rules: readonly StoredRule[], query: string, isExpression: boolean): readonly StoredRule[] {
+  if (query === "") return rules;
+  const fits = createSearch(query, isExpression);
+  if (fits === null) throw new Refused("no_expression", "search_query can't be read as an expression of RE2.");
+  return rules.filter(({ from, to, domain }) => fits(from) || fits(to) || (domain !== null && fits(domain)));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,86 @@
+/** What the environments of a company take, and which of them are a burden for others. */
+import type { noises } from "@sitewright/contract/traffic/usage.ts";
+import { listUsage, type UsageOrder, type UsageRecord } from "@sitewright/server/store/traffic/usage.ts";
+import { sitesInScope } from "../company/access.ts";
+import type { Context, InstallationLimits } from "../context.ts";
+import { Refused } from "../failures.ts";
+import { diskView, limitsView } from "../sites/limits.ts";
+
+export interface UsageWish {
+  readonly from?: number;
+  readonly to?: number;
+  readonly sort?: UsageOrder;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+type Noise = (typeof noises)[number];
+
+const hour = 3_600_000;
+const usualPeriod = 24 * hour;
+const mostItems = 1_000;
+const noisyCores = 0.5;
+const noisyKills = 10;
+
+/** The whole hours that the period touches. Throws `Refused` where it ends before it begins. */
+export function periodOf({ from, to }: Pick<UsageWish, "from" | "to">, now: number) {
+  const end = to ?? now;
+  const begin = from ?? Math.max(0, end - usualPeriod);
+  if (begin >= end) {
+    throw new Refused("period_backwards", "The period ends before it begins: send a from that is before to.", {
+      from: begin,
+      to: end,
+    });
+  }
+  return { from: Math.floor(begin / hour) * hour, to: Math.ceil(end / hour) * hour };
+}
+
+/** Why an environment is a burden now; empty where it is none. */
+export function noiseOf(
+  { recent_cores, killed_lately }: Pick<UsageRecord, "recent_cores" | "killed_lately">,
+  isOverQuota: boolean,
+): Noise[] {
+  const reasons: [Noise, boolean][] = [
+    ["cpu", recent_cores > noisyCores],
+    ["killed", killed_lately >= noisyKills],
+    ["disk", isOverQuota],
+  ];
+  return reasons.flatMap(([noise, holds]) => (holds ? [noise] : []));
+}
+
+function view(installation: InstallationLimits, row: UsageRecord) {
+  const disk = diskView(installation, row);
+  const noise = noiseOf(row, disk.is_over_disk_quota);
+  return {
+    environment_id: row.environment_id,
+    display_name: row.display_name,
+    site_id: row.site_id,
+    site_display_name: row.site_display_name,
+    cpu_seconds: row.cpu_milliseconds / 1000,
+    php_requests: row.php_requests,
+    php_seconds: row.php_milliseconds / 1000,
+    killed_for_time: row.killed_for_time,
+    killed_for_memory: row.killed_for_memory,
+    refused_busy: row.refused_busy,
+    bytes_sent: row.bytes_sent,
+    ...disk,
+    limits: limitsView(installation, row),
+    is_noisy: noise.length > 0,
+    noise,
+  };
+}
+
+/** What those of the company's environments took that the key may see. */
+export async function list({ caller, pool, limits: installation }: Context, wish: UsageWish) {
+  const period = periodOf(wish, Date.now());
+  const { items, total } = await listUsage(pool, {
+    companyId: caller.companyId,
+    siteIds: sitesInScope(caller),
+    from: new Date(period.from),
+    to: new Date(period.to),
+    order: wish.sort ?? "cpu",
+    limit: Math.min(wish.limit ?? 100, mostItems),
+    offset: wish.offset ?? 0,
+  });
+  return { ...period, items: items.map((row) => view(installation, row)), total };
+}

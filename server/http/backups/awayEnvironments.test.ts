@@ -1,0 +1,93 @@
+/** The interface for an environment that was restored on another machine and is not there yet. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { setAwaitsRebuild } from "../../store/moved.ts";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+let site: string;
+let away: string;
+let there: string;
+beforeAll(async () => {
+  site = await test.current.addSite();
+  const { id, liveId } = await test.current.addEnvironment(site);
+  [away, there] = [id, liveId];
+  await setAwaitsRebuild(test.current.database, away, true);
+});
+
+const restorePath = (id: string) => `/v2/sites/environments/${id}/backups/restore`;
+
+async function outcomeOf(operationId: string) {
+  return (await test.current.call("GET", `/v2/operations/${operationId}`)).body;
+}
+
+describe("an environment that is not there yet", () => {
+  it("is shown, as blocked, beside those that are there", async () => {
+    const { site: shown } = (await test.current.call("GET", `/v2/sites/${site}`)).body;
+    const states = shown.environments.map((each: { id: string; is_blocked: boolean }) => [each.id, each.is_blocked]);
+    expect(states).toEqual([
+      [there, false],
+      [away, true],
+    ]);
+  });
+
+  it("without a backup takes nothing, and says what can be done", async () => {
+    const path = `/v2/sites/environments/${away}/manual-backups`;
+    const answer = await test.current.call("POST", path, { body: {} });
+    expect(await outcomeOf(answer.body.operation_id)).toMatchObject({
+      status: 500,
+      data: {
+        message:
+          "The environment is not on this server, and has no backup that it could be brought back from. Restore a backup of another environment to it, or delete it.",
+      },
+    });
+  });
+
+  it("takes nothing that needs it, and says why, also from who would wait", async () => {
+    await test.current.addBackup(away);
+    for (const whenBusy of ["fail", "queue"]) {
+      const path = `/v2/sites/environments/${away}/manual-backups`;
+      const answer = await test.current.call("POST", path, { body: {}, headers: { "when-busy": whenBusy } });
+      expect(answer.status).toBe(202);
+      const ended = await outcomeOf(answer.body.operation_id);
+      expect(ended).toMatchObject({
+        status: 500,
+        data: { message: expect.stringContaining("still being brought back") },
+      });
+    }
+    const locks = await test.current.database.selectFrom("environment_locks").selectAll().execute();
+    expect(locks).toEqual([]);
+  });
+
+  it("can't be copied either, and leaves no name taken", async () => {
+    const body = { display_name: "Copy", is_premium: false, source_env_id: away };
+    const answer = await test.current.call("POST", `/v2/sites/${site}/environments/clone`, { body });
+    expect(await outcomeOf(answer.body.operation_id)).toMatchObject({ status: 500 });
+    const { site: shown } = (await test.current.call("GET", `/v2/sites/${site}`)).body;
+    expect(shown.environments).toHaveLength(2);
+  });
+
+  it("is brought back from whatever backup of the company is restored to it, as a whole", async () => {
+    const { addBackup, call, database, fail } = test.current;
+    const backup_id = await addBackup(there);
+    const part = await call("POST", restorePath(away), { body: { backup_id, only: "files" } });
+    expect(part.status).toBe(400);
+    expect(part.body.data).toMatchObject({ code: "environment_away", fields: ["only"] });
+    const answer = await call("POST", restorePath(away), { body: { backup_id } });
+    expect(answer.body.operation_id).toMatch(/^environments:rebuild-/);
+    const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
+    expect((await row.executeTakeFirstOrThrow()).input).toMatchObject({
+      environment: { id: away },
+      backupId: backup_id,
+      address: expect.stringMatching(/^http:\/\/.+\.localhost/),
+    });
+    const locks = await database.selectFrom("environment_locks").select("environment_id").execute();
+    expect(locks.map((lock) => lock.environment_id).toSorted()).toEqual([away, there].toSorted());
+    await fail(answer.body.operation_id, "It was only a test.");
+  });
+
+  it("can be deleted", async () => {
+    const answer = await test.current.call("DELETE", `/v2/sites/environments/${away}`);
+    expect(await outcomeOf(answer.body.operation_id)).toMatchObject({ status: 202 });
+  });
+});

@@ -1,0 +1,211 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+let site: string;
+let environment: { readonly id: string; readonly liveId: string };
+beforeAll(async () => {
+  site = await test.current.addSite();
+  environment = await test.current.addEnvironment(site);
+});
+
+const listOf = async (id: string) => (await test.current.call("GET", `/v2/sites/environments/${id}/backups`)).body;
+const restorePath = (id: string) => `/v2/sites/environments/${id}/backups/restore`;
+
+describe("the list", () => {
+  it("shows what can be restored, the newest first", async () => {
+    const { addBackup, database } = test.current;
+    expect(await listOf(environment.id)).toMatchObject({ environment: { backups: [] } });
+    const first = await addBackup(environment.id, { type: "scheduled", name: "Daily" });
+    const second = await addBackup(environment.id, { note: "“quoted” 🌱", name: "Second" });
+    const unfinished = await addBackup(environment.id);
+    await database.updateTable("backups").set({ manifest: null }).where("id", "=", unfinished).execute();
+    const { environment: shown } = await listOf(environment.id);
+    expect(shown.display_name).toMatch(/^Staging/);
+    expect(shown.backups).toEqual([
+      {
+        id: second,
+        name: "Second",
+        note: "“quoted” 🌱",
+        type: "manual",
+        created_at: expect.any(Number),
+        verified_at: expect.any(Number),
+        expires_at: expect.any(Number),
+        last_proven_restore: null,
+        proof_error: null,
+        damage: null,
+        size_bytes: 1_000,
+      },
+      expect.objectContaining({ id: first, type: "scheduled", note: null }),
+    ]);
+    await database
+      .updateTable("backups")
+      .set({
+        last_proven_restore: new Date(1_795_190_400_000),
+        proof_error: "The table wp_posts is gone.",
+        damage: "It lacks a.jpg.",
+      })
+      .where("id", "=", first)
+      .execute();
+    expect((await listOf(environment.id)).environment.backups[1]).toMatchObject({
+      last_proven_restore: 1_795_190_400_000,
+      proof_error: "The table wp_posts is gone.",
+      damage: "It lacks a.jpg.",
+    });
+    expect(new Date(shown.backups[0].created_at).getFullYear()).toBeGreaterThan(2025);
+    expect((await listOf(environment.liveId)).environment.backups).toEqual([]);
+  });
+
+  it("is of now each time, however long it is", async () => {
+    const { addBackup, addEnvironment, database } = test.current;
+    const { id } = await addEnvironment(site);
+    for (let count = 0; count < 120; count += 1) await addBackup(id);
+    const before = await listOf(id);
+    expect(await listOf(id)).toEqual(before);
+    const { backups } = before.environment;
+    const [{ id: newest }] = backups;
+    await database.updateTable("backups").set({ note: "Changed" }).where("id", "=", newest).execute();
+    expect((await listOf(id)).environment.backups[0]).toMatchObject({ id: newest, note: "Changed" });
+    await database.updateTable("environments").set({ display_name: "Renamed" }).where("id", "=", id).execute();
+    expect((await listOf(id)).environment).toEqual({
+      display_name: "Renamed",
+      backups: [{ ...backups[0], note: "Changed" }, ...backups.slice(1)],
+    });
+  });
+});
+
+describe("a manual backup", () => {
+  it.each([
+    [{ tag: "Before the sale" }, "Before the sale"],
+    [{ tag: "\"><script> ' $ 🌱" }, "\"><script> ' $ 🌱"],
+    [{ tag: "" }, null],
+    [{ tag: "   " }, null],
+    [{}, null],
+  ])("of %j has the note %j", async (body, note) => {
+    const { call, database, succeed } = test.current;
+    const answer = await call("POST", `/v2/sites/environments/${environment.id}/manual-backups`, { body });
+    expect(answer.status).toBe(202);
+    expect(answer.body.operation_id).toMatch(/^backups:add-manual-/);
+    expect(answer.body.message).toBe("Adding a manual backup to environment in progress");
+    const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
+    expect((await row.executeTakeFirstOrThrow()).input).toMatchObject({
+      note,
+      environment: { id: environment.id },
+      address: expect.stringMatching(/^http:\/\/.+\.localhost/),
+    });
+    await succeed(answer.body.operation_id);
+  });
+
+  it.each([[{ tag: 1 }], [{ tag: null }], [{ tag: "x".repeat(201) }], [{ tag: "two\nlines" }], [{ tag: "\0" }]])(
+    "is not made of %j",
+    async (body) => {
+      const answer = await test.current.call("POST", `/v2/sites/environments/${environment.id}/manual-backups`, {
+        body,
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body.data.errors[0].path).toBe("/tag");
+    },
+  );
+});
+
+describe("a restore", () => {
+  const body = async (more: Record<string, unknown> = {}) => ({
+    backup_id: await test.current.addBackup(environment.liveId),
+    ...more,
+  });
+
+  it("takes a backup of any environment of the company, and holds the target alone until it is over", async () => {
+    const { call, database, succeed } = test.current;
+    const user = await database.selectFrom("users").select("id").executeTakeFirstOrThrow();
+    const wish = await body({ only: "database", notified_user_id: user.id });
+    const answer = await call("POST", restorePath(environment.id), { body: wish });
+    expect(answer.body).toMatchObject({ status: 202, message: "Restoring a backup to environment in progress" });
+    expect(answer.body.operation_id).toMatch(/^backups:restore-/);
+    const locks = await database.selectFrom("environment_locks").select("environment_id").execute();
+    expect(locks).toEqual([{ environment_id: environment.id }]);
+    await succeed(answer.body.operation_id);
+  });
+
+  it.each([
+    ["left out", {}, false],
+    ["given", { without_backup: true }, true],
+  ])("is done without a backup before only where that is said: %s", async (_, more, withoutBackup) => {
+    const { call, database, succeed } = test.current;
+    const answer = await call("POST", restorePath(environment.id), { body: await body(more) });
+    const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
+    expect((await row.executeTakeFirstOrThrow()).input).toMatchObject({ withoutBackup });
+    await succeed(answer.body.operation_id);
+  });
+
+  it.each([
+    ["a number that is none", { backup_id: "1" }, "/backup_id"],
+    ["no number", { backup_id: null }, "/backup_id"],
+    ["half a number", { backup_id: 1.5 }, "/backup_id"],
+    ["a number that is too large", { backup_id: 2 ** 31 }, "/backup_id"],
+    ["another part", { only: "themes" }, "/only"],
+    ["something without a backup, but not truly", { without_backup: "yes" }, "/without_backup"],
+    ["somebody without id", { notified_user_id: "me" }, "/notified_user_id"],
+  ])("of %s is refused", async (_, more, path) => {
+    const answer = await test.current.call("POST", restorePath(environment.id), { body: await body(more) });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toEqual([path]);
+  });
+
+  it("says which field is missing", async () => {
+    const answer = await test.current.call("POST", restorePath(environment.id), { body: {} });
+    expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toEqual(["/backup_id"]);
+  });
+
+  it("knows no backup of another company, none that is unknown or unfinished, and no stranger", async () => {
+    const { addBackup, addEnvironment, addSite, call, database, otherCompany } = test.current;
+    const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
+    const unfinished = await addBackup(environment.id);
+    await database.updateTable("backups").set({ manifest: null }).where("id", "=", unfinished).execute();
+    for (const backup_id of [await addBackup(foreign.id), 2_147_483_647, unfinished]) {
+      const answer = await call("POST", restorePath(environment.id), { body: { backup_id } });
+      expect(answer.status).toBe(400);
+      expect(answer.body.data).toMatchObject({ code: "unknown_backup", fields: ["backup_id"] });
+    }
+    const stranger = await call("POST", restorePath(environment.id), {
+      body: await body({ notified_user_id: randomUUID() }),
+    });
+    expect(stranger.body.data).toMatchObject({ code: "unknown_user" });
+  });
+
+  it("of another site's backup needs a key for both sites", async () => {
+    const { addBackup, addKey, addSite, addEnvironment, call, succeed } = test.current;
+    const other = await addEnvironment(await addSite());
+    const backup_id = await addBackup(other.id);
+    const { token } = await addKey({ scopes: [`site:${site}`] });
+    const answer = await call("POST", restorePath(environment.id), { body: { backup_id }, key: token });
+    expect(answer.body.data).toMatchObject({ code: "unknown_backup" });
+    const allowed = await call("POST", restorePath(environment.id), { body: { backup_id } });
+    expect(allowed.status).toBe(202);
+    await succeed(allowed.body.operation_id);
+  });
+
+  it("over the live environment is not for a key that is kept from it", async () => {
+    const { token } = await test.current.addKey({ scopes: ["write", "non-live"] });
+    const answer = await test.current.call("POST", restorePath(environment.liveId), { body: await body(), key: token });
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe("removing", () => {
+  it("starts an operation, and is not found afterwards", async () => {
+    const { addBackup, call, database, succeed } = test.current;
+    const id = await addBackup(environment.id);
+    const path = `/v2/sites/environments/backups/${id}`;
+    const answer = await call("DELETE", path);
+    expect(answer.body).toMatchObject({
+      status: 202,
+      message: "Removing a backup in progress. Use the operation_id to check the status.",
+    });
+    expect(answer.body.operation_id).toMatch(/^backups:remove-/);
+    await succeed(answer.body.operation_id);
+    await database.deleteFrom("backups").where("id", "=", id).execute();
+    expect((await call("DELETE", path)).status).toBe(404);
+  });
+});

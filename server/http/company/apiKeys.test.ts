@@ -1,0 +1,184 @@
+import type { Role } from "@sitewright/contract/endpoint.ts";
+import { describe, expect, it } from "vitest";
+import { addKeyOf } from "../testing/roles.ts";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+const keysPath = () => `/v2/company/${test.current.company.company_id}/api-keys`;
+
+const keyOf = (role: Role) => addKeyOf(test.current, role);
+
+describe("a new key", () => {
+  it("is shown with its token once, works at once, and is stored as a hash", async () => {
+    const { call, database } = test.current;
+    const answer = await call("POST", keysPath(), { body: { name: "Deploy" } });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      api_key: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: "Deploy",
+        status: "active",
+        expires_at: null,
+        scopes: null,
+      },
+      token: expect.stringMatching(/^sk_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$/),
+    });
+    expect((await call("GET", "/v2/validate", { key: answer.body.token })).body.name).toBe("Deploy");
+    const row = await database
+      .selectFrom("api_keys")
+      .selectAll()
+      .where("id", "=", answer.body.api_key.id)
+      .executeTakeFirstOrThrow();
+    // The secret may have underscores of its own: the last of it is long enough to be nobody else's.
+    expect(JSON.stringify(row)).not.toContain(answer.body.token.slice(-40));
+    expect(row.secret_hash).toHaveLength(32);
+  });
+
+  it("can expire, to the millisecond", async () => {
+    const { call, database } = test.current;
+    const expiresAt = "2099-01-02T03:04:05.678Z";
+    const { body } = await call("POST", keysPath(), { body: { name: "Until", expires_at: expiresAt } });
+    expect(body.api_key.expires_at).toBe(expiresAt);
+    const validated = await call("GET", "/v2/validate", { key: body.token });
+    expect(validated.body.expires_at).toBe(String(Date.parse(expiresAt)));
+    await database.updateTable("api_keys").set({ expires_at: new Date() }).where("id", "=", body.api_key.id).execute();
+    expect((await call("GET", "/v2/validate", { key: body.token })).status).toBe(401);
+  });
+
+  it.each([
+    ["9999-12-31T23:59:60Z", "9999-12-31T23:59:59.999Z"],
+    ["2098-12-31T18:59:60.5-05:00", "2098-12-31T23:59:59.999Z"],
+    ["2099-01-01T00:00:00+05", "2098-12-31T19:00:00.000Z"],
+  ])("can expire at %s, which is %s", async (wished, moment) => {
+    const { body } = await test.current.call("POST", keysPath(), { body: { name: "Until", expires_at: wished } });
+    expect(body.api_key.expires_at).toBe(moment);
+  });
+
+  it.each([
+    [{ name: "" }, "/name"],
+    [{ name: 1 }, "/name"],
+    [{ name: "a\0b" }, "/name"],
+    [{ name: "x".repeat(101) }, "/name"],
+    [{}, "/name"],
+    [{ name: "x", expires_at: "tomorrow" }, "/expires_at"],
+    [{ name: "x", expires_at: 1 }, "/expires_at"],
+    [{ name: "x", expires_at: "2027-02-30T00:00:00Z" }, "/expires_at"],
+    [{ name: "x", scopes: [] }, "/scopes"],
+    [{ name: "x", scopes: "read" }, "/scopes"],
+    [{ name: "x", scopes: ["all"] }, "/scopes/0"],
+    [{ name: "x", scopes: ["read", "site:1"] }, "/scopes/1"],
+  ])("is refused where a field is wrong: %j", async (body, path) => {
+    const answer = await test.current.call("POST", keysPath(), { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
+  });
+
+  it("is refused where it would be expired already, or names a site that is not the company's", async () => {
+    const { addSite, call, otherCompany } = test.current;
+    const past = await call("POST", keysPath(), { body: { name: "x", expires_at: "2020-01-01T00:00:00Z" } });
+    expect(past.body.data.code).toBe("expiry_in_the_past");
+    const foreign = await addSite({}, otherCompany.api_key);
+    const answer = await call("POST", keysPath(), { body: { name: "x", scopes: [`site:${foreign}`] } });
+    expect(answer.body.data).toEqual({ code: "unknown_site_scope", unknown: [foreign] });
+  });
+
+  it("can do no more than the key that makes it", async () => {
+    const { addKey, call } = test.current;
+    const { token } = await addKey({ scopes: ["write", "non-live"] });
+    const more = await call("POST", keysPath(), { body: { name: "x", scopes: ["write", "delete"] }, key: token });
+    expect(more.body.data).toEqual({ code: "scope_missing", needs: "delete" });
+    const same = await call("POST", keysPath(), { body: { name: "x" }, key: token });
+    expect(same.body.api_key.scopes).toEqual(["write", "non-live"]);
+  });
+});
+
+describe("the list", () => {
+  it("has every key of the company, newest first, with its status and without its token", async () => {
+    const { addKey, call, company, database } = test.current;
+    const expired = await addKey({ name: "Expired", expires_at: "2099-01-01T00:00:00Z" });
+    await database
+      .updateTable("api_keys")
+      .set({ expires_at: new Date(0) })
+      .where("id", "=", expired.id)
+      .execute();
+    const revoked = await addKey({ name: "Revoked" });
+    await call("DELETE", `${keysPath()}/${revoked.id}`);
+    const { body, text } = await call("GET", keysPath());
+    expect(body.api_keys.slice(0, 2)).toEqual([
+      { id: revoked.id, name: "Revoked", status: "revoked", expires_at: null },
+      { id: expired.id, name: "Expired", status: "expired", expires_at: "1970-01-01T00:00:00.000Z" },
+    ]);
+    expect(body.api_keys.at(-1)).toMatchObject({ name: "First key", status: "active" });
+    expect(text).not.toContain(company.api_key);
+  });
+
+  it("has only their own keys for a developer", async () => {
+    const { call } = test.current;
+    const developer = await keyOf("developer");
+    const { body } = await call("GET", keysPath(), { key: developer.token });
+    expect(body.api_keys.map(({ id }: { id: string }) => id)).toEqual([developer.id]);
+  });
+});
+
+describe("revoking", () => {
+  it("ends the key at once, and a second time changes nothing", async () => {
+    const { addKey, call, database } = test.current;
+    const { id, token } = await addKey({ name: "Leaked" });
+    const first = await call("DELETE", `${keysPath()}/${id}`);
+    expect(first.body).toEqual({
+      api_key: { id, name: "Leaked", status: "revoked", expires_at: null, scopes: null },
+    });
+    expect((await call("GET", "/v2/validate", { key: token })).status).toBe(401);
+    const when = () => database.selectFrom("api_keys").select("revoked_at").where("id", "=", id).executeTakeFirst();
+    const before = await when();
+    expect((await call("DELETE", `${keysPath()}/${id}`)).text).toBe(first.text);
+    expect(await when()).toEqual(before);
+  });
+
+  it("of another person's key is for administrators", async () => {
+    const { addKey, call } = test.current;
+    const developer = await keyOf("developer");
+    const admin = await keyOf("admin");
+    const { id } = await addKey({});
+    const refused = await call("DELETE", `${keysPath()}/${id}`, { key: developer.token });
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "role:admin" });
+    expect((await call("DELETE", `${keysPath()}/${id}`, { key: admin.token })).status).toBe(200);
+    expect((await call("DELETE", `${keysPath()}/${developer.id}`, { key: developer.token })).status).toBe(200);
+  });
+});
+
+describe("roles and narrowed keys", () => {
+  it("keep a developer from deleting sites, and let an administrator", async () => {
+    const { addSite, call } = test.current;
+    const id = await addSite();
+    const developer = await keyOf("developer");
+    const refused = await call("DELETE", `/v2/sites/${id}`, { key: developer.token });
+    expect(refused.status).toBe(403);
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "role:admin" });
+    const { token } = await keyOf("admin");
+    expect((await call("DELETE", `/v2/sites/${id}`, { key: token })).status).toBe(202);
+  });
+
+  it("show a key of one site that site only", async () => {
+    const { addKey, addSite, call, company } = test.current;
+    const [mine, other] = [await addSite(), await addSite()];
+    const { token: key } = await addKey({ scopes: [`site:${mine.toUpperCase()}`] });
+    const { body } = await call("GET", "/v2/sites", { key });
+    expect(body.company.sites.map(({ id }: { id: string }) => id)).toEqual([mine]);
+    expect((await call("GET", `/v2/sites/${mine}`, { key })).status).toBe(200);
+    const refused = await call("GET", `/v2/sites/${other}`, { key });
+    expect(refused.status).toBe(403);
+    expect(refused.body.data.needs).toBe(`site:${other}`);
+    const log = await call("GET", `/v2/company/${company.company_id}/activity-logs`, { key });
+    const about = log.body.company.activity_logs.items.map((item: { site_id: string }) => item.site_id);
+    expect(new Set(about)).toEqual(new Set([mine]));
+    expect(log.body.company.activity_logs.total).toBe(about.length);
+  });
+
+  it("keep a key that may not touch live environments from deleting a site", async () => {
+    const { addKey, addSite, call } = test.current;
+    const { token: key } = await addKey({ scopes: ["non-live"] });
+    const refused = await call("DELETE", `/v2/sites/${await addSite()}`, { key });
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "live" });
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import { putIntoZone } from "../../store/domains/zones.ts";
+import { addOwnDomain } from "../../store/testing/rows.ts";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+/** A domain that was added by the interface; gives its id and name. */
+async function domain() {
+  const { addSite, call, database } = test.current;
+  const siteId = await addSite();
+  const { site } = (await call("GET", `/v2/sites/${siteId}`)).body;
+  const env = site.environments[0].id;
+  const name = `${crypto.randomUUID()}.example`;
+  const added = await call("POST", `/v2/sites/environments/${env}/domains`, { body: { domain_name: name } });
+  expect(added.status).toBe(202);
+  const row = database.selectFrom("domains").select("id").where("name", "=", name);
+  return { id: (await row.executeTakeFirstOrThrow()).id, name, env };
+}
+
+const path = (id: string) => `/v2/domains/${id}/dns-records`;
+const create = (id: string, body: unknown) => test.current.call("POST", path(id), { body });
+const update = (id: string, body: unknown) => test.current.call("PUT", path(id), { body });
+const remove = (id: string, body: unknown) => test.current.call("DELETE", path(id), { body });
+const list = async (id: string) => (await test.current.call("GET", path(id))).body.domain.dns_records;
+const set = (type: string, name: string, ...values: string[]) => ({
+  type,
+  name,
+  ttl: 300,
+  resource_records: values.map((value) => ({ value })),
+});
+const codeOf = (answer: { body: { data: { code?: string } | null } }) => answer.body.data?.code;
+
+describe("a domain that is added", () => {
+  it("has a zone from the beginning, in which its names lead to the edge", async () => {
+    const { id, name } = await domain();
+    expect(await list(id)).toEqual([
+      set("A", `*.${name}`, "203.0.113.7"),
+      set("AAAA", `*.${name}`, "2001:db8::7"),
+      set("A", name, "203.0.113.7"),
+      set("AAAA", name, "2001:db8::7"),
+    ]);
+  });
+
+  it("below another one shares its zone, and shows what lies within itself", async () => {
+    const { id, name, env } = await domain();
+    const below = await addOwnDomain(test.current.database, env, { name: `shop.${name}` });
+    const companyId = test.current.company.company_id;
+    await test.current.database
+      .transaction()
+      .execute((transaction) => putIntoZone(transaction, { id: below, companyId }, name, []));
+    expect((await create(id, set("TXT", `a.shop.${name}`, "x"))).status).toBe(202);
+    expect(await list(below)).toEqual([set("TXT", `a.shop.${name}`, "x")]);
+  });
+
+  it("from the installation has none", async () => {
+    const { env } = await domain();
+    const row = test.current.database.selectFrom("domains").select("id").where("environment_id", "=", env);
+    const { id } = await row.where("setup_type", "=", "temporary").executeTakeFirstOrThrow();
+    expect(await list(id)).toEqual([]);
+    expect(codeOf(await create(id, set("A", "@", "203.0.113.9")))).toBe("no_zone");
+  });
+});
+
+describe("creating", () => {
+  it.each([
+    ["A", "203.0.113.9"],
+    ["AAAA", "2001:db8::9"],
+    ["CNAME", "host.example.com"],
+    ["MX", "10 mail.example.com."],
+    ["TXT", "v=spf1 include:example.com -all"],
+    ["SPF", "v=spf1 -all"],
+    ["NS", "ns1.example.com."],
+    ["SRV", "0 5 5060 sip.example.com."],
+    ["CAA", '0 issue "letsencrypt.org"'],
+    ["PTR", "host.example.com."],
+  ])("%s is taken, and listed as it was written", async (type, value) => {
+    const { id, name } = await domain();
+    const { status, body } = await create(id, set(type, `WWW.${name.toUpperCase()}.`, value));
+    expect([status, body.message]).toEqual([202, "Creating a domain DNS record in progress"]);
+    expect(body.operation_id).toMatch(/^domains:create-dns-record-/);
+    expect(await list(id)).toContainEqual(set(type, `www.${name}`, value));
+  });
+
+  it.each([
+    ["@", (name: string) => name],
+    ["*.x", (name: string) => `*.x.${name}`],
+    ["_dmarc", (name: string) => `_dmarc.${name}`],
+    ["bücher", (name: string) => `xn--bcher-kva.${name}`],
+  ])("the name %s", async (label, wanted) => {
+    const { id, name } = await domain();
+    const written = label === "@" ? "@" : `${label}.${name}`;
+    expect((await create(id, set("TXT", written, "x"))).status).toBe(202);
+    expect(await list(id)).toContainEqual(set("TXT", wanted(name), "x"));
+  });
+
+  it.each([
+    ["A", "203.0.113.999"],
+    ["A", "2001:db8::1"],
+    ["AAAA", "203.0.113.1"],
+    ["MX", "mail.example.com"],
+    ["CNAME", "not a name"],
+    ["CAA", "issue"],
+    ["SRV", "0 5 sip.example.com."],
+  ])("%s with the value %s can never be right", async (type, value) => {
+    const { id, name } = await domain();
+    expect(codeOf(await create(id, set(type, `www.${name}`, value)))).toBe("dns_record_unservable");
+  });
+
+  it("what is there, a CNAME beside others, and names elsewhere are refused", async () => {
+    const { id, name } = await domain();
+    expect(codeOf(await create(id, set("A", "@", "203.0.113.9")))).toBe("dns_record_exists");
+    expect(codeOf(await create(id, set("CNAME", "@", "host.example.com")))).toBe("dns_record_unservable");
+    for (const elsewhere of ["www", "www.example.com", `x${name}`]) {
+      expect(codeOf(await create(id, set("A", elsewhere, "203.0.113.9")))).toBe("outside_the_domain");
+    }
+    expect((await create(id, { ...set("A", "@", "203.0.113.9"), ttl: 299 })).body.message).toBe("Bad request format");
+    expect((await create(id, set("SOA", "@", "x"))).body.message).toBe("Bad request format");
+  });
+
+  it("of several who want the same set at once one gets it", async () => {
+    const { id, name } = await domain();
+    const answers = await Promise.all(
+      ["1", "2", "3", "4"].map((last) => create(id, set("A", `www.${name}`, `203.0.113.${last}`))),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 400, 400, 400]);
+  });
+});
+
+describe("changing and deleting", () => {
+  it("adds and takes away, whatever form values have", async () => {
+    const { id, name } = await domain();
+    await create(id, set("MX", "@", "10 one.example.com.", "20 two.example.com."));
+    const changed = await update(id, {
+      type: "MX",
+      name: "@",
+      ttl: 600,
+      new_resource_records: [{ value: "30 three.example.com." }],
+      removed_resource_records: [{ value: "20 TWO.example.com" }],
+    });
+    expect(changed.body.operation_id).toMatch(/^domains:update-dns-record-/);
+    const wanted = { ...set("MX", name, "10 one.example.com.", "30 three.example.com."), ttl: 600 };
+    expect(await list(id)).toContainEqual(wanted);
+  });
+
+  it("the domain's addresses and mail servers go only when that is confirmed", async () => {
+    const { id, name } = await domain();
+    expect(codeOf(await remove(id, { type: "A", name: "@" }))).toBe("confirm_needed");
+    const elsewhere = {
+      type: "A",
+      name: "@",
+      new_resource_records: [{ value: "198.51.100.1" }],
+      removed_resource_records: [{ value: "203.0.113.7" }],
+    };
+    expect(codeOf(await update(id, elsewhere))).toBe("confirm_needed");
+    expect((await update(id, { ...elsewhere, confirm: true })).status).toBe(202);
+    expect((await remove(id, { type: "A", name: "@", confirm: true })).status).toBe(202);
+    expect((await remove(id, { type: "A", name: `*.${name}` })).status).toBe(202);
+    expect((await list(id)).map(({ type }: { type: string }) => type)).toEqual(["AAAA", "AAAA"]);
+  });
+
+  it("what is not there, and what would leave nothing, is refused", async () => {
+    const { id } = await domain();
+    expect(codeOf(await remove(id, { type: "TXT", name: "@" }))).toBe("dns_record_missing");
+    expect(codeOf(await update(id, { type: "TXT", name: "@" }))).toBe("dns_record_missing");
+    await create(id, set("TXT", "@", "x"));
+    const gone = { type: "TXT", name: "@", removed_resource_records: [{ value: '"x"' }] };
+    expect(codeOf(await update(id, gone))).toBe("dns_record_empty");
+    const other = { ...gone, removed_resource_records: [{ value: "y" }] };
+    expect(codeOf(await update(id, other))).toBe("dns_record_missing");
+  });
+});

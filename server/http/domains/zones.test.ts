@@ -1,0 +1,312 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { putIntoZone } from "../../store/domains/zones.ts";
+import { addOwnDomain } from "../../store/testing/rows.ts";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+const run = promisify(execFile);
+
+/** A domain that was added by the interface; gives its id and name. */
+async function domain() {
+  const { addSite, call, database } = test.current;
+  const { site } = (await call("GET", `/v2/sites/${await addSite()}`)).body;
+  const env = site.environments[0].id;
+  const name = `${crypto.randomUUID()}.example`;
+  await call("POST", `/v2/sites/environments/${env}/domains`, { body: { domain_name: name } });
+  const row = database.selectFrom("domains").select("id").where("name", "=", name);
+  return { id: (await row.executeTakeFirstOrThrow()).id, name, env };
+}
+
+/** A domain below the other, of the same zone. */
+async function domainBelow({ name, env }: { readonly name: string; readonly env: string }) {
+  const id = await addOwnDomain(test.current.database, env, { name: `shop.${name}` });
+  const companyId = test.current.company.company_id;
+  const { database } = test.current;
+  await database.transaction().execute((transaction) => putIntoZone(transaction, { id, companyId }, name, []));
+  return { id, name: `shop.${name}` };
+}
+
+const call = (method: "GET" | "POST" | "DELETE", id: string, path: string, body?: unknown) =>
+  test.current.call(method, `/v2/domains/${id}${path}`, body === undefined ? {} : { body });
+const set = (type: string, name: string, ...values: string[]) => ({
+  type,
+  name,
+  ttl: 300,
+  resource_records: values.map((value) => ({ value })),
+});
+async function create(id: string, ...given: Parameters<typeof set>) {
+  expect((await call("POST", id, "/dns-records", set(...given))).body).toMatchObject({ status: 202 });
+}
+const records = async (id: string) => (await call("GET", id, "/dns-records")).body.domain.dns_records;
+const versions = async (id: string) => (await call("GET", id, "/zone-versions")).body.domain.zone_versions;
+const restore = (id: string, serial: number, more: object = {}) =>
+  call("POST", id, `/zone-versions/${serial}/restore`, more);
+const importFile = (id: string, zone_file: string, more: object = {}) =>
+  call("POST", id, "/zone-file", { zone_file, ...more });
+const exportFile = async (id: string): Promise<string> => (await call("GET", id, "/zone-file")).body.domain.zone_file;
+
+describe("versions of a zone", () => {
+  it("are made by each change of records, and the newest comes first", async () => {
+    const { id, name } = await domain();
+    await create(id, "TXT", name, "one");
+    await create(id, "TXT", `a.${name}`, "two");
+    const list = await versions(id);
+    expect(list.map((each: { record_sets_count: number }) => each.record_sets_count)).toEqual([6, 5, 4]);
+    expect(list[0].serial).toBeGreaterThan(list[1].serial);
+    expect(new Date(list[0].created_at).getFullYear()).toBeGreaterThan(2025);
+  });
+
+  it("show what the domain had then", async () => {
+    const { id, name } = await domain();
+    const before = await records(id);
+    await create(id, "TXT", name, "one");
+    const [now, then] = await versions(id);
+    expect((await call("GET", id, `/zone-versions/${then.serial}`)).body).toEqual({
+      zone_version: { serial: then.serial, created_at: then.created_at, dns_records: before },
+    });
+    const shown = (await call("GET", id, `/zone-versions/${now.serial}`)).body.zone_version.dns_records;
+    expect(shown).toEqual(await records(id));
+  });
+
+  it("are a hundred at most, the newest", async () => {
+    const { id, name } = await domain();
+    const { database } = test.current;
+    const { zone_id } = await database
+      .selectFrom("domains")
+      .select("zone_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const old = Array.from({ length: 120 }, (_, serial) => ({
+      zone_id: zone_id ?? "",
+      serial: serial + 1,
+      records: "[]",
+    }));
+    await database.insertInto("zone_versions").values(old).execute();
+    await create(id, "TXT", name, "one");
+    const serials = (await versions(id)).map(({ serial }: { serial: number }) => serial);
+    expect(serials).toHaveLength(100);
+    expect(serials.at(-1)).toBe(23);
+  });
+
+  it("that there are not are not found, whatever is to be done with them", async () => {
+    const { id } = await domain();
+    const [{ serial }] = await versions(id);
+    const statuses = await Promise.all([
+      call("GET", id, "/zone-versions/1"),
+      call("GET", id, "/zone-versions/1/difference"),
+      call("GET", id, `/zone-versions/${serial}/difference?to=1`),
+      restore(id, 1),
+    ]);
+    expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await call("GET", id, "/zone-versions/x")).status).toBe(404);
+  });
+});
+
+describe("the difference of two versions", () => {
+  it("is what came, went and became another, by name and type", async () => {
+    const { id, name } = await domain();
+    await create(id, "TXT", `changes.${name}`, "before");
+    await create(id, "TXT", `goes.${name}`, "gone");
+    const [from] = await versions(id);
+    const change = { type: "TXT", name: `changes.${name}`, new_resource_records: [{ value: "more" }] };
+    await test.current.call("PUT", `/v2/domains/${id}/dns-records`, { body: change });
+    await call("DELETE", id, "/dns-records", { type: "TXT", name: `goes.${name}` });
+    await create(id, "TXT", `comes.${name}`, "new");
+    const [to] = await versions(id);
+    const wanted = [
+      {
+        name: `changes.${name}`,
+        type: "TXT",
+        before: set("TXT", `changes.${name}`, "before"),
+        after: set("TXT", `changes.${name}`, "before", "more"),
+      },
+      { name: `comes.${name}`, type: "TXT", before: null, after: set("TXT", `comes.${name}`, "new") },
+      { name: `goes.${name}`, type: "TXT", before: set("TXT", `goes.${name}`, "gone"), after: null },
+    ];
+    const path = `/zone-versions/${from.serial}/difference`;
+    expect((await call("GET", id, path)).body).toEqual({ difference: wanted });
+    expect((await call("GET", id, `${path}?to=${to.serial}`)).body).toEqual({ difference: wanted });
+    const back = (await call("GET", id, `/zone-versions/${to.serial}/difference?to=${from.serial}`)).body.difference;
+    expect(back).toEqual(wanted.map((each) => ({ ...each, before: each.after, after: each.before })));
+    expect((await call("GET", id, `/zone-versions/${to.serial}/difference`)).body).toEqual({ difference: [] });
+  });
+});
+
+describe("going back", () => {
+  it("has the records of then again, and can be gone back on", async () => {
+    const { id, name } = await domain();
+    await create(id, "TXT", name, "one");
+    const [then] = await versions(id);
+    const before = await records(id);
+    await create(id, "MX", name, "10 mail.example.net.");
+    await call("DELETE", id, "/dns-records", { type: "TXT", name });
+    const after = await records(id);
+    const [latest] = await versions(id);
+    const answer = await restore(id, then.serial, { confirm: true });
+    expect(answer.status).toBe(202);
+    expect(answer.body.operation_id).toMatch(/^domains:restore-zone-version-/);
+    expect(await records(id)).toEqual(before);
+    expect((await restore(id, latest.serial)).status).toBe(202);
+    expect(await records(id)).toEqual(after);
+  });
+
+  it("asks whether it is meant where it takes the addresses of the domain or its mail servers", async () => {
+    const { id, name } = await domain();
+    const [then] = await versions(id);
+    await create(id, "MX", name, "10 mail.example.net.");
+    const now = await records(id);
+    const refused = await restore(id, then.serial);
+    expect([refused.status, refused.body.data.code]).toEqual([400, "confirm_needed"]);
+    expect(await records(id)).toEqual(now);
+  });
+
+  it("leaves alone what lies outside the domain", async () => {
+    const parent = await domain();
+    const below = await domainBelow(parent);
+    await create(below.id, "TXT", below.name, "one");
+    const [then] = await versions(below.id);
+    await create(parent.id, "TXT", `www.${parent.name}`, "of the parent");
+    await call("DELETE", below.id, "/dns-records", { type: "TXT", name: below.name });
+    expect((await restore(below.id, then.serial)).status).toBe(202);
+    expect(await records(below.id)).toEqual([set("TXT", below.name, "one")]);
+    expect(await records(parent.id)).toContainEqual(set("TXT", `www.${parent.name}`, "of the parent"));
+  });
+});
+
+describe("a zone file", () => {
+  /** What named-checkzone says of it. */
+  async function check(name: string, text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "swzone-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, "zone"), text);
+    const { stdout } = await run("named-checkzone", ["-i", "local", "-k", "fail", name, join(folder, "zone")]);
+    return stdout;
+  }
+
+  const everything = (name: string) => [
+    set("TXT", name, '"v=spf1 -all"', '"a \\"quoted\\" text"', "x".repeat(400)),
+    set("MX", name, "10 mail.example.net.", "20 mail2.example.net."),
+    set("CAA", name, '0 issue "letsencrypt.org"'),
+    set("CNAME", `www.${name}`, "example.net."),
+    set("SRV", `_sip._tcp.${name}`, "1 2 5060 sip.example.net."),
+    set("NS", `sub.${name}`, "ns1.example.net."),
+    set("SPF", `spf.${name}`, "v=spf1 -all"),
+    set("PTR", `ptr.${name}`, "host.example.net."),
+  ];
+
+  it("has everything, and named-checkzone takes it", async () => {
+    const { id, name } = await domain();
+    for (const { type, name: owner, resource_records } of everything(name)) {
+      await create(id, type, owner, ...resource_records.map(({ value }) => value));
+    }
+    const text = await exportFile(id);
+    expect(await check(name, text)).toMatch(/OK\n$/);
+    expect(text).toContain(`${name}.\t3600\tIN\tNS\tns2.localhost.\n`);
+    expect(text).toContain(`sub.${name}.\t300\tIN\tNS\tns1.example.net.\n`);
+  });
+
+  it("that was exported can be imported elsewhere, and comes out the same there", async () => {
+    const [from, to] = [await domain(), await domain()];
+    for (const { type, name: owner, resource_records } of everything(from.name)) {
+      await create(from.id, type, owner, ...resource_records.map(({ value }) => value));
+    }
+    const text = await exportFile(from.id);
+    const moved = text.replaceAll(from.name, to.name);
+    expect((await importFile(to.id, moved, { replace: true })).status).toBe(202);
+    // Which name comes first depends on how the domain itself is called.
+    const withoutSerial = (file: string) => file.split("\n").slice(1).toSorted();
+    expect(withoutSerial(await exportFile(to.id))).toEqual(withoutSerial(moved));
+    const [{ serial }] = await versions(to.id);
+    expect((await importFile(to.id, moved)).status).toBe(202);
+    expect((await call("GET", to.id, `/zone-versions/${serial}/difference`)).body.difference).toEqual([]);
+    expect((await versions(to.id))[0].serial).toBe(serial);
+  });
+
+  it("of a domain within another's zone is a zone of its own, with the servers that it was given to", async () => {
+    const below = await domainBelow(await domain());
+    await create(below.id, "TXT", below.name, "one");
+    expect(await check(below.name, await exportFile(below.id))).toMatch(/OK\n$/);
+    await create(below.id, "NS", below.name, "ns.example.net.");
+    const text = await exportFile(below.id);
+    expect(await check(below.name, text)).toMatch(/OK\n$/);
+    expect(text).toContain(`${below.name}.\t300\tIN\tNS\tns.example.net.`);
+    expect(text).not.toContain("ns1.localhost.\n");
+  });
+
+  it("changes what it names, and leaves the rest, unless that is to go", async () => {
+    const { id, name } = await domain();
+    await create(id, "TXT", name, "old");
+    await create(id, "TXT", `other.${name}`, "stays");
+    const file = "$TTL 1h\n@ TXT new\nwww IN A 203.0.113.9\n\tTXT of-www\n";
+    const answer = await importFile(id, file);
+    expect(answer.body.operation_id).toMatch(/^domains:import-zone-file-/);
+    const shown = await records(id);
+    expect(shown).toContainEqual({ ...set("TXT", name, '"new"'), ttl: 3_600 });
+    expect(shown).toContainEqual({ ...set("A", `www.${name}`, "203.0.113.9"), ttl: 3_600 });
+    expect(shown).toContainEqual(set("TXT", `other.${name}`, "stays"));
+    expect((await importFile(id, file, { replace: true })).body.data.code).toBe("confirm_needed");
+    expect(await records(id)).toEqual(shown);
+    expect((await importFile(id, file, { replace: true, confirm: true })).status).toBe(202);
+    expect((await records(id)).map((each: { name: string; type: string }) => `${each.name} ${each.type}`)).toEqual([
+      `${name} TXT`,
+      `www.${name} A`,
+      `www.${name} TXT`,
+    ]);
+  });
+
+  it("leaves out who answers for the zone, and has no shorter times to live than others", async () => {
+    const { id, name } = await domain();
+    const before = await records(id);
+    const file = `$TTL 60\n@ SOA ns.old.example. me.old.example. 1 2 3 4 5\n@ NS ns.old.example.\nwww TXT x\n`;
+    expect((await importFile(id, file)).status).toBe(202);
+    expect(await records(id)).toEqual([...before, set("TXT", `www.${name}`, '"x"')]);
+  });
+
+  it.each([
+    ["a value that is none", "www 300 A 203.0.113.256", { code: "zone_file_unreadable", line: 1 }],
+    ["a line that is none", "www 300 TXT x\n\nwww\n", { code: "zone_file_unreadable", line: 3 }],
+    ["a directive that reads files", "$INCLUDE /etc/passwd\n", { code: "zone_file_unreadable", line: 1 }],
+    ["no time to live", "www TXT x", { code: "zone_file_unreadable", line: 1 }],
+    ["a quotation mark that is open", '@ 300 TXT "x\n', { code: "zone_file_unreadable", line: 1 }],
+    ["a name elsewhere", "www.example.org. 300 TXT x", { code: "outside_the_domain" }],
+    ["a type that is not taken", "www 300 HINFO a b", { code: "zone_file_unreadable" }],
+    ["another name beside a CNAME", "www 300 CNAME a\nwww 300 TXT x", { code: "dns_record_unservable" }],
+    ["another SOA", "www 300 SOA a b 1 2 3 4 5", { code: "zone_file_unreadable" }],
+  ])("with %s is refused, and nothing of it is taken", async (_, file, data) => {
+    const { id } = await domain();
+    const before = await records(id);
+    const answer = await importFile(id, file);
+    expect([answer.status, answer.body.data]).toEqual([400, expect.objectContaining(data)]);
+    expect(await records(id)).toEqual(before);
+  });
+
+  it("with more than a zone may have is refused", async () => {
+    const { id } = await domain();
+    const lines = Array.from({ length: 2_001 }, (_, at) => `r${at} 300 TXT x`);
+    expect((await importFile(id, lines.join("\n"))).body.data.code).toBe("zone_full");
+  });
+
+  it("of one long set is refused as soon as it has been read", async () => {
+    const { id } = await domain();
+    const lines = Array.from({ length: 40_000 }, (_, at) => `r 300 TXT ${at}`);
+    const answer = await importFile(id, lines.join("\n"));
+    expect(answer.body).toMatchObject({
+      data: { code: "zone_full" },
+      message: expect.stringContaining("40000 TXT records"),
+    });
+  });
+});
+
+it("a domain from the installation has no zone", async () => {
+  const { env } = await domain();
+  const row = test.current.database.selectFrom("domains").select("id").where("environment_id", "=", env);
+  const { id } = await row.where("setup_type", "=", "temporary").executeTakeFirstOrThrow();
+  expect(await versions(id)).toEqual([]);
+  const answers = [await call("GET", id, "/zone-file"), await importFile(id, "www 300 TXT x"), await restore(id, 1)];
+  expect(answers.map(({ body }) => body.data.code)).toEqual(["no_zone", "no_zone", "no_zone"]);
+});

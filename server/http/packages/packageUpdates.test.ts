@@ -1,0 +1,226 @@
+import { SourceFailure } from "@sitewright/server/packages/request.ts";
+import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { describe, expect, it } from "vitest";
+import { siteWish, useTestServer } from "../testing/server.ts";
+
+const zip = new URL("https://packages.example/zip");
+const offered = ["1.5", "2.0", "2.0-beta1"];
+
+const test = useTestServer({
+  packageSource: {
+    url: new URL("https://packages.example/"),
+    newest: async () => new Map(),
+    cores: async () => [],
+    find: async (_, slug) => {
+      if (slug === "away") throw new SourceFailure("It is away.");
+      return slug === "shop"
+        ? { slug, newest: "2.0", versions: offered.map((version) => ({ version, url: zip })) }
+        : null;
+    },
+  },
+});
+const without = useTestServer({ packageSource: null, hasBrowser: false });
+
+async function environment(wishes: readonly PackageWish[], server = test.current): Promise<string> {
+  const { id } = await server.addEnvironment(await server.addSite());
+  await putPackages(server.database, id, wishes);
+  return id;
+}
+
+const shop = { name: "shop", version: "1.0" };
+const update = (id: string, body: unknown, what = "plugins", server = test.current) =>
+  server.call("PUT", `/v2/sites/environments/${id}/${what}`, { body });
+
+async function inputOf(operationId: string) {
+  const query = test.current.database.selectFrom("operations").select(["kind", "input", "environment_id"]);
+  return query.where("id", "=", operationId).executeTakeFirstOrThrow();
+}
+
+describe.each([
+  ["plugins", "plugin", "updatePlugin", "wp-plugin:update-", "Updating WordPress plugin in progress", "shop/shop.php"],
+  ["themes", "theme", "updateTheme", "wp-theme:update-", "Updating WordPress theme in progress", "shop"],
+] as const)("PUT /sites/environments/{env_id}/%s", (what, kind, operation, prefix, message, file) => {
+  it("starts an operation with what was asked for", async () => {
+    const id = await environment([{ ...shop, kind }]);
+    const { status, body } = await update(id, { name: "shop", update_version: "2.0" }, what);
+    expect(status).toBe(202);
+    expect(body).toEqual({ operation_id: expect.stringMatching(new RegExp(`^${prefix}`)), message, status: 202 });
+    expect(await inputOf(body.operation_id)).toMatchObject({
+      kind: operation,
+      environment_id: id,
+      input: { kind, updates: [{ name: "shop", slug: "shop", file, from: "1.0", to: "2.0" }] },
+    });
+  });
+
+  it.each([
+    ["one that is not installed", { name: "other", update_version: "2.0" }, "package_not_installed"],
+    ["a version that is not offered", { name: "shop", update_version: "3.0" }, "version_not_offered"],
+    ["a lower version", { name: "shop", update_version: "0.9" }, "version_not_newer"],
+    ["the version that is installed", { name: "shop", update_version: "1.0" }, "version_not_newer"],
+    ["one whose updates are elsewhere", { name: "own", update_version: "2.0" }, "package_updated_elsewhere"],
+  ])("refuses %s", async (_, body, code) => {
+    const id = await environment([
+      { ...shop, kind },
+      { name: "own", kind, is_elsewhere: true },
+    ]);
+    const answer = await update(id, body, what);
+    expect([answer.status, answer.body.data?.code]).toEqual([400, code]);
+  });
+
+  it.each([
+    {},
+    { name: "shop" },
+    { update_version: "2.0" },
+    { name: "", update_version: "2" },
+    { name: 1, update_version: "2" },
+  ])("refuses %j", async (body) => {
+    expect((await update(await environment([{ ...shop, kind }]), body, what)).status).toBe(400);
+  });
+});
+
+describe("an update", () => {
+  it("to a version that is not offered names the newest of those that are", async () => {
+    const { body } = await update(await environment([shop]), { name: "shop", update_version: "3.0" });
+    expect(body.message).toBe("The package source does not offer version 3.0 of shop: it offers 2.0, 2.0-beta1, 1.5.");
+    expect(body.data).toEqual({ code: "version_not_offered", name: "shop", offered: ["2.0", "2.0-beta1", "1.5"] });
+  });
+
+  it("of what the source does not know says so", async () => {
+    const { body } = await update(await environment([{ name: "odd" }]), { name: "odd", update_version: "3.0" });
+    expect(body.message).toMatch(/version 3\.0 of odd: it does not know it at all\.$/);
+  });
+
+  it("is accepted while the source does not answer: it is asked again", async () => {
+    const id = await environment([{ name: "away" }]);
+    expect((await update(id, { name: "away", update_version: "2.0" })).status).toBe(202);
+  });
+
+  it("of a single file is refused with what to do instead", async () => {
+    const id = await environment([{ name: "hello", file: "hello.php" }]);
+    const { body } = await update(id, { name: "hello", update_version: "2.0" });
+    expect(body.data.code).toBe("package_single_file");
+  });
+
+  it("is refused where there is no package source", async () => {
+    const id = await environment([shop], without.current);
+    const { body } = await update(id, { name: "shop", update_version: "2.0" }, "plugins", without.current);
+    expect(body.data.code).toBe("no_package_source");
+  });
+
+  it("and plugins of a new site are refused where there is no package source", async () => {
+    const { call, company } = without.current;
+    const wish = siteWish(company.company_id, { woocommerce: true, wordpressseo: true });
+    const { status, body } = await call("POST", "/v2/sites", { body: wish });
+    expect([status, body.data]).toEqual([400, { code: "no_package_source", fields: ["woocommerce", "wordpressseo"] }]);
+  });
+
+  it("of a live environment is not for a key that is kept from those", async () => {
+    const { addEnvironment, addKey, addSite, call, database } = test.current;
+    const { id, liveId } = await addEnvironment(await addSite());
+    for (const each of [id, liveId]) await putPackages(database, each, [shop]);
+    const { token: key } = await addKey({ scopes: ["non-live"] });
+    const body = { name: "shop", update_version: "2.0" };
+    expect((await call("PUT", `/v2/sites/environments/${liveId}/plugins`, { body, key })).status).toBe(403);
+    expect((await call("PUT", `/v2/sites/environments/${id}/plugins`, { body, key })).status).toBe(202);
+  });
+
+  it("stands in the activity log with its name and version", async () => {
+    const id = await environment([shop]);
+    await update(id, { name: "shop", update_version: "2.0" });
+    const { call, company } = test.current;
+    const { body } = await call("GET", `/v2/company/${company.company_id}/activity-logs?language=de&limit=1`);
+    expect(body.company.activity_logs.items[0]).toMatchObject({
+      type: "updatePlugin",
+      descriptions: [expect.stringMatching(/^Plugin „shop“ in „.*“ von „.*“ auf 2\.0 aktualisieren$/)],
+    });
+  });
+});
+
+describe("a bulk update", () => {
+  async function withUpdates(kind: "plugin" | "theme" = "plugin"): Promise<string> {
+    const id = await environment(["a", "b", "c"].map((name) => ({ name, kind })));
+    const rows = test.current.database.updateTable("packages").set({ update_version: "2.0" });
+    await rows.where("environment_id", "=", id).where("name", "<>", "c").execute();
+    return id;
+  }
+
+  it.each([
+    ["plugins", "plugin", "wp-plugins:bulk-update-"],
+    ["themes", "theme", "wp-themes:bulk-update-"],
+  ] as const)("of %s updates all that have a newer version, once each, and answers 200", async (what, kind, prefix) => {
+    const id = await withUpdates(kind);
+    const named = [{ name: "b" }, { name: "a" }, { name: "b" }, { name: "c" }];
+    const { status, body } = await update(id, { [what]: named }, `${what}/bulk-update`);
+    expect([status, body.status]).toEqual([200, 202]);
+    expect(body.operation_id).toMatch(new RegExp(`^${prefix}`));
+    const { input } = await inputOf(body.operation_id);
+    expect(input).toMatchObject({
+      updates: [
+        { name: "a", to: "2.0" },
+        { name: "b", to: "2.0" },
+      ],
+    });
+  });
+
+  it.each([
+    ["of nothing that is newer", [{ name: "c" }], "nothing_to_update"],
+    ["of one that is not installed", [{ name: "a" }, { name: "x" }], "package_not_installed"],
+  ])("%s is refused", async (_, plugins, code) => {
+    const { status, body } = await update(await withUpdates(), { plugins }, "plugins/bulk-update");
+    expect([status, body.data.code]).toEqual([400, code]);
+  });
+
+  it.each([{}, { plugins: [] }, { plugins: ["a"] }, { themes: [{ name: "a" }] }])("of %j is refused", async (body) => {
+    expect((await update(await withUpdates(), body, "plugins/bulk-update")).status).toBe(400);
+  });
+});
+
+describe("the pages that an update is tried out with", () => {
+  const path = (id: string) => `/v2/sites/environments/${id}/update-checks`;
+
+  it("are none, then those that were sent, each once, and go with the next update", async () => {
+    const { call } = test.current;
+    const id = await environment([shop]);
+    expect((await call("GET", path(id))).body).toEqual({
+      environment: { id, update_checks: [], picture_threshold: null },
+    });
+    const body = { update_checks: ["/checkout/", "/?s=%C3%BC", "/checkout/"] };
+    const kept = { environment: { id, update_checks: ["/checkout/", "/?s=%C3%BC"], picture_threshold: null } };
+    expect(await call("PUT", path(id), { body })).toMatchObject({ status: 200, body: kept });
+    expect((await call("GET", path(id))).body).toEqual(kept);
+    const started = await update(id, { name: "shop", update_version: "2.0" });
+    const { input } = await inputOf(started.body.operation_id);
+    expect(input).toMatchObject({ checks: ["/checkout/", "/?s=%C3%BC"] });
+  });
+
+  it("says how much a picture may change, goes along with updates, and is refused where nobody can take one", async () => {
+    const id = await environment([shop]);
+    const { call } = test.current;
+    const body = { update_checks: ["/checkout/"], picture_threshold: 20 };
+    expect((await call("PUT", path(id), { body })).body).toEqual({ environment: { id, ...body } });
+    expect((await call("GET", path(id))).body).toEqual({ environment: { id, ...body } });
+    const { operation_id } = (await update(id, { name: "shop", update_version: "2.0" })).body;
+    expect((await inputOf(operation_id)).input).toMatchObject({ checks: ["/checkout/"], pictureThreshold: 20 });
+    const other = await environment([shop], without.current);
+    const answer = await without.current.call("PUT", path(other), { body });
+    expect([answer.status, answer.body.data.code]).toEqual([400, "no_browser"]);
+  });
+
+  it.each([
+    {},
+    { update_checks: "/" },
+    { update_checks: ["checkout"] },
+    { update_checks: ["https://x.example/"] },
+    { update_checks: ["/a b"] },
+    { update_checks: Array(21).fill("/") },
+    { update_checks: [], picture_threshold: 101 },
+    { update_checks: [], picture_threshold: -1 },
+    { update_checks: [], picture_threshold: 1.5 },
+  ])("are not %j", async (body) => {
+    const { call } = test.current;
+    const id = await environment([shop]);
+    const answer = await call("PUT", path(id), { body });
+    expect(answer.status).toBe(400);
+    expect((await call("GET", path(id))).body.environment.update_checks).toEqual([]);
+  });
+});

@@ -1,0 +1,322 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { PackageFacts } from "@sitewright/server/app/packages/packages.ts";
+import type { Database } from "@sitewright/server/store/database.ts";
+import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
+import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
+
+/** What a reading finds in an environment that nobody has read yet. */
+const unread = new Map<string, readonly PackageWish[]>();
+
+/** Of an environment, as it is kept. */
+const entry = {
+  name: "a",
+  file: "a/a.php",
+  title: "A",
+  description: "",
+  version: "1",
+  version_key: "1",
+  update_version: null,
+  update_status: "failed",
+  is_active: true,
+  is_vulnerable: false,
+  is_update_vulnerable: false,
+  is_auto_updated: true,
+  is_managed: false,
+} as const;
+
+const test = useTestServer({
+  readPackages: (database) => async (environments: readonly ToRead[]) => {
+    for (const { id } of environments) await putPackages(database, id, unread.get(id) ?? []);
+  },
+});
+
+/** With a WordPress that nobody has read yet. */
+async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: string }> {
+  const { addSite, addEnvironment, database } = test.current;
+  const siteId = await addSite({}, key);
+  const { id } = await addEnvironment(siteId, key);
+  await database.updateTable("environments").set({ wordpress_version: "7.1.1" }).where("id", "=", id).execute();
+  return { id, siteId };
+}
+
+async function environment(wishes: readonly PackageWish[], key?: string): Promise<{ id: string; siteId: string }> {
+  const made = await unreadEnvironment(key);
+  await putPackages(test.current.database, made.id, wishes);
+  return made;
+}
+
+const setUpdate = (database: Database, environmentId: string, name: string, update_version: string) =>
+  database
+    .updateTable("packages")
+    .set({ update_version })
+    .where("environment_id", "=", environmentId)
+    .where("name", "=", name)
+    .execute();
+
+const pluginsOf = async (id: string, query = "") =>
+  (await test.current.call("GET", `/v2/sites/environments/${id}/wp-plugins${query}`)).body.environment.plugins;
+const slugs = (items: readonly { readonly name: string }[]) => items.map(({ name }) => name);
+
+describe("GET /sites/environments/{env_id}/wp-plugins", () => {
+  it("shows what is known of each, by slug, and nothing of the themes", async () => {
+    const { id } = await environment([
+      { name: "b", version: "1.2", title: "Bee", description: "Hums.", is_active: false, is_auto_updated: true },
+      { name: "a" },
+      { name: "t", kind: "theme" },
+    ]);
+    await setUpdate(test.current.database, id, "b", "1.3");
+    const { items, problem } = await pluginsOf(id);
+    expect(problem).toBeNull();
+    expect(slugs(items)).toEqual(["a", "b"]);
+    expect(items[1]).toEqual({
+      name: "b",
+      title: "Bee",
+      description: "Hums.",
+      status: "inactive",
+      version: "1.2",
+      update: "available",
+      update_version: "1.3",
+      update_status: null,
+      is_version_vulnerable: false,
+      is_update_version_vulnerable: false,
+      auto_update_type: "WordPress",
+    });
+    expect(items[0]).toMatchObject({ update: "none", update_version: null, auto_update_type: "disabled" });
+  });
+
+  it("filters, by query and by body, and the query wins", async () => {
+    const { call } = test.current;
+    const { id } = await environment([{ name: "a" }, { name: "b", is_active: false }, { name: "c" }]);
+    await setUpdate(test.current.database, id, "c", "2");
+    expect(slugs((await pluginsOf(id, "?status=inactive")).items)).toEqual(["b"]);
+    expect(slugs((await pluginsOf(id, "?column=updatesAvailable")).items)).toEqual(["c"]);
+    expect(slugs((await pluginsOf(id, "?column=vulnerable")).items)).toEqual([]);
+    const path = `/v2/sites/environments/${id}/wp-plugins`;
+    const byBody = await call("GET", path, { body: { status: "inactive" } });
+    expect(slugs(byBody.body.environment.plugins.items)).toEqual(["b"]);
+    const both = await call("GET", `${path}?status=active`, { body: { status: "inactive" } });
+    expect(slugs(both.body.environment.plugins.items)).toEqual(["a", "c"]);
+    const themes = await call("GET", path.replace("plugins", "themes"), { body: { column: "updatesAvailable" } });
+    expect(themes.body.environment.themes.items).toEqual([]);
+  });
+
+  it.each(["status=live", "column=name", "status="])("refuses %s", async (query) => {
+    const { id } = await environment([]);
+    const { status } = await test.current.call("GET", `/v2/sites/environments/${id}/wp-plugins?${query}`);
+    expect(status).toBe(400);
+  });
+
+  it("reads an environment that nobody has read yet", async () => {
+    const { id } = await unreadEnvironment();
+    unread.set(id, [{ name: "fresh" }]);
+    expect(slugs((await pluginsOf(id)).items)).toEqual(["fresh"]);
+  });
+
+  it("says when it was read, and what could not be", async () => {
+    const { database } = test.current;
+    const { id } = await unreadEnvironment();
+    const before = Date.now();
+    await putPackages(database, id, [{ name: "a" }], "The site's database is damaged.");
+    const { last_updated_at, problem } = await pluginsOf(id);
+    expect(Math.abs(Date.parse(last_updated_at) - before)).toBeLessThan(60_000);
+    expect((await pluginsOf(id)).last_updated_at).toBe(last_updated_at);
+    expect(problem).toBe("The site's database is damaged.");
+    await delay(2);
+    await putPackages(database, id, [{ name: "b" }]);
+    const later = await pluginsOf(id);
+    expect(Date.parse(later.last_updated_at)).toBeGreaterThan(Date.parse(last_updated_at));
+    expect([later.problem, slugs(later.items)]).toEqual([null, ["b"]]);
+  });
+});
+
+describe("the lists in their former form", () => {
+  it("show the same in fewer words, and say what to use instead", async () => {
+    const { id } = await environment([{ name: "a" }, { name: "t", kind: "theme" }]);
+    for (const [what, field, slug] of [
+      ["plugins", "wp_plugins", "a"],
+      ["themes", "wp_themes", "t"],
+    ] as const) {
+      const { body, headers } = await test.current.call("GET", `/v2/sites/environments/${id}/${what}`);
+      expect(body.environment.id).toBe(id);
+      expect(body.environment.container_info[field].data).toEqual([
+        {
+          name: slug,
+          title: `The ${slug}`,
+          status: "active",
+          version: "1.0",
+          update: "none",
+          update_version: null,
+          update_status: null,
+        },
+      ]);
+      expect(headers.deprecation).toBe("true");
+      expect(headers.link).toBe(`</v2/sites/environments/${id}/wp-${what}>; rel="successor-version"`);
+    }
+  });
+});
+
+describe("GET /company/{id}/wp-plugins", () => {
+  let one: { id: string; siteId: string };
+  let other: { id: string; siteId: string };
+  let key: string;
+  let path: string;
+
+  beforeAll(async () => {
+    const { addKey, company, database, otherCompany } = test.current;
+    one = await environment([
+      { name: "zz-both", version: "1.9" },
+      { name: "zz-one", title: "A Needle", is_active: false },
+      { name: "zz-look", kind: "theme" },
+    ]);
+    other = await environment([{ name: "zz-both", version: "1.10", is_active: false, title: "The newer" }]);
+    await setUpdate(database, one.id, "zz-both", "2.0");
+    await environment([{ name: "zz-foreign" }], otherCompany.api_key);
+    key = (await addKey({ scopes: [`site:${one.siteId}`, `site:${other.siteId}`] })).token;
+    path = `/v2/company/${company.company_id}`;
+  });
+
+  async function list(query: string, what = "plugins", withKey = key) {
+    const { body } = await test.current.call("GET", `${path}/wp-${what}${query}`, { key: withKey });
+    return body.company[what];
+  }
+
+  it("shows each once, with the environments that have it", async () => {
+    const { items, total } = await list("");
+    expect(total).toBe(2);
+    expect(slugs(items)).toEqual(["zz-both", "zz-one"]);
+    expect(items[0]).toMatchObject({
+      title: "The newer",
+      latest_version: "1.10",
+      is_latest_version_vulnerable: false,
+      environment_count: 2,
+      update_count: 1,
+    });
+    expect(items[0].environments.find(({ id }: { id: string }) => id === one.id)).toEqual({
+      id: one.id,
+      site_display_name: expect.stringMatching(/^Site /),
+      display_name: expect.any(String),
+      plugin_status: "active",
+      plugin_update: "available",
+      plugin_version: "1.9",
+      is_plugin_version_vulnerable: false,
+      plugin_update_version: "2.0",
+      is_plugin_update_version_vulnerable: false,
+      plugin_update_status: null,
+      auto_update_type: "disabled",
+    });
+  });
+
+  it("is written as its body says", () => {
+    const newest = { ...entry, title: 'Quoted "A"', description: "\u2028 ünï" };
+    const environment = { id: "i", site_id: "s", site_display_name: 'S"', display_name: "D" };
+    const item = {
+      name: "a",
+      searched: [],
+      newest,
+      update_count: 0,
+      latest_version: "2",
+      is_latest_version_vulnerable: true,
+    };
+    // Each says something else, and the last the same as the first.
+    const others = [
+      { ...entry, version: "1.8" },
+      { ...entry, update_version: null },
+      { ...entry, update_version: '2.1"' },
+      { ...entry, update_status: "updating" as const },
+      ...(["is_active", "is_vulnerable", "is_update_vulnerable", "is_managed", "is_auto_updated"] as const).map(
+        (flag) => ({ ...entry, [flag]: !entry[flag] }),
+      ),
+      { ...entry },
+    ];
+    const page = (holders: readonly object[]) => ({
+      total: 2,
+      last_updated_at: "2026-11-23T08:00:00.000Z",
+      // What a list is written as is kept, as one of plugins or of themes.
+      items: holders.map(() => ({
+        ...item,
+        holders: [entry, ...others].map((one) => ({ environment, entry: one })),
+      })),
+    });
+    function check<Fields extends object>(named: (facts: PackageFacts) => Fields, of: ReturnType<typeof page>): void {
+      for (let time = 0; time < 2; time += 1) {
+        expect(Buffer.concat(write(of, "plugins", named)).toString()).toBe(
+          JSON.stringify({ company: { plugins: bodyOf(of, named) } }),
+        );
+      }
+    }
+    for (const holders of [[], [{}], [{}, {}]]) {
+      check(asPlugin, page(holders));
+      check(asTheme, page(holders));
+    }
+  });
+
+  it("has a twin for themes", async () => {
+    const { items, total } = await list("", "themes");
+    expect(total).toBe(1);
+    expect(items).toMatchObject([{ name: "zz-look", environments: [{ id: one.id, theme_version: "1.0" }] }]);
+  });
+
+  it.each([
+    ["?search=NEEDLE", ["zz-one"]],
+    ["?search=-both", ["zz-both"]],
+    ["?search=%25", []],
+    ["?status=inactive", ["zz-both", "zz-one"]],
+    ["?status=active", ["zz-both"]],
+    ["?column=updatesAvailable", ["zz-both"]],
+    ["?column=vulnerable", []],
+    ["?order_by[field]=name&order_by[order]=descend", ["zz-one", "zz-both"]],
+    [`?order_by=${encodeURIComponent('{"field":"environments","order":"descend"}')}`, ["zz-both", "zz-one"]],
+    ["?order_by[field]=environments", ["zz-one", "zz-both"]],
+    ["?order_by[field]=updates&order_by[order]=descend", ["zz-both", "zz-one"]],
+  ])("answers %s", async (query, expected) => {
+    const { items, total } = await list(query);
+    expect(slugs(items)).toEqual(expected);
+    expect(total).toBe(expected.length);
+  });
+
+  it("counts all, whatever part of them is shown", async () => {
+    expect(await list("?limit=1")).toMatchObject({ total: 2, items: [{ name: "zz-both" }] });
+    expect(await list("?limit=1&offset=1")).toMatchObject({ total: 2, items: [{ name: "zz-one" }] });
+    expect(await list("?limit=0")).toMatchObject({ total: 2, items: [] });
+    expect(await list("?offset=9")).toMatchObject({ total: 2, items: [] });
+  });
+
+  it("takes everything from a body as well", async () => {
+    const body = { search: "zz-", order_by: { field: "name", order: "descend" }, limit: 1 };
+    const answer = await test.current.call("GET", `${path}/wp-plugins`, { key, body });
+    expect(slugs(answer.body.company.plugins.items)).toEqual(["zz-one"]);
+    const themes = await test.current.call("GET", `${path}/wp-themes`, { key, body: { status: "inactive" } });
+    expect(themes.body.company.themes).toMatchObject({ total: 0, items: [] });
+    const wins = await test.current.call("GET", `${path}/wp-themes?status=active`, {
+      key,
+      body: { status: "inactive" },
+    });
+    expect(slugs(wins.body.company.themes.items)).toEqual(["zz-look"]);
+  });
+
+  it.each(["order_by=name", "order_by[field]=title", "order_by[order]=ascend", "limit=-1", "status=x", "column=name"])(
+    "refuses %s",
+    async (query) => {
+      const { status } = await test.current.call("GET", `${path}/wp-plugins?${query}`, { key });
+      expect(status).toBe(400);
+    },
+  );
+
+  it("shows nothing of other companies, and of sites that the key is kept from", async () => {
+    const all = await list("?search=zz-", "plugins", test.current.company.api_key);
+    expect(slugs(all.items)).not.toContain("zz-foreign");
+    const narrow = (await test.current.addKey({ scopes: [`site:${other.siteId}`] })).token;
+    const { items } = await list("", "plugins", narrow);
+    expect(items).toMatchObject([{ name: "zz-both", environment_count: 1, environments: [{ id: other.id }] }]);
+  });
+
+  it("says how old the oldest part of what it shows is", async () => {
+    const moment = new Date(Date.now() - 3_600_000);
+    const { database } = test.current;
+    await database.updateTable("environments").set({ packages_read_at: moment }).where("id", "=", one.id).execute();
+    expect((await list("")).last_updated_at).toBe(moment.toISOString());
+  });
+});

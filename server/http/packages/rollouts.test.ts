@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
+import { putPackages } from "@sitewright/server/testing/packages.ts";
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { type RolloutItem, useRollouts } from "../testing/rollouts.ts";
+import { siteWish, useTestServer } from "../testing/server.ts";
+
+const { test, plugin, pathOf, ask, get, environments, goOn, endRunning } = useRollouts();
+const without = useTestServer({ packageSource: null });
+
+describe("POST /company/{id}/rollouts", () => {
+  it("begins with those that are named, in their order", async () => {
+    const [first, second, third] = await environments(3);
+    const answer = await ask({ environments: [third, first, second], canaries: 2 });
+    expect(answer.status).toBe(201);
+    expect(answer.body.rollout).toMatchObject({
+      type: "plugin",
+      name: plugin.name,
+      update_version: null,
+      concurrency: 4,
+      canaries: 2,
+      stop_after_failures: 1,
+      state: "running",
+      ended_at: null,
+      counts: { waiting: 3, running: 0, updated: 0, failed: 0, skipped: 0 },
+      environments: [
+        { id: third, is_canary: true, state: "waiting", operation_id: null },
+        { id: first, is_canary: true },
+        { id: second, is_canary: false },
+      ],
+    });
+  });
+
+  it("takes all for which there is something newer where none are named, those that nobody visits first", async () => {
+    const [live] = await environments(1);
+    await environments(1, "2.0", null);
+    const { addEnvironment, addSite, database } = test.current;
+    const [own = "", single = ""] = await environments(2);
+    const at = (id: string) => database.updateTable("packages").where("environment_id", "=", id);
+    await at(own).set({ is_elsewhere: true }).execute();
+    await at(single).set({ file: "hello.php" }).execute();
+    const { id: staging } = await addEnvironment(await addSite());
+    await putPackages(database, staging, [{ name: plugin.name }]);
+    await database
+      .updateTable("packages")
+      .set({ update_version: "2.0" })
+      .where("environment_id", "=", staging)
+      .execute();
+    const { rollout } = (await ask({})).body;
+    expect(rollout.environments.map(({ id }: RolloutItem) => id)).toEqual([staging, live]);
+    const { rollout: same } = (await ask({ update_version: "2.0" })).body;
+    expect(same.environments.map(({ id }: RolloutItem) => id)).toEqual([staging, live]);
+  });
+
+  it("leaves out an environment that is deleted while it is asked for", async () => {
+    const [deleted = "", left = ""] = await environments(2);
+    const { database } = test.current;
+    const waiting = async () => {
+      const { rows } = await sql<{ pid: number }>`
+        select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        database,
+      );
+      return rows.length;
+    };
+    const asked = await database.transaction().execute(async (transaction) => {
+      await removeEnvironmentRows(transaction, deleted);
+      const answer = ask({ environments: [deleted, left] });
+      await expect.poll(waiting).toBe(1);
+      return { answer };
+    });
+    const { status, body } = await asked.answer;
+    expect([status, body.rollout.environments.map(({ id }: RolloutItem) => id)]).toEqual([201, [left]]);
+  });
+
+  it("is seen in the activity log", async () => {
+    await environments(2);
+    await ask({});
+    const { company, call } = test.current;
+    const { body } = await call("GET", `/v2/company/${company.company_id}/activity-logs`);
+    expect(JSON.stringify(body)).toContain(`Update “${plugin.name}” in 2 environments`);
+  });
+
+  it.each([
+    ["nothing that is newer", {}, "nothing_to_update"],
+    ["an environment that is not there", { environments: [randomUUID()] }, "unknown_environment"],
+  ])("refuses %s", async (_, body, code) => {
+    const answer = await ask(body);
+    expect([answer.status, answer.body.data.code]).toEqual([400, code]);
+  });
+
+  it("refuses a version that is not offered, another company's environment, and everything without a source", async () => {
+    const [id] = await environments(1);
+    expect((await ask({ environments: [id], update_version: "3.0" })).body.data.code).toBe("version_not_offered");
+    const { addSite, otherCompany, call } = test.current;
+    const siteId = await addSite(siteWish(otherCompany.company_id), otherCompany.api_key);
+    const { site } = (await call("GET", `/v2/sites/${siteId}`, { key: otherCompany.api_key })).body;
+    expect((await ask({ environments: [site.environments[0].id] })).body.data.code).toBe("unknown_environment");
+    expect((await ask({}, without.current)).body.data.code).toBe("no_package_source");
+  });
+
+  it.each([
+    { type: "core" },
+    { name: "" },
+    { environments: [] },
+    { environments: ["x"] },
+    { concurrency: 0 },
+    { concurrency: 21 },
+    { canaries: -1 },
+    { stop_after_failures: 0 },
+    { update_version: "" },
+  ])("refuses %j", async (body) => {
+    expect((await ask(body)).status).toBe(400);
+  });
+
+  it("is for keys of the whole company that may change live sites", async () => {
+    const [id] = await environments(1);
+    const siteId = await test.current.addSite();
+    for (const scopes of [["non-live"], [`site:${siteId}`], ["read"]]) {
+      const { token } = await test.current.addKey({ scopes });
+      const body = { type: "plugin", name: plugin.name, environments: [id] };
+      expect((await test.current.call("POST", pathOf(), { body, key: token })).status).toBe(403);
+    }
+  });
+});
+
+describe("POST /company/{id}/rollouts/{rollout_id}/cancel", () => {
+  it("begins nothing more, and lets those end that were begun", async () => {
+    await environments(3);
+    const { id } = (await ask({ canaries: 0, concurrency: 1 })).body.rollout;
+    await goOn();
+    const { rollout } = (await test.current.call("POST", `${pathOf(id)}/cancel`)).body;
+    expect(rollout).toMatchObject({ state: "cancelled", ended_at: null, counts: { running: 1, skipped: 2 } });
+    await endRunning(id);
+    await goOn();
+    const ended = await get(id);
+    expect(ended).toMatchObject({ state: "cancelled", ended_at: expect.any(String), counts: { updated: 1 } });
+    const again = await test.current.call("POST", `${pathOf(id)}/cancel`);
+    expect([again.status, again.body.rollout]).toEqual([200, ended]);
+  });
+});
+
+describe("keys that are limited to a site", () => {
+  it("can't see rollouts, and cancel none", async () => {
+    await environments(1);
+    const { id } = (await ask({})).body.rollout;
+    const { addKey, addSite, call } = test.current;
+    const { token: key } = await addKey({ scopes: [`site:${await addSite()}`] });
+    for (const [method, path] of [
+      ["GET", pathOf()],
+      ["GET", pathOf(id)],
+      ["POST", `${pathOf(id)}/cancel`],
+    ] as const) {
+      expect((await call(method, path, { key })).status).toBe(403);
+    }
+    expect((await get(id)).state).toBe("running");
+  });
+});
+
+describe("GET /company/{id}/rollouts", () => {
+  it("shows the company's own, the newest first and some at a time", async () => {
+    await environments(1);
+    const [older, newer] = [(await ask({})).body.rollout.id, (await ask({})).body.rollout.id];
+    const list = async (query: string) => (await test.current.call("GET", `${pathOf()}${query}`)).body.company.rollouts;
+    const { items, total } = await list("?limit=2");
+    expect(items.map(({ id }: RolloutItem) => id)).toEqual([newer, older]);
+    expect(items[0]).not.toHaveProperty("environments");
+    expect((await list("?limit=1&offset=1")).items[0].id).toBe(older);
+    expect((await list("?limit=0")).items).toEqual([]);
+    expect(total).toBeGreaterThan(1);
+    const { otherCompany, call } = test.current;
+    const foreign = `/v2/company/${otherCompany.company_id}/rollouts`;
+    const answer = await call("GET", foreign, { key: otherCompany.api_key });
+    expect(answer.body.company.rollouts).toEqual({ items: [], total: 0 });
+    for (const path of [`${foreign}/${older}`, `${foreign}/${randomUUID()}`]) {
+      expect((await call("GET", path, { key: otherCompany.api_key })).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import { SourceFailure } from "@sitewright/server/packages/request.ts";
+import { describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+const url = new URL("https://packages.example/zip");
+let isAway = false;
+
+const test = useTestServer({
+  packageSource: {
+    url: new URL("https://packages.example/"),
+    newest: async () => new Map(),
+    find: async () => null,
+    cores: async () => {
+      if (isAway) throw new SourceFailure("It is away.");
+      return ["7.1.1", "6.9", "7.10", "7.2", "7.2"].map((version) => ({ version, url }));
+    },
+  },
+});
+const without = useTestServer({ packageSource: null });
+
+async function environment(version: string | null = "7.1.1", server = test.current): Promise<string> {
+  const { id } = await server.addEnvironment(await server.addSite());
+  const query = server.database.updateTable("environments").set({ wordpress_version: version });
+  await query.where("id", "=", id).execute();
+  return id;
+}
+
+const pathOf = (id: string) => `/v2/sites/environments/${id}/wordpress`;
+const update = (id: string, update_version: unknown, server = test.current) =>
+  server.call("PUT", pathOf(id), { body: { update_version } });
+
+async function whileAway<T>(work: () => Promise<T>): Promise<T> {
+  isAway = true;
+  try {
+    return await work();
+  } finally {
+    isAway = false;
+  }
+}
+
+describe("GET /sites/environments/{env_id}/wordpress", () => {
+  const versions = async (id: string) => (await test.current.call("GET", pathOf(id))).body.environment;
+
+  it("tells which version is there, and which newer ones are offered, the newest first", async () => {
+    const id = await environment();
+    expect(await versions(id)).toEqual({ id, wordpress_version: "7.1.1", update_versions: ["7.10", "7.2"] });
+  });
+
+  it("lists none where there is no WordPress, no source, or the source does not answer", async () => {
+    const [plain, id] = [await environment(null), await environment()];
+    expect(await versions(plain)).toEqual({ id: plain, wordpress_version: null, update_versions: [] });
+    expect((await whileAway(() => versions(id))).update_versions).toEqual([]);
+    const other = await environment("7.1.1", without.current);
+    expect((await without.current.call("GET", pathOf(other))).body.environment.update_versions).toEqual([]);
+  });
+});
+
+describe("PUT /sites/environments/{env_id}/wordpress", () => {
+  it("starts an operation with what was asked for, and the pages that it is tried out with", async () => {
+    const id = await environment();
+    const checks = `/v2/sites/environments/${id}/update-checks`;
+    await test.current.call("PUT", checks, { body: { update_checks: ["/shop/"] } });
+    const { status, body } = await update(id, "7.2");
+    expect([status, body.message]).toEqual([202, "Updating WordPress in progress"]);
+    expect(body.operation_id).toMatch(/^wp-core:update-/);
+    const query = test.current.database.selectFrom("operations").select(["kind", "input"]);
+    expect(await query.where("id", "=", body.operation_id).executeTakeFirstOrThrow()).toMatchObject({
+      kind: "updateWordPress",
+      input: { from: "7.1.1", to: "7.2", target: { id }, checks: ["/shop/"] },
+    });
+  });
+
+  it("is left to the operation where the source does not answer now", async () => {
+    const id = await environment();
+    expect((await whileAway(() => update(id, "8.0"))).status).toBe(202);
+  });
+
+  it.each([
+    ["the version that is installed", "7.1.1", "version_not_newer"],
+    ["a lower one", "6.9", "version_not_newer"],
+    ["one that is not offered", "7.3", "version_not_offered"],
+  ])("refuses %s", async (_, version, code) => {
+    const answer = await update(await environment(), version);
+    expect([answer.status, answer.body.data.code]).toEqual([400, code]);
+  });
+
+  it("refuses where there is no WordPress, and where there is no source", async () => {
+    expect((await update(await environment(null), "7.2")).body.data.code).toBe("no_wordpress");
+    const id = await environment("7.1.1", without.current);
+    expect((await update(id, "7.2", without.current)).body.data.code).toBe("no_package_source");
+  });
+
+  it.each([undefined, "", 7, null])("refuses %j", async (version) => {
+    expect((await update(await environment(), version)).status).toBe(400);
+  });
+});

@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { useTestServer, wordpressWish } from "../testing/server.ts";
+
+const test = useTestServer();
+
+const wish = (displayName: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  display_name: displayName,
+  is_premium: false,
+  ...wordpressWish,
+  ...more,
+});
+
+async function environmentsOf(siteId: string) {
+  return (await test.current.call("GET", `/v2/sites/${siteId}/environments`)).body.site.environments;
+}
+
+async function inputOf(operationId: string) {
+  const { database } = test.current;
+  return database.selectFrom("operations").selectAll().where("id", "=", operationId).executeTakeFirstOrThrow();
+}
+
+describe("POST /sites/{site_id}/environments", () => {
+  it("takes a name of its own, and an address below the site's", async () => {
+    const { addSite, call, succeed } = test.current;
+    const siteId = await addSite({ display_name: "Garden" });
+    const answer = await call("POST", `/v2/sites/${siteId}/environments`, {
+      body: wish("Big Trial", { is_premium: true }),
+    });
+    expect(answer.status).toBe(202);
+    expect(answer.body).toMatchObject({
+      operation_id: expect.stringMatching(/^environment:add-/),
+      message: "Adding environment in progress",
+    });
+    expect(await environmentsOf(siteId)).toHaveLength(1);
+    await succeed(answer.body.operation_id);
+    expect((await environmentsOf(siteId))[1]).toMatchObject({
+      name: "big-trial",
+      display_name: "Big Trial",
+      is_premium: true,
+      container_info: { php_engine_version: "php8.3" },
+      primaryDomain: { name: "big-trial-garden.localhost", site_id: siteId },
+    });
+  });
+
+  it("gives the operation all that it needs, and the password only as a sealed digest", async () => {
+    const { addSite, call } = test.current;
+    const siteId = await addSite({ display_name: "Sealed" });
+    const body = wish("Trial", { admin_password: "pass$word'", is_subdomain_multisite: true });
+    const { operation_id: id } = (await call("POST", `/v2/sites/${siteId}/environments`, { body })).body;
+    const row = await inputOf(id);
+    expect(row.input).toMatchObject({
+      siteId,
+      isNewSite: false,
+      address: "http://trial-sealed.localhost:8081",
+      content: { kind: "wordpress", title: "Ada's notes", adminUser: "ada", multisite: "subdomain" },
+    });
+    expect(JSON.stringify(row)).not.toContain("pass$word");
+    expect(row.secret).not.toBeNull();
+  });
+
+  it.each(Object.keys(wish("x")))("needs %s", async (field) => {
+    const { addSite, call } = test.current;
+    const siteId = await addSite();
+    const answer = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("x", { [field]: undefined }) });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors).toContainEqual({ path: `/${field}`, message: expect.stringContaining("required") });
+  });
+
+  it.each([
+    ["Live", "environment_name_taken"],
+    ["lIVE", "environment_name_taken"],
+    ["live!", "environment_name_reserved"],
+  ])("does not take the name %s", async (name, code) => {
+    const { addSite, call } = test.current;
+    const answer = await call("POST", `/v2/sites/${await addSite()}/environments`, { body: wish(name) });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.code).toBe(code);
+  });
+
+  it("does not take a display name that the site has, and gives another slug to one that is nearly it", async () => {
+    const { addSite, call, succeed } = test.current;
+    const siteId = await addSite();
+    const make = (name: string) => call("POST", `/v2/sites/${siteId}/environments`, { body: wish(name) });
+    await succeed((await make("Staging")).body.operation_id);
+    const taken = await make("STAGING");
+    expect(taken.body).toMatchObject({
+      status: 400,
+      message: 'The site has an environment with the name "STAGING" already.',
+      data: { code: "environment_name_taken" },
+    });
+    await succeed((await make("Staging!")).body.operation_id);
+    expect((await environmentsOf(siteId))[2].name).toBe("staging-2");
+  });
+
+  it("goes on to the next name where the address leads to another site", async () => {
+    const { addSite, call, succeed } = test.current;
+    const siteId = await addSite({ display_name: "Shop" });
+    await addSite({ display_name: "Trial Shop" });
+    const { body } = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Trial") });
+    await succeed(body.operation_id);
+    expect((await environmentsOf(siteId))[1].primaryDomain.name).toBe("trial-2-shop.localhost");
+  });
+
+  it("of two that want one name at once, one gets it", async () => {
+    const { addSite, call } = test.current;
+    const siteId = await addSite();
+    const answers = await Promise.all(
+      [1, 2].map(() => call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Twin") })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 400]);
+  });
+
+  it("is not for a site that is being deleted, or whose deletion waits its turn", async () => {
+    const { addEnvironment, addSite, call } = test.current;
+    const siteId = await addSite();
+    const { id } = await addEnvironment(siteId);
+    await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
+    const deletion = await call("DELETE", `/v2/sites/${siteId}`, { headers: { "when-busy": "queue" } });
+    expect((await call("GET", `/v2/operations/${deletion.body.operation_id}`)).status).toBe(202);
+    const answer = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Late") });
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "site_being_deleted" } });
+  });
+
+  it("refuses a language that can't be installed", async () => {
+    const { addSite, call } = test.current;
+    const path = `/v2/sites/${await addSite()}/environments`;
+    expect((await call("POST", path, { body: wish("x", { wp_language: "xx_YY" }) })).body.data.code).toBe(
+      "unknown_language",
+    );
+    expect((await call("POST", path, { body: wish("Shop", { woocommerce: true }) })).status).toBe(202);
+  });
+});
+
+describe("clones", () => {
+  it("begin from an environment of the same site, which is blocked meanwhile", async () => {
+    const { addEnvironment, addSite, call } = test.current;
+    const siteId = await addSite({ display_name: "Source" });
+    const { liveId } = await addEnvironment(siteId);
+    const body = { display_name: "Copy", is_premium: false, source_env_id: liveId };
+    const answer = await call("POST", `/v2/sites/${siteId}/environments/clone`, { body });
+    expect(answer.body).toMatchObject({
+      operation_id: expect.stringMatching(/^environment:clone-/),
+      message: "Cloning environment in progress",
+    });
+    expect((await environmentsOf(siteId))[0].is_blocked).toBe(true);
+    expect((await inputOf(answer.body.operation_id)).input).toMatchObject({
+      address: "http://copy-source.localhost:8081",
+      content: { kind: "clone", source: { id: liveId }, sourceAddress: "http://source.localhost:8081" },
+    });
+  });
+
+  it("give their names back at once where the source is busy", async () => {
+    const { addEnvironment, addSite, call } = test.current;
+    const siteId = await addSite();
+    const { id } = await addEnvironment(siteId);
+    await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
+    const body = { display_name: "Copy", is_premium: false, source_env_id: id };
+    const { operation_id: operationId } = (await call("POST", `/v2/sites/${siteId}/environments/clone`, { body })).body;
+    const followed = await call("GET", `/v2/operations/${operationId}`);
+    expect(followed.body).toMatchObject({
+      status: 500,
+      data: { message: "The environment is blocked by another process. Please try again a bit later." },
+    });
+    const rows = await test.current.database
+      .selectFrom("environments")
+      .select("display_name")
+      .where("site_id", "=", siteId)
+      .execute();
+    expect(rows.map((row) => row.display_name)).not.toContain("Copy");
+  });
+
+  it("do not begin from another site's environment", async () => {
+    const { addEnvironment, addSite, call } = test.current;
+    const other = await addEnvironment(await addSite());
+    const siteId = await addSite();
+    for (const source of [other.id, randomUUID()]) {
+      const body = { display_name: "Copy", is_premium: false, source_env_id: source };
+      const answer = await call("POST", `/v2/sites/${siteId}/environments/clone`, { body });
+      expect(answer.status).toBe(400);
+      expect(answer.body.data).toEqual({ code: "not_of_this_site", fields: ["source_env_id"] });
+    }
+  });
+
+  it("of whole sites begin from any environment of the company, and from none of another's", async () => {
+    const { addEnvironment, addSite, call, company, otherCompany, succeed } = test.current;
+    const { id } = await addEnvironment(await addSite());
+    const body = { company: company.company_id, display_name: "Second garden", source_env_id: id };
+    const { operation_id: operationId } = (await call("POST", "/v2/sites/clone", { body })).body;
+    expect(operationId).toMatch(/^site:clone-/);
+    await succeed(operationId);
+    expect((await call("GET", "/v2/sites?search=second+garden")).body.company.sites).toHaveLength(1);
+    const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
+    const stolen = { ...body, display_name: "Stolen", source_env_id: foreign.id };
+    expect((await call("POST", "/v2/sites/clone", { body: stolen })).status).toBe(404);
+  });
+});
+
+describe("DELETE /sites/environments/{env_id}", () => {
+  it("starts the operation; for the live one it is told to say no", async () => {
+    const { addEnvironment, addSite, call } = test.current;
+    const { id, liveId } = await addEnvironment(await addSite());
+    for (const [environmentId, isLive] of [
+      [id, false],
+      [liveId, true],
+    ] as const) {
+      const answer = await call("DELETE", `/v2/sites/environments/${environmentId}`);
+      expect(answer.body.message).toBe("Deleting environment in progress");
+      expect((await inputOf(answer.body.operation_id)).input).toMatchObject({
+        environment: { id: environmentId },
+        isLive,
+      });
+    }
+  });
+
+  it("a key that may not change live environments deletes the others only", async () => {
+    const { addEnvironment, addKey, addSite, call } = test.current;
+    const { id, liveId } = await addEnvironment(await addSite());
+    const { token } = await addKey({ scopes: ["non-live"] });
+    const refused = await call("DELETE", `/v2/sites/environments/${liveId}`, { key: token });
+    expect(refused.status).toBe(403);
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "live" });
+    expect((await call("DELETE", `/v2/sites/environments/${id}`, { key: token })).status).toBe(202);
+  });
+});

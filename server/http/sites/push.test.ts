@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+async function twoEnvironments() {
+  const { addEnvironment, addSite } = test.current;
+  const siteId = await addSite();
+  const { id, liveId } = await addEnvironment(siteId);
+  return { siteId, staging: id, live: liveId };
+}
+
+async function push(siteId: string, body: Readonly<Record<string, unknown>>, key?: string) {
+  return test.current.call("PUT", `/v2/sites/${siteId}/environments`, { body, ...(key && { key }) });
+}
+
+async function pushed(more: Readonly<Record<string, unknown>> = {}) {
+  const { siteId, staging, live } = await twoEnvironments();
+  const answer = await push(siteId, { source_env_id: staging, target_env_id: live, ...more });
+  expect(answer.status).toBe(202);
+  const row = await test.current.database
+    .selectFrom("operations")
+    .selectAll()
+    .where("id", "=", answer.body.operation_id)
+    .executeTakeFirstOrThrow();
+  return { answer, row, staging, live };
+}
+
+describe("PUT /sites/{site_id}/environments", () => {
+  it("pushes everything, with the addresses changed, unless told otherwise", async () => {
+    const { answer, row, staging, live } = await pushed();
+    expect(answer.body).toMatchObject({
+      operation_id: expect.stringMatching(/^environments:push-/),
+      message: "Pushing environment in progress",
+    });
+    expect(row).toMatchObject({ kind: "pushEnvironment", environment_id: live });
+    expect(row.input).toMatchObject({
+      source: { id: staging },
+      target: { id: live },
+      files: "all",
+      database: "all",
+      addresses: [{ from: expect.stringContaining("http://staging-"), to: expect.stringContaining("http://site-") }],
+    });
+  });
+
+  it.each([
+    [{ push_db: false }, { files: "all", database: "none" }],
+    [{ push_files: false }, { files: "none", database: "all" }],
+    [{ run_search_and_replace: false }, { addresses: [] }],
+    [{ push_files_option: "SPECIFIC_FILES", file_list: ["wp-content/themes/a"] }, { files: ["wp-content/themes/a"] }],
+    [{ push_tables: ["wp_posts"] }, { database: ["wp_posts"], files: "all" }],
+    [{ file_list: ["ignored"] }, { files: "all" }],
+  ])("%o", async (wish, input) => {
+    expect((await pushed(wish)).row.input).toMatchObject(input);
+  });
+
+  it("a dry run is an operation that compares", async () => {
+    expect((await pushed({ dry_run: true })).row.kind).toBe("comparePush");
+  });
+
+  it.each<[Readonly<Record<string, unknown>>, string]>([
+    [{ push_db: false, push_files: false }, "nothing_to_push"],
+    [{ push_files_option: "SPECIFIC_FILES" }, "file_list_missing"],
+    [{ push_files_option: "SPECIFIC_FILES", file_list: [] }, "file_list_missing"],
+    ...["../x", "a/../../x", "/etc/passwd", "\\x", "C:\\x", "a\\..\\b"].map(
+      (path): [Readonly<Record<string, unknown>>, string] => [
+        { push_files_option: "SPECIFIC_FILES", file_list: ["ok", path] },
+        "file_outside_root",
+      ],
+    ),
+  ])("refuses %o", async (wish, code) => {
+    const { siteId, staging, live } = await twoEnvironments();
+    const answer = await push(siteId, { source_env_id: staging, target_env_id: live, ...wish });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.code).toBe(code);
+  });
+
+  it("refuses NUL in a path as it does everywhere", async () => {
+    const { siteId, staging, live } = await twoEnvironments();
+    const body = {
+      source_env_id: staging,
+      target_env_id: live,
+      push_files_option: "SPECIFIC_FILES",
+      file_list: ["a\0b"],
+    };
+    const answer = await push(siteId, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors[0].path).toBe("/file_list/0");
+  });
+
+  it("refuses an environment over itself, and environments of other sites", async () => {
+    const { siteId, staging, live } = await twoEnvironments();
+    const other = await twoEnvironments();
+    const itself = await push(siteId, { source_env_id: live, target_env_id: live.toUpperCase() });
+    expect(itself.body).toMatchObject({ status: 400, data: { code: "push_to_itself" } });
+    for (const [source, target, field] of [
+      [other.staging, live, "source_env_id"],
+      [staging, other.live, "target_env_id"],
+      [randomUUID(), live, "source_env_id"],
+    ]) {
+      const answer = await push(siteId, { source_env_id: source, target_env_id: target });
+      expect(answer.body).toMatchObject({ status: 400, data: { code: "not_of_this_site", fields: [field] } });
+    }
+  });
+
+  it("a key that may not change live environments pushes to the others only", async () => {
+    const { siteId, staging, live } = await twoEnvironments();
+    const { token } = await test.current.addKey({ scopes: ["push", "non-live"] });
+    const refused = await push(siteId, { source_env_id: staging, target_env_id: live }, token);
+    expect(refused.body).toMatchObject({ status: 403, data: { needs: "live" } });
+    expect((await push(siteId, { source_env_id: live, target_env_id: staging }, token)).status).toBe(202);
+    const dryRun = { source_env_id: staging, target_env_id: live, dry_run: true };
+    expect((await push(siteId, dryRun, token)).status).toBe(202);
+  });
+
+  it("where one of the two is busy it fails with 202, or waits where it was asked to", async () => {
+    const { call } = test.current;
+    const { siteId, staging, live } = await twoEnvironments();
+    await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: staging } });
+    const body = { source_env_id: staging, target_env_id: live };
+    const states = [];
+    for (const whenBusy of ["fail", "queue"]) {
+      const headers = { "when-busy": whenBusy };
+      const { status, body: answer } = await call("PUT", `/v2/sites/${siteId}/environments`, { body, headers });
+      expect(status).toBe(202);
+      states.push((await call("GET", `/v2/operations/${answer.operation_id}`)).status);
+    }
+    expect(states).toEqual([500, 202]);
+  });
+});

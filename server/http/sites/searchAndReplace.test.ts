@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+async function environment() {
+  const { addEnvironment, addSite } = test.current;
+  return addEnvironment(await addSite());
+}
+
+const path = "/v2/sites/tools/search-and-replace";
+const wish = { search: "old", replace: "new" };
+
+async function kindOf(operationId: string) {
+  const row = test.current.database.selectFrom("operations").selectAll().where("id", "=", operationId);
+  const { kind, input } = await row.executeTakeFirstOrThrow();
+  return { kind, input: JSON.stringify(input) };
+}
+
+describe("POST /sites/tools/search-and-replace", () => {
+  it.each([
+    [{}, "previewSearchAndReplace"],
+    [{ perform_replacement: false, is_clear_cache: true }, "previewSearchAndReplace"],
+    [{ perform_replacement: true }, "searchAndReplace"],
+  ])("with %j it is a %s", async (more, kind) => {
+    const { id } = await environment();
+    const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...wish, ...more } });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      operation_id: expect.stringMatching(/^sites:search-and-replace-/),
+      message: "Search and replace in progress",
+    });
+    const found = await kindOf(body.operation_id);
+    expect(found.kind).toBe(kind);
+    expect(found.input).not.toContain("old");
+  });
+
+  it.each([
+    [{ search: "" }, "/search"],
+    [{ search: "a".repeat(2001) }, "/search"],
+    [{ search: "a\0" }, "/search"],
+    [{ search: 7 }, "/search"],
+    [{ search: undefined }, "/search"],
+    [{ replace: "a".repeat(2001) }, "/replace"],
+    [{ replace: undefined }, "/replace"],
+    [{ perform_replacement: "yes" }, "/perform_replacement"],
+  ])("refuses %j", async (more, place) => {
+    const { id } = await environment();
+    const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...wish, ...more } });
+    expect(status).toBe(400);
+    expect(body.data.errors[0].path).toBe(place);
+  });
+
+  it("refuses to replace a text by itself, and takes an empty one", async () => {
+    const { id: environment_id } = await environment();
+    const same = await test.current.call("POST", path, { body: { environment_id, search: "a", replace: "a" } });
+    expect(same.body).toMatchObject({ status: 400, data: { code: "nothing_to_replace" } });
+    const empty = await test.current.call("POST", path, { body: { environment_id, search: "a", replace: "" } });
+    expect(empty.status).toBe(202);
+  });
+
+  it("a key that may not change live environments may only look there", async () => {
+    const { liveId: environment_id } = await environment();
+    const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
+    const perform = { environment_id, ...wish, perform_replacement: true };
+    expect((await test.current.call("POST", path, { body: perform, key })).status).toBe(403);
+    expect((await test.current.call("POST", path, { body: { environment_id, ...wish }, key })).status).toBe(202);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+async function environment() {
+  const { addEnvironment, addSite } = test.current;
+  return addEnvironment(await addSite());
+}
+
+const modify = (body: Readonly<Record<string, unknown>>) =>
+  test.current.call("PUT", "/v2/sites/tools/modify-php-version", { body });
+
+async function inputOf(operationId: string) {
+  const { database } = test.current;
+  const row = database.selectFrom("operations").select("input").where("id", "=", operationId);
+  return (await row.executeTakeFirstOrThrow()).input;
+}
+
+describe("PUT /sites/tools/modify-php-version", () => {
+  it.each(["8.4", "php8.4"])("takes %s", async (version) => {
+    const { id } = await environment();
+    const answer = await modify({ environment_id: id, php_version: version });
+    expect(answer.status).toBe(202);
+    expect(answer.body.message).toBe("Modifying PHP version in progress");
+    expect(await inputOf(answer.body.operation_id)).toMatchObject({ to: "8.4", isOptOut: null });
+  });
+
+  it("takes the wish to stay on it", async () => {
+    const { id } = await environment();
+    const answer = await modify({ environment_id: id, php_version: "8.2", is_opt_out_from_automatic_php_update: true });
+    expect(await inputOf(answer.body.operation_id)).toMatchObject({ to: "8.2", isOptOut: true });
+  });
+
+  it("gives a version that has come to its end only to those who opt out", async () => {
+    const { id } = await environment();
+    const answer = await modify({ environment_id: id, php_version: "8.2" });
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "php_version_ended", php_version: "8.2" } });
+    expect(answer.body.message).toContain("is_opt_out_from_automatic_php_update");
+  });
+
+  it("remembers who opted out before", async () => {
+    const { id } = await environment();
+    await test.current.database
+      .updateTable("environments")
+      .set({ is_opt_out_from_automatic_php_update: true })
+      .where("id", "=", id)
+      .execute();
+    expect((await modify({ environment_id: id, php_version: "8.2" })).status).toBe(202);
+  });
+
+  it("says which versions there are where there is no such one", async () => {
+    const { id } = await environment();
+    const answer = await modify({ environment_id: id, php_version: "5.6" });
+    expect(answer.body).toEqual({
+      message: "PHP 5.6 is not offered here; offered: 8.2, 8.3, 8.4.",
+      status: 400,
+      data: { code: "unknown_php_version", php_version: "5.6", offered: ["8.2", "8.3", "8.4"] },
+    });
+  });
+
+  it.each(["8", "latest", "", "8.3.1", "8.3\n", 8.3, null])("refuses %j as a version", async (version) => {
+    const { id } = await environment();
+    const answer = await modify({ environment_id: id, php_version: version });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors[0].path).toBe("/php_version");
+  });
+
+  it("a key that may not change live environments changes the others only", async () => {
+    const { id, liveId } = await environment();
+    const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
+    const statuses = [];
+    for (const environmentId of [liveId, id]) {
+      const body = { environment_id: environmentId, php_version: "8.4" };
+      statuses.push((await test.current.call("PUT", "/v2/sites/tools/modify-php-version", { body, key })).status);
+    }
+    expect(statuses).toEqual([403, 202]);
+  });
+});
+
+describe("POST /sites/tools/restart-php", () => {
+  it("starts an operation that asks for another run than before", async () => {
+    const { id } = await environment();
+    const answer = await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
+    expect(answer.body).toMatchObject({
+      operation_id: expect.stringMatching(/^php:restart-/),
+      message: "Restarting PHP in progress",
+    });
+    expect(await inputOf(answer.body.operation_id)).toEqual({ environmentId: id, run: expect.any(Number) });
+  });
+});

@@ -1,0 +1,323 @@
+import { createHash, randomUUID } from "node:crypto";
+import { RuntimeFailure, type UserSearch } from "@sitewright/runtimes/runtime.ts";
+import type { App } from "@sitewright/server/app/context.ts";
+import { sql } from "kysely";
+import { beforeEach, describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+type Tasks = App["siteTasks"];
+type Offer = Parameters<Tasks["offerLogin"]>[0];
+type Order = Parameters<Tasks["run"]>[0];
+
+const administrator = { id: 1, login: "ada", isAdministrator: true };
+const editor = { id: 2, login: "ed", isAdministrator: false };
+
+/** What the site says, and what it was asked, anew for each test. */
+let users: Record<string, UserSearch["user"]>;
+let search: App["findUser"];
+let result: (order: Order) => ReturnType<Tasks["run"]>;
+let isServed: boolean;
+let orders: Order[];
+let offers: Offer[];
+beforeEach(() => {
+  users = { "ada@example.com": administrator, "ed@example.com": editor };
+  search = async (_environment, email) => ({ user: users[email.toLowerCase()] ?? null });
+  result = async () => ({ status: 200, body: '{"created":3}', errors: "", reason: null });
+  isServed = true;
+  orders = [];
+  offers = [];
+});
+
+const test = useTestServer({
+  findUser: (environment, email) => search(environment, email),
+  siteTasks: {
+    run: (order) => {
+      orders.push(order);
+      return result(order);
+    },
+    offerLogin: async (offer) => {
+      offers.push(offer);
+      return isServed;
+    },
+  },
+});
+
+async function environment() {
+  const { addEnvironment, addSite } = test.current;
+  return addEnvironment(await addSite());
+}
+
+type Extra = { readonly headers?: Readonly<Record<string, string>>; readonly key?: string };
+
+const exists = (id: string, query: string) =>
+  test.current.call("GET", `/v2/sites/environments/${id}/wpa-user-exists${query}`);
+const create = (id: string, body: unknown, extra: Extra = {}) =>
+  test.current.call("POST", `/v2/sites/environments/${id}/wpa-create-user`, { body, ...extra });
+const link = (id: string, body: unknown, extra: Extra = {}) =>
+  test.current.call("POST", `/v2/sites/environments/${id}/wpa-login-url`, { body, ...extra });
+
+async function activityOf(type: string) {
+  const { call, company } = test.current;
+  const { body } = await call("GET", `/v2/company/${company.company_id}/activity-logs?limit=100`);
+  return body.company.activity_logs.items.filter((item: { type: string }) => item.type === type);
+}
+
+const noAddress = [undefined, null, 7, "", "ada", "ada@", "@example.com", "a b@example.com", "ada@localhost"];
+const neither = [
+  "ada@exämple.com",
+  "ädä@example.com",
+  "ada@example.com\n",
+  `${"a".repeat(100)}@example.com`,
+  ["a@b.cc"],
+];
+
+describe("GET wpa-user-exists", () => {
+  it.each([
+    ["?email=ada@example.com", true],
+    ["?email=ADA@Example.com", true],
+    ["?email=ed@example.com", false],
+    ["?email=nobody@example.com", false],
+    ["?email=ada%2Bnews@example.com", false],
+  ])("says of %s: %s", async (query, expected) => {
+    const answer = await exists((await environment()).id, query);
+    expect([answer.status, answer.body]).toEqual([200, { has_wp_admin_user: expected }]);
+  });
+
+  it("takes the address in a body as well", async () => {
+    const { id } = await environment();
+    const path = `/v2/sites/environments/${id}/wpa-user-exists`;
+    const answer = await test.current.call("GET", path, { body: { email: "ada@example.com" } });
+    expect(answer.body).toEqual({ has_wp_admin_user: true });
+  });
+
+  it.each([
+    "",
+    "?email=",
+    "?email=ada",
+    "?email=ada@example.com&email=x",
+    "?mail=ada@example.com",
+    "?email=a+b@example.com",
+  ])("is a 400 with what is wrong for %j", async (query) => {
+    const answer = await exists((await environment()).id, query);
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors[0].path).toBe("/email");
+  });
+
+  it("is a clear 400 where there is no WordPress, and where its database is not as it should be", async () => {
+    const { id } = await environment();
+    search = async () => null;
+    expect((await exists(id, "?email=ada@example.com")).body).toMatchObject({ data: { code: "no_wordpress" } });
+    search = async () => {
+      throw new RuntimeFailure("The site's database has no table wp_users as WordPress makes it.");
+    };
+    const answer = await exists(id, "?email=ada@example.com");
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "wordpress_unreadable" } });
+    expect(answer.body.message).toContain("wp_users");
+  });
+});
+
+describe("POST wpa-create-user", () => {
+  it("has WordPress make the user, at the environment's own address, and says so", async () => {
+    const { liveId } = await environment();
+    const wish = { email: "grace@example.com", first_name: `Grace "x" \\ 🦄`, last_name: "O'Hara" };
+    const answer = await create(liveId, wish);
+    expect([answer.status, answer.body]).toEqual([200, { create_wp_admin_user: true }]);
+    expect(orders).toEqual([
+      {
+        environmentId: liveId,
+        host: expect.stringMatching(/^site-[0-9a-f]+\.localhost:8081$/),
+        work: {
+          task: "createUser",
+          input: { email: "grace@example.com", firstName: `Grace "x" \\ 🦄`, lastName: "O'Hara" },
+        },
+        deadlineSeconds: 45,
+      },
+    ]);
+  });
+
+  it("is one entry of the activity log, done, of that site", async () => {
+    const { liveId } = await environment();
+    const email = `${randomUUID()}@example.com`;
+    await create(liveId, { email });
+    const entries = (await activityOf("createWpAdminUser")).filter(({ descriptions }: { descriptions: string[] }) =>
+      descriptions[0]?.includes(email),
+    );
+    expect(entries).toMatchObject([{ is_done: true, has_failed: false, site_id: expect.any(String) }]);
+  });
+
+  it("needs no names", async () => {
+    const { id } = await environment();
+    expect((await create(id, { email: "grace@example.com" })).status).toBe(200);
+    expect(orders[0]?.work).toMatchObject({ input: { firstName: "", lastName: "" } });
+  });
+
+  it.each([...noAddress, ...neither])("is a 400 for the address %j", async (email) => {
+    const answer = await create((await environment()).id, { email });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors[0].path).toBe("/email");
+    expect(orders).toEqual([]);
+  });
+
+  it.each([7, null, "two\nlines", "x".repeat(101), "<b>bold</b>", "\u0000", ["a"]])(
+    "is a 400 for the name %j",
+    async (name) => {
+      const answer = await create((await environment()).id, { email: "grace@example.com", last_name: name });
+      expect(answer.status).toBe(400);
+      expect(orders).toEqual([]);
+    },
+  );
+
+  it("says what to do about somebody who is there already, with either role", async () => {
+    const { id } = await environment();
+    const there = await create(id, { email: "Ada@example.com" });
+    expect(there.body).toMatchObject({ data: { code: "wordpress_user_exists", is_administrator: true } });
+    expect(there.body.message).toContain("wpa-login-url");
+    const other = await create(id, { email: "ed@example.com" });
+    expect(other.body).toMatchObject({ data: { code: "wordpress_user_exists", is_administrator: false } });
+    expect(other.body.message).toContain("under Users");
+    expect(orders).toEqual([]);
+  });
+
+  it.each([
+    ['{"refused":"exists"}', null, "wordpress_user_exists"],
+    ['{"failed":"Not enough data to create this user."}', null, "wordpress_failed"],
+    ['{"created":"yes"}', null, "wordpress_failed"],
+    ["[]", null, "wordpress_failed"],
+    ["null", null, "wordpress_failed"],
+    ["{broken", null, "wordpress_failed"],
+    [null, null, "wordpress_failed"],
+    [null, "crashed", "wordpress_failed"],
+    [null, "frozen", "environment_busy"],
+    [null, "busy", "environment_busy"],
+    [null, "unavailable", "environment_busy"],
+    [null, "deadline", "wordpress_unfinished"],
+    [null, "unfinished", "wordpress_unfinished"],
+  ])("is refused where WordPress answers %j, and PHP %j: %s", async (body, reason, code) => {
+    const { id } = await environment();
+    const before = (await activityOf("createWpAdminUser")).length;
+    result = async () => ({ status: 500, body, errors: "PHP Fatal error: x", reason });
+    const answer = await create(id, { email: "grace@example.com" });
+    expect(answer.body).toMatchObject({ status: 400, data: { code } });
+    if (body?.includes("Not enough")) expect(answer.body.message).toContain("Not enough data");
+    if (body === null && code === "wordpress_failed") expect(answer.body.data.log).toBe("PHP Fatal error: x");
+    expect((await activityOf("createWpAdminUser")).length).toBe(before);
+  });
+
+  it("is refused while an operation works on the environment, before WordPress is asked", async () => {
+    const { id } = await environment();
+    await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
+    const answer = await create(id, { email: "grace@example.com" });
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "environment_busy" } });
+    expect(orders).toEqual([]);
+  });
+
+  it("is done once under one Idempotency-Key, and holds up nothing while WordPress works", async () => {
+    const { id } = await environment();
+    const { call, database } = test.current;
+    const working = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    result = async () => {
+      asked.resolve();
+      await working.promise;
+      return { status: 200, body: '{"created":3}', errors: "", reason: null };
+    };
+    const extra = { headers: { "idempotency-key": randomUUID() } };
+    const first = create(id, { email: "grace@example.com" }, extra);
+    await asked.promise;
+    const second = create(id, { email: "grace@example.com" }, extra);
+    // Whatever others do with the environment and the key goes on meanwhile.
+    const restarted = await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
+    expect(restarted.status).toBe(202);
+    await sql`update environments set php_run = php_run where id = ${id}`.execute(database);
+    working.resolve();
+    expect([(await first).text, (await second).text]).toEqual([(await first).text, (await first).text]);
+    expect((await second).headers["idempotency-replayed"]).toBe("true");
+    expect(orders.length).toBe(1);
+  });
+});
+
+describe("POST wpa-login-url", () => {
+  it("gives a link of 256 random bits to the environment's primary address, of which the edge knows a hash", async () => {
+    const { id } = await environment();
+    const answer = await link(id, { email: "ADA@example.com" });
+    expect(answer.status).toBe(200);
+    const { login_link } = answer.body;
+    const [, token = ""] =
+      /^http:\/\/[a-z0-9-]+\.localhost:8081\/sitewright-login\?token=([\w-]{43})$/.exec(login_link) ?? [];
+    const hash = createHash("sha256").update(token).digest("hex");
+    expect(offers).toEqual([{ hash, environmentId: id, userId: 1, login: "ada", seconds: 60 }]);
+    const again = await link(id, { email: "ada@example.com" });
+    expect(again.body.login_link).not.toBe(login_link);
+  });
+
+  it("is one entry of the activity log, without the link", async () => {
+    const { id } = await environment();
+    const before = (await activityOf("createWpLoginLink")).length;
+    const { body } = await link(id, { email: "ada@example.com" });
+    const entries = await activityOf("createWpLoginLink");
+    expect(entries.length).toBe(before + 1);
+    expect(JSON.stringify(entries)).toContain("ada@example.com");
+    expect(JSON.stringify(entries)).not.toContain(body.login_link.split("=")[1]);
+  });
+
+  it("is nowhere in the database, also with an Idempotency-Key, under which it comes again", async () => {
+    const { id } = await environment();
+    const { database } = test.current;
+    const extra = { headers: { "idempotency-key": randomUUID() } };
+    const first = await link(id, { email: "ada@example.com" }, extra);
+    expect((await link(id, { email: "ada@example.com" }, extra)).body).toEqual(first.body);
+    expect(offers.length).toBe(1);
+    const token = first.body.login_link.split("=")[1];
+    const tables = await sql<{ name: string }>`select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(database);
+    expect(tables.rows.length).toBeGreaterThan(5);
+    for (const { name } of tables.rows) {
+      const { rows } = await sql`select t::text as row from ${sql.table(name)} as t`.execute(database);
+      expect(JSON.stringify(rows)).not.toContain(token);
+    }
+  });
+
+  it.each([
+    ["ed@example.com", "wordpress_user_no_administrator", "under Users"],
+    ["nobody@example.com", "wordpress_user_missing", "wpa-create-user"],
+  ])("is refused to %s, with what to do", async (email, code, advice) => {
+    const answer = await link((await environment()).id, { email });
+    expect(answer.body).toMatchObject({ status: 400, data: { code } });
+    expect(answer.body.message).toContain(advice);
+    expect(offers).toEqual([]);
+  });
+
+  it("is refused while the site is not served", async () => {
+    isServed = false;
+    const answer = await link((await environment()).id, { email: "ada@example.com" });
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "site_unavailable" } });
+  });
+
+  it.each([...noAddress, ...neither])("is a 400 for the address %j", async (email) => {
+    const answer = await link((await environment()).id, { email });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors[0].path).toBe("/email");
+  });
+
+  it("lets no key into a live environment that may not change one", async () => {
+    const { id, liveId } = await environment();
+    const { token } = await test.current.addKey({ scopes: ["non-live"] });
+    for (const ask of [link, create]) {
+      const body = { email: ask === link ? "ada@example.com" : "grace@example.com" };
+      expect((await ask(id, body, { key: token })).status).toBe(200);
+      expect((await ask(liveId, body, { key: token })).body).toMatchObject({ status: 403, data: { needs: "live" } });
+    }
+  });
+});
+
+it("nobody is looked for in an environment that is still being brought back", async () => {
+  const { id } = await environment();
+  await test.current.database.updateTable("environments").set({ awaits_rebuild: true }).where("id", "=", id).execute();
+  for (const answer of [
+    await exists(id, "?email=ada@example.com"),
+    await create(id, { email: "grace@example.com" }),
+    await link(id, { email: "ada@example.com" }),
+  ]) {
+    expect(answer.body).toMatchObject({ status: 400, data: { code: "environment_away" } });
+  }
+});

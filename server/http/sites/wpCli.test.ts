@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+async function environment(): Promise<string> {
+  const { addEnvironment, addSite } = test.current;
+  return (await addEnvironment(await addSite())).id;
+}
+
+const run = async (body: Readonly<Record<string, unknown>>, key?: string) => {
+  const path = `/v2/sites/environments/${await environment()}/run-wp-cli-command`;
+  return test.current.call("POST", path, { body, ...(key && { key }) });
+};
+
+async function rowOf(operationId: string) {
+  const { database } = test.current;
+  return database.selectFrom("operations").selectAll().where("id", "=", operationId).executeTakeFirstOrThrow();
+}
+
+describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
+  it("starts an operation that keeps the command sealed", async () => {
+    const answer = await run({ argv: ["user", "create", "bob", "bob@example.com", "--user_pass=pa$$ & word"] });
+    expect(answer.body).toEqual({
+      operation_id: expect.stringMatching(/^environment:run-wp-cli-command-/),
+      message: "Running a WP CLI command in progress",
+      status: 202,
+    });
+    const { secret, ...row } = await rowOf(answer.body.operation_id);
+    expect(JSON.stringify(row)).not.toContain("word");
+    const opened = test.current.operations.sealer.open(secret ?? Buffer.alloc(0), answer.body.operation_id);
+    expect(JSON.parse(opened)).toEqual(["user", "create", "bob", "bob@example.com", "--user_pass=pa$$ & word"]);
+  });
+
+  it("says in the activity log what was run, and no value of it", async () => {
+    await run({ argv: ["config", "set", "DB_PASSWORD", "hunter2"] });
+    const { company_id: id } = test.current.company;
+    const { body } = await test.current.call("GET", `/v2/company/${id}/activity-logs?limit=1`);
+    const [entry] = body.company.activity_logs.items;
+    expect(entry.descriptions[0]).toContain("“wp config set”");
+    expect(JSON.stringify(entry)).not.toContain("hunter2");
+  });
+
+  it("reads wp_command as words", async () => {
+    const { body } = await run({ wp_command: "wp option update blogname 'My garden'" });
+    const { secret } = await rowOf(body.operation_id);
+    const opened = test.current.operations.sealer.open(secret ?? Buffer.alloc(0), body.operation_id);
+    expect(JSON.parse(opened)).toEqual(["option", "update", "blogname", "My garden"]);
+  });
+
+  it.each([
+    "plugin list",
+    "wp",
+    "wp ",
+    "wp plugin list; rm -rf /",
+    "wp plugin list && id",
+    "wp eval $(id)",
+    "wp plugin list | cat",
+    "wp eval `id`",
+    'wp option get "x"',
+    "wp option get x\\y",
+    "wp option get ä",
+    `wp ${"a".repeat(5000)}`,
+    7,
+    null,
+  ])("refuses %j", async (command) => {
+    const answer = await run({ wp_command: command });
+    expect(answer.status).toBe(400);
+    expect(answer.body.data.errors[0].path).toBe("/wp_command");
+  });
+
+  it.each([
+    [["a\0b"]],
+    [["a\nb"]],
+    [[]],
+    [Array.from({ length: 201 }, () => "a")],
+    [["a".repeat(10_001)]],
+    [[7]],
+    ["plugin list"],
+  ])("refuses words that are none", async (argv) => {
+    expect((await run({ argv })).body).toMatchObject({ status: 400, message: "Bad request format" });
+  });
+
+  it.each([
+    {},
+    { wp_command: "wp plugin list", argv: ["plugin", "list"] },
+    { wp_command: "wp option get 'x" },
+    { argv: ["wp", "plugin", "list"] },
+  ])("refuses %j with a sentence", async (body) => {
+    expect((await run(body)).body).toMatchObject({ status: 400, data: { code: "wp_cli_command_unclear" } });
+  });
+
+  it("names what the runtime can't do, and what can be done instead", async () => {
+    const { body } = await run({ wp_command: "wp db export" });
+    expect(body).toMatchObject({ status: 400, data: { code: "wp_cli_command_unsupported", command: "wp db export" } });
+    expect(body.message).toContain("downloadable-backups");
+  });
+
+  it("is not for keys that may only read, nor for another company", async () => {
+    const { token } = await test.current.addKey({ scopes: ["read"] });
+    expect((await run({ wp_command: "wp plugin list" }, token)).status).toBe(403);
+    const other = test.current.otherCompany.api_key;
+    expect((await run({ wp_command: "wp plugin list" }, other)).status).toBe(404);
+  });
+});
+
+describe("what a command has printed", () => {
+  const printed = { stdout: "secret", exit_code: 1 };
+
+  async function failed() {
+    const { body } = await run({ wp_command: "wp plugin list" });
+    const id: string = body.operation_id;
+    const { sealer } = test.current.operations;
+    const result = { sealed: sealer.seal(JSON.stringify(printed), id).toString("base64") };
+    const { endOperation } = await import("@sitewright/server/store/operations.ts");
+    await test.current.database
+      .transaction()
+      .execute((transaction) => endOperation(transaction, id, { state: "failed", publicError: "Error: x", result }));
+    return id;
+  }
+
+  it("is sealed in the database, and read with the operation also where it failed", async () => {
+    const id = await failed();
+    expect(JSON.stringify((await rowOf(id)).result)).not.toContain("secret");
+    const { status, body } = await test.current.call("GET", `/v2/operations/${id}`);
+    expect(status).toBe(500);
+    expect(body.data).toMatchObject({ message: "Error: x", result: printed });
+  });
+
+  it("is not for keys that may only read", async () => {
+    const id = await failed();
+    const { token: key } = await test.current.addKey({ scopes: ["read"] });
+    const { status, text } = await test.current.call("GET", `/v2/operations/${id}`, { key });
+    expect(status).toBe(500);
+    expect(text).not.toContain("secret");
+  });
+});

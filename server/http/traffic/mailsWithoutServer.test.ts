@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { addMail } from "../../store/testing/rows.ts";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer({ hasMailServer: false });
+
+it("without a mail server nothing can be sent, and whoever tries is told what to do", async () => {
+  const { addEnvironment, addSite, call, database } = test.current;
+  const { id } = await addEnvironment(await addSite());
+  const mailId = await addMail(database, id);
+  const path = `/v2/sites/environments/${id}/mails`;
+  const { status, body } = await call("POST", `${path}/${mailId}/deliver`);
+  expect([status, body.data.code]).toEqual([400, "no_mail_server"]);
+  expect(body.message).toContain("SITEWRIGHT_SMTP_URL");
+  expect((await call("GET", path)).body.environment).toMatchObject({
+    has_mail_server: false,
+    mails: { items: [{ state: "kept" }] },
+  });
+});

@@ -1,0 +1,56 @@
+/** What the edge must be told is announced in the transaction that changes it, whoever is there afterwards to tell it. */
+import { beforeAll, expect, test as it } from "vitest";
+import { makeCertificate } from "../../certificates/testing/openssl.ts";
+import { edgeGenerations } from "../../store/generations.ts";
+import { addOwnDomain } from "../../store/testing/rows.ts";
+import { useTestServer } from "../testing/server.ts";
+
+const test = useTestServer();
+
+let environmentId: string;
+let domainId: string;
+let name: string;
+beforeAll(async () => {
+  const { addSite, addEnvironment, database } = test.current;
+  ({ id: environmentId } = await addEnvironment(await addSite()));
+  domainId = await addOwnDomain(database, environmentId);
+  name = `d-${domainId}.example`;
+});
+
+/** How many announcements the call made. */
+async function announcedBy(
+  method: "POST" | "PUT" | "DELETE",
+  path: string,
+  body: object,
+  status = 200,
+): Promise<number> {
+  const { call, database } = test.current;
+  const before = await edgeGenerations.last(database);
+  expect((await call(method, `/v2${path}`, { body })).status).toBe(status);
+  return (await edgeGenerations.last(database)) - before;
+}
+
+const rule = { domain: null, from: "/old", to: "/new", type: "permanent" };
+
+it("denied addresses are announced", async () => {
+  const body = { environment_id: environmentId, ip_list: ["203.0.113.7"] };
+  expect(await announcedBy("PUT", "/sites/tools/denied-ips", body)).toBe(1);
+});
+
+it("redirect rules are announced, and not where they are refused", async () => {
+  const path = `/sites/environments/${environmentId}/redirect-rules`;
+  expect(await announcedBy("POST", path, { action_type: "NEW", new_value: rule })).toBe(1);
+  expect(await announcedBy("POST", path, { action_type: "NEW", new_value: rule }, 400)).toBe(0);
+});
+
+it("a certificate that is given or removed is announced", async () => {
+  const { key, cert } = await makeCertificate({ names: [name] });
+  const path = `/sites/environments/domains/${domainId}/certificate`;
+  expect(await announcedBy("PUT", path, { custom_ssl_key: key, custom_ssl_cert: cert })).toBe(1);
+  expect(await announcedBy("DELETE", path, {})).toBe(1);
+});
+
+it("what becomes of visitors by http is announced", async () => {
+  const path = `/sites/environments/${environmentId}/force-https-status`;
+  expect(await announcedBy("POST", path, { type: "DISABLED" })).toBe(1);
+});

@@ -1,0 +1,41 @@
+/** A backup that somebody asked for, of an environment that goes on as it is. */
+
+import type { OperationDefinition } from "../engine/operation.ts";
+import { backUp, backupRoom, removeBackUp } from "../steps/backup.ts";
+import { besides } from "../steps/besides.ts";
+import { requireRoom } from "../steps/diskRoom.ts";
+import type { Services } from "../steps/services.ts";
+
+export type AddManualBackupInput = {
+  readonly environment: { readonly id: string; readonly number: number };
+  /** Of the environment. */
+  readonly address: string;
+  /** What the person wrote about it; null: nothing. */
+  readonly note: string | null;
+};
+
+export function addManualBackup(services: Services): OperationDefinition<AddManualBackupInput> {
+  const { database, runtime } = services;
+  return {
+    kind: "addManualBackup",
+    steps: [
+      {
+        name: "backup",
+        deadlineSeconds: 3_600,
+        run: async ({ input: { environment, address, note }, operationId, signal }) => {
+          const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
+          const room = { copies: [await backupRoom(database, environment)] };
+          await besides(
+            // Somebody waits, and it takes as long as the rest of the beginning.
+            requireRoom(runtime, room, "The backup"),
+            (until) => backUp(services, { environment, address, operationId, ...facts }, until),
+            signal,
+          );
+        },
+        undo: ({ operationId }) => removeBackUp(services, operationId),
+      },
+    ],
+    succeeded: async () => null,
+    failed: async () => undefined,
+  };
+}

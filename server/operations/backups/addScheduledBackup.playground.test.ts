@@ -1,0 +1,104 @@
+/** What scheduled backups of real WordPress read, and what they take over from the backup before. */
+import { randomUUID } from "node:crypto";
+import { open, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { findNewestBackup } from "../../store/backups/backups.ts";
+import { nobody } from "../../store/company/activity.ts";
+import { playground } from "../../testing/playground.ts";
+import { liveSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import { fetchBackup } from "../steps/fetchBackup.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+let site: Awaited<ReturnType<typeof liveSite>>;
+let file: string;
+beforeEach(async () => {
+  site = await liveSite(world);
+  const layout = await world.services.runtime.layout(site.environment);
+  file = join(layout?.documentRoot ?? "", "picture.bin");
+  await writeFile(file, "then");
+  await setTime();
+});
+
+const { signal } = new AbortController();
+const day = 86_400_000;
+const longAgo = 1_700_000_000;
+
+function setTime(): Promise<void> {
+  return utimes(file, longAgo, longAgo);
+}
+
+/** Changes the content, and nothing else that can be seen from outside. */
+async function changeSecretly(): Promise<void> {
+  const facts = async () => {
+    const { ino, size, mtimeNs } = await stat(file, { bigint: true });
+    return { ino, size, mtimeNs };
+  };
+  const before = await facts();
+  const handle = await open(file, "r+");
+  await handle.write("now!", 0);
+  await handle.close();
+  await setTime();
+  expect(await facts()).toEqual(before);
+}
+
+/** Runs the operation, and gives what is in the file according to the backup, and when everything was last read. */
+async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry = false) {
+  const { environment, address, companyId, siteId } = site;
+  const input = { environment, address, isRetry, againAfter: null, note: null };
+  const ids = { companyId, siteId, environmentId: environment.id, locks: [] };
+  const more = { whenBusy: "fail", actor: nobody, activityParameters: {} } as const;
+  const row = await withEngine(world, (table) => table.submit({ kind, input, ...ids, ...more }));
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  const backup = await findNewestBackup(world.services.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  const work = randomUUID();
+  const folder = await fetchBackup(world.services, { backup, work }, signal);
+  const content = await readFile(join(folder, "public", "picture.bin"), "utf8");
+  await world.services.archives.removeWorkFolder(work);
+  return { content, fullyReadAt: backup.fullyReadAt?.getTime() ?? 0 };
+}
+
+async function setFullyReadAt(fullyReadAt: number | null): Promise<void> {
+  await world.own.database
+    .updateTable("backups")
+    .set({ fully_read_at: fullyReadAt === null ? null : new Date(fullyReadAt) })
+    .where("environment_id", "=", site.environment.id)
+    .execute();
+}
+
+test("what changed without being seen is missed, until a week later everything is read again", async () => {
+  const first = await backUpNow("addScheduledBackup");
+  expect(first.content).toBe("then");
+  await changeSecretly();
+  expect(await backUpNow("addScheduledBackup")).toEqual(first);
+  const lastRead = Date.now() - 7 * day;
+  await setFullyReadAt(lastRead);
+  // Somebody waits for the one, and the other one has failed before.
+  expect(await backUpNow("addManualBackup")).toEqual({ content: "then", fullyReadAt: lastRead });
+  expect(await backUpNow("addScheduledBackup", true)).toEqual({ content: "then", fullyReadAt: lastRead });
+  const again = await backUpNow("addScheduledBackup");
+  expect(again.content).toBe("now!");
+  expect(again.fullyReadAt).toBeGreaterThanOrEqual(first.fullyReadAt);
+  expect(await backUpNow("addScheduledBackup")).toEqual(again);
+});
+
+test.each([
+  ["nobody knows when everything was last read", null],
+  ["that was in the future, by a clock that was put back since", Date.now() + 400 * day],
+])("where %s, everything is read again", async (_, lastRead) => {
+  await backUpNow("addScheduledBackup");
+  await changeSecretly();
+  await setFullyReadAt(lastRead);
+  expect((await backUpNow("addScheduledBackup")).content).toBe("now!");
+});

@@ -1,0 +1,27 @@
+/** A backup goes, together with the operation's end. What only it needed is removed from the archives by a reconciler. */
+import { findBackup, removeBackupById } from "../../store/backups/backups.ts";
+import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
+import type { Services } from "../steps/services.ts";
+
+export type RemoveBackupInput = { readonly backupId: number };
+
+export function removeBackup({ database }: Services): OperationDefinition<RemoveBackupInput> {
+  return {
+    kind: "removeBackup",
+    steps: [
+      {
+        name: "find",
+        deadlineSeconds: 60,
+        run: async ({ input }) => {
+          if ((await findBackup(database, input.backupId)) !== null) return;
+          throw new StepFailure("The backup is not there any more.");
+        },
+      },
+    ],
+    succeeded: async (transaction, { input }) => {
+      await removeBackupById(transaction, input.backupId);
+      return null;
+    },
+    failed: async () => undefined,
+  };
+}

@@ -1,0 +1,213 @@
+/** Backups of real WordPress, restored while people read: what was there is there again, and nobody sees an error. */
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, realpath, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findNewestBackup } from "../../store/backups/backups.ts";
+import { nobody } from "../../store/company/activity.ts";
+import { visit } from "../../testing/edge.ts";
+import { notesOf, pushing } from "../../testing/environments.ts";
+import { playground } from "../../testing/playground.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, servicesOf, type World } from "../../testing/world.ts";
+import type { OperationRequest } from "../engine/accept.ts";
+import { backUp } from "../steps/backup.ts";
+import type { RestoreBackupInput } from "./restoreBackup.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const { signal } = new AbortController();
+
+type Site = ReturnType<typeof notesOf>["site"];
+type Place = Pick<Site, "environment" | "address">;
+
+/** Two environments of one site. */
+async function prepare() {
+  const { site, environment: other } = notesOf(await pushing("all", "all").prepare(world));
+  const { id, number, address } = other;
+  return { site, other: { environment: { id, number }, address } };
+}
+
+async function rootOf({ environment }: Place): Promise<string> {
+  const layout = await world.services.runtime.layout(environment);
+  if (layout === null) throw new Error("The environment is gone");
+  return layout.documentRoot;
+}
+
+function currentOf({ environment }: Place): string {
+  return join(world.facts.dataFolder, "environments", environment.id, "current");
+}
+
+function databaseOf(place: Place): DatabaseSync {
+  return new DatabaseSync(join(currentOf(place), "database", "wordpress.sqlite"));
+}
+
+/** Sets the title, and a text in which the environment's address stands. */
+async function write(place: Place, title: string): Promise<void> {
+  using database = disposable(databaseOf(place));
+  const set = database.value.prepare("UPDATE wp_options SET option_value = ? WHERE option_name = ?");
+  set.run(title, "blogname");
+  set.run(`see ${place.address}/about`, "blogdescription");
+  await writeFile(join(await rootOf(place), "note.txt"), title);
+}
+
+function disposable(value: DatabaseSync) {
+  return { value, [Symbol.dispose]: () => value.close() };
+}
+
+async function stateOf(place: Place) {
+  using database = disposable(databaseOf(place));
+  const get = database.value.prepare("SELECT option_value AS value FROM wp_options WHERE option_name = ?");
+  const { body, status } = await visit(world.facts.edgePort, place.address);
+  return {
+    status,
+    title: /<title>(.*?)(?: &#8211;|<\/title>)/.exec(body)?.[1],
+    text: get.get("blogdescription")?.value,
+    note: await readFile(join(await rootOf(place), "note.txt"), "utf8"),
+  };
+}
+
+async function backUpNow({ environment, address }: Place) {
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
+  await backUp(world.services, wish, signal);
+  const backup = await findNewestBackup(world.services.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  return backup;
+}
+
+type Wish = Partial<Pick<RestoreBackupInput, "only" | "withoutBackup">>;
+
+async function restore(site: Site, place: Place, backupId: number, wish: Wish = {}, its = world) {
+  const { environment: target, address } = place;
+  const { companyId, siteId } = site;
+  const restored = { backupId, backupName: "Then", only: null, withoutBackup: false, ...wish };
+  const input = { token: randomUUID(), target, address, ...restored };
+  const ids = { companyId, siteId, environmentId: target.id, locks: [target.id] };
+  const request: OperationRequest = {
+    kind: "restoreBackup",
+    ...ids,
+    input,
+    whenBusy: "fail",
+    actor: nobody,
+    activityParameters: {},
+  };
+  return withEngine(its, (table) => table.submit(request));
+}
+
+test("an environment is again what it was, visitors see no error, and the state before is a backup", async () => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await write(site, "Now");
+  let isOver = false;
+  const seen = new Set<string>();
+  const reading = (async () => {
+    while (!isOver) {
+      const { status, body } = await visit(world.facts.edgePort, site.address);
+      seen.add(`${status} ${/<title>(Then|Now)/.exec(body)?.[1]}`);
+    }
+  })();
+  const row = await restore(site, site, backup.id);
+  isOver = true;
+  await reading;
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(await stateOf(site)).toEqual({ status: 200, title: "Then", text: `see ${site.address}/about`, note: "Then" });
+  expect([...seen].filter((each) => !["200 Then", "200 Now"].includes(each))).toEqual([]);
+  const before = await findNewestBackup(world.services.database, site.environment.id);
+  expect(before?.id).toBeGreaterThan(backup.id);
+  expect((await restore(site, site, before?.id ?? 0)).state).toBe("succeeded");
+  expect(await stateOf(site)).toMatchObject({ title: "Now", note: "Now" });
+});
+
+test.each([
+  ["files", { title: "Now", note: "Then" }],
+  ["database", { title: "Then", note: "Now" }],
+] as const)("the %s alone can be restored", async (only, found) => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await write(site, "Now");
+  expect((await restore(site, site, backup.id, { only })).state).toBe("succeeded");
+  expect(await stateOf(site)).toMatchObject({ status: 200, ...found });
+});
+
+test("in another environment it is at home: addresses are that one's", async () => {
+  const { site, other } = await prepare();
+  await write(site, "Then");
+  await write(other, "Other");
+  expect((await restore(site, other, (await backUpNow(site)).id)).state).toBe("succeeded");
+  expect(await stateOf(other)).toEqual({
+    status: 200,
+    title: "Then",
+    text: `see ${other.address}/about`,
+    note: "Then",
+  });
+  expect(await stateOf(site)).toMatchObject({ title: "Then", text: `see ${site.address}/about` });
+});
+
+test("where a piece is damaged, nothing is restored, what can't be is named, and the site is as it was", async () => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await write(site, "Now");
+  const packs = join(world.facts.dataFolder, "archives", "packs", site.companyId);
+  for (const name of await readdir(packs)) {
+    const content = await readFile(join(packs, name));
+    content.writeUInt8(content.readUInt8(content.length >> 1) ^ 1, content.length >> 1);
+    await writeFile(join(packs, name), content);
+  }
+  const row = await restore(site, site, backup.id);
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
+  expect(await stateOf(site)).toMatchObject({ status: 200, title: "Now", note: "Now" });
+});
+
+interface Damage {
+  readonly damage: (place: Place) => Promise<void>;
+  /** What a restore says that is to make a backup before, and one of the files alone that is not. */
+  readonly says: RegExp;
+  readonly halfSays: RegExp;
+}
+
+const damages: readonly (readonly [string, Damage])[] = [
+  [
+    "the database was cut off",
+    {
+      damage: (place) => truncate(join(currentOf(place), "database", "wordpress.sqlite"), 5_000),
+      says: /^A database is damaged, so that it can't be copied\. To restore it all the same, /,
+      halfSays: /^What would be restored does not answer as it should: /,
+    },
+  ],
+  [
+    "the release is gone",
+    {
+      damage: async (place) => rm(await realpath(currentOf(place)), { recursive: true }),
+      says: /^Something went wrong on the server\. .+ To restore it all the same, /,
+      halfSays: /^What the environment is now is damaged, so that no part of it can stay: /,
+    },
+  ],
+];
+
+test.each(damages)("where %s, a restore says how to do without a backup of that, and works so", async (_, its) => {
+  const { site } = await prepare();
+  await write(site, "Then");
+  const backup = await backUpNow(site);
+  await its.damage(site);
+  // As after a restart: nobody remembers anything of what is lost.
+  const services = servicesOf(world.facts, world.services.database, playground(world.facts.dataFolder).runtime);
+  await services.publisher.publish();
+  expect((await visit(world.facts.edgePort, site.address)).status).not.toBe(200);
+  const again = (wish: Wish) => restore(site, site, backup.id, wish, { ...world, services });
+  expect((await again({})).public_error).toMatch(its.says);
+  expect((await again({ only: "files", withoutBackup: true })).public_error).toMatch(its.halfSays);
+  expect(await again({ withoutBackup: true })).toMatchObject({ state: "succeeded", public_error: null });
+  expect(await stateOf(site)).toEqual({ status: 200, title: "Then", text: `see ${site.address}/about`, note: "Then" });
+});

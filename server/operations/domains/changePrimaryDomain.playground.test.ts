@@ -1,0 +1,180 @@
+/** Another primary domain with real WordPress under it: it knows itself by the new address, in all of its forms. */
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { nobody } from "../../store/company/activity.ts";
+import { domainsOfEnvironment } from "../../store/domains/domains.ts";
+import { addOwnDomain } from "../../store/testing/rows.ts";
+import { visit } from "../../testing/edge.ts";
+import { playground } from "../../testing/playground.ts";
+import { liveSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { ChangePrimaryDomainInput } from "./changePrimaryDomain.ts";
+
+const patience = 240_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+type Site = Awaited<ReturnType<typeof liveSite>>;
+
+/** Leaves a script in the web root, which is shared by the releases or copied with them. */
+async function leave(site: Site, file: string, code: string): Promise<void> {
+  const layout = await world.services.runtime.layout(site.environment);
+  await writeFile(join(layout?.documentRoot ?? "", file), `<?php require __DIR__ . '/wp-load.php'; ${code}`);
+}
+
+/** What WordPress says of itself. */
+const about = `
+  $posts = get_posts(['name' => 'linked', 'post_type' => 'post', 'post_status' => 'publish']);
+  echo json_encode([
+    'home' => home_url(), 'site' => site_url(), 'option' => get_option('home'),
+    'content' => $posts[0]->post_content ?? null, 'kept' => get_option('kept')['deep'] ?? null,
+    'network' => is_multisite() ? get_network()->domain : null,
+    'blogs' => is_multisite() ? array_map(fn($b) => $b->domain . $b->path, get_sites()) : null,
+    'second' => is_multisite() ? get_blog_option(2, 'home') : null,
+  ]);`;
+
+async function ask(address: string, file: string) {
+  const { status, body } = await visit(world.facts.edgePort, `${address}/`, `/${file}`);
+  if (status !== 200) throw new Error(`${address}/${file} answered ${status}: ${body.slice(0, 300)}`);
+  return JSON.parse(body);
+}
+
+/** A site with a post and an option that have its address, and in a network a second site. */
+async function siteWithTexts(multisite: MultisiteKind | null): Promise<Site> {
+  const site = await liveSite(world, multisite);
+  const { host } = new URL(site.address);
+  const second =
+    multisite === "subdomain"
+      ? `['domain' => 'two.${host}', 'path' => '/', 'title' => 'Two', 'user_id' => 1, 'network_id' => 1]`
+      : `['domain' => '${host}', 'path' => '/two/', 'title' => 'Two', 'user_id' => 1, 'network_id' => 1]`;
+  const addSecond = `require_once ABSPATH . 'wp-admin/includes/ms.php'; wp_insert_site(${second});`;
+  await leave(
+    site,
+    "begin.php",
+    `wp_insert_post(['post_title' => 'Linked', 'post_name' => 'linked', 'post_status' => 'publish',
+       'post_content' => '<a href="${site.address}/about">about</a>']);
+     update_option('kept', ['deep' => ['${site.address}/kept']]);
+     ${multisite === null ? "" : addSecond} echo json_encode(true);`,
+  );
+  expect(await ask(site.address, "begin.php")).toBe(true);
+  await leave(site, "about.php", about);
+  return site;
+}
+
+async function change(site: Site, more: { readonly isEverywhere: boolean; readonly name?: string }) {
+  const { database } = world.own;
+  const name = more.name ?? `${randomUUID().slice(0, 8)}.example`;
+  const id = await addOwnDomain(database, site.environment.id, { name });
+  await world.services.publisher.publish();
+  const [former] = await domainsOfEnvironment(database, site.environment.id);
+  if (!former) throw new Error("The site has no domain");
+  const address = `http://${name}:${world.facts.edgePort}`;
+  const input: ChangePrimaryDomainInput = {
+    token: randomUUID(),
+    target: site.environment,
+    address,
+    addressBefore: site.address,
+    isEverywhere: more.isEverywhere,
+    domain: { id, name, isHttps: false },
+    former: { id: former.id, name: former.name, isHttps: false },
+  };
+  const operation = await withEngine(world, (table) =>
+    table.submit({
+      kind: "changePrimaryDomain",
+      companyId: site.companyId,
+      siteId: site.siteId,
+      environmentId: site.environment.id,
+      locks: [site.environment.id],
+      input,
+      whenBusy: "fail",
+      actor: nobody,
+      activityParameters: {},
+    }),
+  );
+  expect(operation).toMatchObject({ state: "succeeded", public_error: null, result: { address } });
+  return address;
+}
+
+describe("a plain WordPress", () => {
+  test("is at its new address, and what people wrote stays", { timeout: patience }, async () => {
+    const site = await siteWithTexts(null);
+    const address = await change(site, { isEverywhere: false });
+    expect(await ask(address, "about.php")).toMatchObject({
+      home: address,
+      site: address,
+      option: address,
+      content: expect.stringContaining(`${site.address}/about`),
+      kept: [`${site.address}/kept`],
+    });
+    const front = await visit(world.facts.edgePort, address);
+    expect(front.status).toBe(200);
+    expect(front.body).toContain(address);
+    // The name from the installation goes on, with links to the new address.
+    const former = await visit(world.facts.edgePort, site.address);
+    expect(former.status).toBe(200);
+    expect(former.body).toContain(address);
+    const [primary] = await domainsOfEnvironment(world.own.database, site.environment.id);
+    expect(primary?.name).toBe(new URL(address).hostname);
+  });
+
+  test("has it in all of its texts where that is asked for", { timeout: patience }, async () => {
+    const site = await siteWithTexts(null);
+    const address = await change(site, { isEverywhere: true });
+    expect(await ask(address, "about.php")).toMatchObject({
+      home: address,
+      content: expect.stringContaining(`${address}/about`),
+      kept: [`${address}/kept`],
+    });
+  });
+
+  test("that was told another address by its owner is at the new one all the same", { timeout: patience }, async () => {
+    const site = await siteWithTexts(null);
+    await leave(
+      site,
+      "wander.php",
+      "update_option('home', 'http://elsewhere.example'); update_option('siteurl', 'http://elsewhere.example'); echo json_encode(1);",
+    );
+    await ask(site.address, "wander.php");
+    const address = await change(site, { isEverywhere: false });
+    expect(await ask(address, "about.php")).toMatchObject({ home: address, site: address });
+  });
+});
+
+describe.each([true, false])("a network of subdirectories, everywhere: %s", (isEverywhere) => {
+  test("is at its new address with all of its sites", { timeout: patience }, async () => {
+    const site = await siteWithTexts("subdirectory");
+    const address = await change(site, { isEverywhere });
+    const { host } = new URL(address);
+    expect(await ask(address, "about.php")).toMatchObject({
+      home: address,
+      network: host,
+      blogs: [`${host}/`, `${host}/two/`],
+      second: expect.stringContaining(`${address}/two`),
+      content: expect.stringContaining(`${isEverywhere ? address : site.address}/about`),
+    });
+    expect((await visit(world.facts.edgePort, address, "/two/")).status).toBe(200);
+  });
+});
+
+test("a network of subdomains is at its new address with all of its sites", { timeout: patience }, async () => {
+  const site = await siteWithTexts("subdomain");
+  const address = await change(site, { isEverywhere: false });
+  const { host, hostname, port } = new URL(address);
+  expect(await ask(address, "about.php")).toMatchObject({
+    home: address,
+    network: host,
+    blogs: [`${host}/`, `two.${host}/`],
+  });
+  expect((await visit(world.facts.edgePort, `http://two.${hostname}:${port}`)).status).toBe(200);
+});

@@ -1,0 +1,383 @@
+/** What the engine promises, each promise against a real database. */
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expire } from "../../reconcilers/expire.ts";
+import { nobody } from "../../store/company/activity.ts";
+import type { Json } from "../../store/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
+import { insertTestCompany, type TestOperations, testOperations } from "../../testing/engine.ts";
+import { deleteJournals, type Engine } from "./engine.ts";
+import { diskFullReason } from "./failures.ts";
+import { type AnyDefinition, type Step, StepFailure } from "./operation.ts";
+
+let own: TestDatabase;
+let operations: TestOperations | undefined;
+let engine: Engine | undefined;
+/** What steps and undos did, in order. */
+let done: string[];
+
+beforeEach(async () => {
+  own = await createTestDatabase();
+  done = [];
+});
+afterEach(async () => {
+  await engine?.stop();
+  await operations?.[Symbol.asyncDispose]();
+  engine = undefined;
+  operations = undefined;
+  await own.drop();
+});
+
+type Work = (context: { readonly operationId: string; readonly signal: AbortSignal; secret(): string }) => unknown;
+
+function step(name: string, work: Work = () => undefined, more: Partial<Step<Json>> = {}): Step<Json> {
+  return {
+    name,
+    deadlineSeconds: 10,
+    run: async (context) => {
+      done.push(name);
+      await work(context);
+    },
+    undo: async () => {
+      done.push(`undo ${name}`);
+    },
+    ...more,
+  };
+}
+
+function define(steps: readonly Step<Json>[], more: Partial<AnyDefinition> = {}): AnyDefinition {
+  return {
+    kind: "addSite",
+    steps,
+    succeeded: async () => ({ well: true }),
+    failed: async () => undefined,
+    ...more,
+  };
+}
+
+async function begin(definition: AnyDefinition, options: Parameters<TestOperations["startEngine"]>[0] = {}) {
+  operations = await testOperations({ ...own, addSite: definition });
+  engine = await operations.startEngine(options);
+  return operations;
+}
+
+async function activityOf(operationId: string) {
+  return own.database
+    .selectFrom("activity")
+    .innerJoin("operations", "operations.activity_id", "activity.id")
+    .select(["is_done", "has_failed", "activity.public_error"])
+    .where("operations.id", "=", operationId)
+    .executeTakeFirstOrThrow();
+}
+
+async function locks() {
+  return own.database.selectFrom("environment_locks").selectAll().execute();
+}
+
+const environment = "11111111-1111-4111-8111-111111111111";
+
+describe("an operation that goes well", () => {
+  test("runs its steps once each and in order, and ends everything that belongs to it together", async () => {
+    const ops = await begin(define([step("one"), step("two"), step("three")]));
+    const row = await ops.finish(await ops.submit({ locks: [environment], secret: "hush" }));
+    expect(done).toEqual(["one", "two", "three"]);
+    expect(row).toMatchObject({ state: "succeeded", steps_done: 3, step: null, secret: null, result: { well: true } });
+    expect(await activityOf(row.id)).toEqual({ is_done: true, has_failed: false, public_error: null });
+    expect(await locks()).toEqual([]);
+  });
+
+  test("begins because of the commit that accepts it, without a sweep that looks for it", async () => {
+    const ops = await begin(define([step("one")]), { sweepMilliseconds: 3_600_000 });
+    const { state } = await ops.finish(await ops.submit());
+    expect(state).toBe("succeeded");
+  });
+
+  test("shows how far it is", async () => {
+    const reached = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const hold = () => {
+      reached.resolve();
+      return go.promise;
+    };
+    const ops = await begin(define([step("one"), step("two", hold)]));
+    const id = await ops.submit();
+    await reached.promise;
+    const row = await own.database.selectFrom("operations").selectAll().executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ state: "running", step: "two", steps_done: 1, steps_total: 2 });
+    expect(row.started_at).not.toBeNull();
+    go.resolve();
+    await ops.finish(id);
+  });
+
+  test("gives its steps the secret, which the database holds sealed only", async () => {
+    const seen: string[] = [];
+    const ops = await begin(define([step("one", ({ secret }) => seen.push(secret()))]));
+    await engine?.stop();
+    const id = await ops.submit({ secret: "open sesame" });
+    const { secret } = await own.database.selectFrom("operations").select("secret").executeTakeFirstOrThrow();
+    expect(secret?.includes("sesame")).toBe(false);
+    engine = await ops.startEngine();
+    await ops.finish(id);
+    expect(seen).toEqual(["open sesame"]);
+  });
+});
+
+describe("an operation that fails", () => {
+  test("undoes what began, the last first, and says why", async () => {
+    const fails = () => {
+      throw new StepFailure("There is no room.");
+    };
+    const ops = await begin(define([step("one"), step("two", fails), step("three")]));
+    const row = await ops.finish(await ops.submit({ locks: [environment], secret: "hush" }));
+    expect(done).toEqual(["one", "two", "undo two", "undo one"]);
+    expect(row).toMatchObject({ state: "failed", public_error: "There is no room.", secret: null });
+    expect(await activityOf(row.id)).toEqual({ is_done: true, has_failed: true, public_error: "There is no room." });
+    expect(await locks()).toEqual([]);
+  });
+
+  test.each([
+    ["what was to be done is refused", new StepFailure("No.", { kind: "refused" }), "refused"],
+    ["somebody else has done it", new StepFailure("No.", { kind: "superseded" }), "superseded"],
+    ["there is another reason", new StepFailure("No."), null],
+    ["nobody knows the reason", new Error("No."), null],
+  ])("is told as what it is where %s, and remembered", async (_, error, kind) => {
+    const fails = () => {
+      throw error;
+    };
+    const failures: unknown[] = [];
+    const failed: AnyDefinition["failed"] = async (_transaction, _context, failure) => {
+      failures.push(failure);
+    };
+    const ops = await begin(define([step("one", fails)], { failed }));
+    const { failure_kind } = await ops.finish(await ops.submit());
+    expect([failures, failure_kind]).toEqual([[kind], kind]);
+  });
+
+  test("keeps to itself what was not written for the customer, and names where the cause is logged", async () => {
+    const fails = () => {
+      throw new Error("password=hunter2 at /srv/secret");
+    };
+    const ops = await begin(define([step("one", fails)]));
+    const row = await ops.finish(await ops.submit());
+    expect(row.public_error).not.toContain("hunter2");
+    expect(row.public_error).toContain(row.reference_id);
+  });
+
+  test("says when the disk is full", async () => {
+    const fails = () => {
+      throw new Error("copy failed", { cause: Object.assign(new Error("write"), { code: "ENOSPC" }) });
+    };
+    const ops = await begin(define([step("one", fails)]));
+    expect((await ops.finish(await ops.submit())).public_error).toBe(diskFullReason);
+  });
+
+  test("tries again what passes by itself", async () => {
+    let tries = 0;
+    const fails = () => {
+      if (++tries < 4) throw Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+    };
+    const ops = await begin(define([step("one", fails)]));
+    expect((await ops.finish(await ops.submit())).state).toBe("succeeded");
+    expect(tries).toBe(4);
+  });
+
+  test("gives up a step that does not end, and undoes it only when it has ended", async () => {
+    const hangs: Work = async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await delay(200);
+      done.push("two has ended");
+    };
+    const ops = await begin(define([step("one"), step("two", hangs, { deadlineSeconds: 0.2 })]));
+    const row = await ops.finish(await ops.submit());
+    expect(row.public_error).toContain("took longer than 0.2 seconds");
+    expect(done).toEqual(["one", "two", "two has ended", "undo two", "undo one"]);
+  });
+
+  test("an undo is tried until it succeeds", async () => {
+    let tries = 0;
+    const undo = async () => {
+      if (++tries < 4) throw new Error("not yet");
+    };
+    const fails = () => {
+      throw new StepFailure("No.");
+    };
+    const ops = await begin(define([step("one", undefined, { undo }), step("two", fails)]));
+    expect((await ops.finish(await ops.submit())).state).toBe("failed");
+    expect(tries).toBe(4);
+  });
+
+  test("an end that can't be written undoes every step", async () => {
+    const succeeded = async () => {
+      throw new Error("a constraint");
+    };
+    const ops = await begin(define([step("one"), step("two")], { succeeded }));
+    expect((await ops.finish(await ops.submit())).state).toBe("failed");
+    expect(done).toEqual(["one", "two", "undo two", "undo one"]);
+  });
+
+  test("past the point of no return it only goes forward", async () => {
+    let tries = 0;
+    const fails = () => {
+      if (++tries < 4) throw new Error("not yet");
+    };
+    const ops = await begin(define([step("one"), step("two", fails), step("three")], { pointOfNoReturn: "two" }));
+    expect((await ops.finish(await ops.submit())).state).toBe("succeeded");
+    expect(done.filter((name) => name.startsWith("undo"))).toEqual([]);
+    expect(tries).toBe(4);
+  });
+});
+
+describe("one at a time per environment", () => {
+  test("a second operation fails at once with the sentence of the interface", async () => {
+    const go = Promise.withResolvers<void>();
+    const ops = await begin(define([step("one", () => go.promise)]));
+    const companyId = await insertTestCompany(own.database);
+    const first = await ops.submit({ companyId, locks: [environment] });
+    const second = await ops.finish(await ops.submit({ companyId, locks: [environment] }));
+    expect(second).toMatchObject({
+      state: "failed",
+      public_error: "The environment is blocked by another process. Please try again a bit later.",
+    });
+    expect((await activityOf(second.id)).has_failed).toBe(true);
+    go.resolve();
+    expect((await ops.finish(first)).state).toBe("succeeded");
+    expect(done).toEqual(["one"]);
+  });
+
+  test("those that wait have their turn in the order in which they came, and never overlap", async () => {
+    let running = 0;
+    const order: string[] = [];
+    const work: Work = async ({ operationId }) => {
+      expect(++running).toBe(1);
+      order.push(operationId);
+      await delay(5);
+      running--;
+    };
+    const ops = await begin(define([step("one", work)]));
+    const companyId = await insertTestCompany(own.database);
+    const ids: string[] = [];
+    for (let index = 0; index < 8; index++) {
+      ids.push(await ops.submit({ companyId, locks: [environment], whenBusy: "queue" }));
+    }
+    for (const id of ids) expect((await ops.finish(id)).state).toBe("succeeded");
+    expect(order).toEqual(ids);
+    expect(await locks()).toEqual([]);
+  });
+
+  test("operations of other environments run at the same time", async () => {
+    const both = Promise.withResolvers<void>();
+    let running = 0;
+    const work: Work = () => {
+      if (++running === 2) both.resolve();
+      return both.promise;
+    };
+    const ops = await begin(define([step("one", work)]));
+    const other = environment.replaceAll("1", "2");
+    const ids = [await ops.submit({ locks: [environment] }), await ops.submit({ locks: [other] })];
+    for (const id of ids) expect((await ops.finish(id)).state).toBe("succeeded");
+  });
+});
+
+describe("acceptance", () => {
+  test("a transaction that is rolled back leaves nothing, and nothing runs", async () => {
+    const ops = await begin(define([step("one")]));
+    const companyId = await insertTestCompany(own.database);
+    const rolledBack = own.database.transaction().execute(async (transaction) => {
+      await ops.accept(transaction, {
+        kind: "addSite",
+        companyId,
+        siteId: null,
+        environmentId: null,
+        locks: [environment],
+        input: {},
+        whenBusy: "fail",
+        actor: nobody,
+        activityParameters: {},
+      });
+      throw new Error("changed my mind");
+    });
+    await expect(rolledBack).rejects.toThrow("changed my mind");
+    await engine?.sweep();
+    expect(await own.database.selectFrom("operations").selectAll().execute()).toEqual([]);
+    expect(await locks()).toEqual([]);
+    expect(done).toEqual([]);
+  });
+
+  test("what was accepted while no engine ran is begun by the next", async () => {
+    const ops = await begin(define([step("one")]));
+    await engine?.stop();
+    const ids = [await ops.submit(), await ops.submit()];
+    engine = await ops.startEngine();
+    for (const id of ids) expect((await ops.finish(id)).state).toBe("succeeded");
+    expect(done).toEqual(["one", "one"]);
+  });
+});
+
+describe("the journal", () => {
+  test("goes with the operation when that is no longer kept", async () => {
+    const ops = await begin(define([step("one")]));
+    const id = await ops.finish(await ops.submit()).then((row) => row.id);
+    const old = new Date(Date.now() - 60 * 86_400_000);
+    await own.database.updateTable("operations").set({ finished_at: old }).execute();
+    const journal = async () => (await own.pool.query("select from dbos.workflow_status")).rowCount;
+    // The workflow's own end is noted a moment after the operation's.
+    await expect
+      .poll(() => own.pool.query("select status from dbos.workflow_status").then((r) => r.rows))
+      .toEqual([{ status: "SUCCESS" }]);
+    expect(await journal()).toBe(1);
+    await expire({ database: own.database, deleteJournals });
+    expect(await journal()).toBe(0);
+    expect(await ops.wait(id, 0)).toBe(true);
+  });
+
+  test("an operation whose kind a process did not know is run by the next that does", async () => {
+    const ops = await begin(define([step("one")]), { definitions: [] });
+    const id = await ops.submit();
+    const status = () => own.pool.query("select status from dbos.workflow_status").then(({ rows }) => rows[0]?.status);
+    await expect.poll(status).toBe("ERROR");
+    await engine?.stop();
+    engine = await ops.startEngine();
+    expect((await ops.finish(id)).state).toBe("succeeded");
+    expect(done).toEqual(["one"]);
+  });
+});
+
+describe("stopping", () => {
+  test("asks the running step to break off, and the next engine goes on with that step", async () => {
+    const reached = Promise.withResolvers<void>();
+    let mayEnd = false;
+    const work: Work = ({ signal }) => {
+      reached.resolve();
+      if (mayEnd) return undefined;
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const ops = await begin(define([step("one"), step("two", work), step("three")]));
+    const id = await ops.submit();
+    await reached.promise;
+    await engine?.stop();
+    mayEnd = true;
+    engine = await ops.startEngine();
+    expect((await ops.finish(id)).state).toBe("succeeded");
+    expect(done).toEqual(["one", "two", "two", "three"]);
+  });
+
+  test("as often as anybody likes does not count against the step", async () => {
+    let reached = Promise.withResolvers<void>();
+    let mayEnd = false;
+    const work: Work = ({ signal }) => {
+      reached.resolve();
+      if (mayEnd) return undefined;
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const ops = await begin(define([step("one", work)]), { mostAttempts: 2 });
+    const id = await ops.submit();
+    for (let restart = 0; restart < 3; restart++) {
+      await reached.promise;
+      reached = Promise.withResolvers();
+      await engine?.stop();
+      mayEnd = restart === 2;
+      engine = await ops.startEngine({ mostAttempts: 2 });
+    }
+    expect((await ops.finish(id)).state).toBe("succeeded");
+  });
+});

@@ -1,0 +1,373 @@
+/** Backups on a store that fails, wherever it does: the operation says so, nothing is left of it, and the next one works. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openFolderBlobs } from "../../archives/folderBlobs.ts";
+import { namingFailures } from "../../archives/namedFailures.ts";
+import { ObjectStoreFailure } from "../../archives/objectStoreFailure.ts";
+import { keyCheckOf } from "../../archives/pieceBox.ts";
+import { openS3Blobs } from "../../archives/s3Blobs.ts";
+import {
+  type BlobCall,
+  type FaultyBlobs,
+  failingOnce,
+  makeFaultyBlobs,
+  noFaults,
+} from "../../archives/testing/faultyBlobs.ts";
+import { expireBackups } from "../../reconcilers/expireBackups.ts";
+import { readArchives } from "../../reconcilers/readArchives.ts";
+import { isPlaceThere } from "../../settings/archiveUrl.ts";
+import { storeMemory } from "../../store/backups/archiveStore.ts";
+import { type FinishedBackup, findNewestBackup, removeBackupById } from "../../store/backups/backups.ts";
+import { backingUp, removingBackup, restoringBackup, restoringWithoutBackup } from "../../testing/backups.ts";
+import { provingBackup } from "../../testing/proofs.ts";
+import { liveSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { withGuardedStore, withStore } from "../../testing/withStore.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { OperationRequest } from "../engine/accept.ts";
+import { backUp } from "../steps/backup.ts";
+import type { Subject, Table } from "./crashHarness.ts";
+
+let world: World;
+let blobs: FaultyBlobs;
+beforeAll(async () => {
+  const made = await makeWorld();
+  const { dataFolder } = made.facts;
+  blobs = makeFaultyBlobs(openFolderBlobs(join(dataFolder, "archives")));
+  world = withStore(made, namingFailures(blobs), key);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const key = randomBytes(32);
+const { signal } = new AbortController();
+const day = 86_400_000;
+
+const unreachable = () =>
+  new ObjectStoreFailure("The archive store at http://10.0.0.7:9000 can't be reached: it is off.", {
+    isTransient: true,
+    summary: "The archive store can't be reached.",
+  });
+const full = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+
+/** More than one pack's. */
+const large = 9 << 20;
+
+async function rootOf(request: OperationRequest): Promise<string> {
+  const { environmentId: id } = request;
+  const row = await world.own.database
+    .selectFrom("environments")
+    .select("number")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const layout = await world.services.runtime.layout({ id: id ?? "", number: row.number });
+  if (layout === null) throw new Error("The environment is gone");
+  return layout.documentRoot;
+}
+
+/** What the operation needs, and a file in the environment that no backup has yet. */
+async function prepare(subject: Subject): Promise<OperationRequest> {
+  blobs.plan(noFaults);
+  const request = await subject.prepare(world);
+  await writeFile(join(await rootOf(request), "large.bin"), randomBytes(large));
+  return request;
+}
+
+/** As somebody would ask for it again. */
+function again(request: OperationRequest): OperationRequest {
+  const { input } = request;
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return isObject && "token" in input ? { ...request, input: { ...input, token: randomUUID() } } : request;
+}
+
+/** How often a store is asked for each thing, where nothing fails. */
+async function countCalls(table: Table, subject: Subject): Promise<readonly (readonly [BlobCall, number])[]> {
+  const request = await prepare(subject);
+  blobs.plan(noFaults);
+  expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+  return (["put", "read", "list", "remove"] as const).map((call) => [call, blobs.count(call)]);
+}
+
+/** One run with the fault, and another one without. Gives what is wrong. */
+async function runWith(table: Table, subject: Subject, call: BlobCall, nth: number, error: () => Error, says: RegExp) {
+  const request = await prepare(subject);
+  blobs.plan(failingOnce(call, nth, error));
+  const row = await table.submit(request);
+  const wrong = [...(await subject.cleanSlate(world, request))];
+  if (row.state !== "failed" || !says.test(row.public_error ?? "")) wrong.push(`${row.state}: ${row.public_error}`);
+  blobs.plan(noFaults);
+  const next = await table.submit(again(request));
+  if (next.state !== "succeeded") wrong.push(`the next one ${next.state}: ${next.public_error}`);
+  wrong.push(...(await subject.finished(world, request)));
+  return wrong.map((sentence) => `${call} ${nth}: ${sentence}`);
+}
+
+const reference = "(?:backups:restore-)?[0-9a-f-]{36}";
+/** Where it was the backup before a restore that could not be made. */
+const wayOut = " To restore it all the same, .+";
+const saysUnreachable = new RegExp(
+  `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.(${wayOut})?$`,
+);
+
+const saysFull = new RegExp(
+  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.(${wayOut})?$`,
+);
+
+describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
+  test("fails as a whole wherever the store does, says so, and works the next time", async () => {
+    await withEngine(world, async (table) => {
+      const calls = await countCalls(table, subject);
+      expect(Object.fromEntries(calls)).toMatchObject({ put: 2, list: 1, remove: 0 });
+      for (const [call, count] of calls) {
+        for (let nth = 1; nth <= count; nth += 1) {
+          expect(await runWith(table, subject, call, nth, unreachable, saysUnreachable)).toEqual([]);
+        }
+      }
+    });
+  });
+
+  test("fails as a whole where the store's disk is full, and says so", async () => {
+    await withEngine(world, async (table) => {
+      for (const nth of [1, 2]) {
+        expect(await runWith(table, subject, "put", nth, full, saysFull)).toEqual([]);
+      }
+    });
+  });
+});
+
+test.each([
+  ["is full", full, saysFull],
+  [
+    "is read-only",
+    () => Object.assign(new Error("EROFS"), { code: "EROFS" }),
+    /^The archives' folder can't be used: .+ To restore it/,
+  ],
+])(
+  "a store that %s is read all the same: a restore without a backup before it needs no more",
+  async (_, error, says) => {
+    await withEngine(world, async (table) => {
+      const request = await prepare(restoringWithoutBackup);
+      blobs.plan((call) => (call === "put" ? error() : null));
+      const careful = { ...request, input: { ...Object(request.input), withoutBackup: false } };
+      expect(await table.submit(again(careful))).toMatchObject({ public_error: expect.stringMatching(says) });
+      expect(await restoringWithoutBackup.cleanSlate(world, request)).toEqual([]);
+      expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+      expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
+    });
+  },
+);
+
+test("a backup is removed also while the store can't be reached", async () => {
+  await withEngine(world, async (table) => {
+    const request = await prepare(removingBackup);
+    blobs.plan(unreachable);
+    expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+    expect(await removingBackup.finished(world, request)).toEqual([]);
+  });
+});
+
+/** Makes a backup of the site, with a file that no other one has. */
+async function backUpNow(site: Awaited<ReturnType<typeof liveSite>>): Promise<FinishedBackup> {
+  const { environment, address } = site;
+  const layout = await world.services.runtime.layout(environment);
+  await writeFile(join(layout?.documentRoot ?? "", "large.bin"), randomBytes(100_000));
+  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "n", note: null } as const;
+  await backUp(world.services, wish, signal);
+  const backup = await findNewestBackup(world.own.database, environment.id);
+  if (backup === null) throw new Error("There is no backup");
+  return backup;
+}
+
+test("a sweep that fails loses nothing that is needed, and the next one removes what is left", async () => {
+  blobs.plan(noFaults);
+  const site = await liveSite(world);
+  const { database } = world.own;
+  await backUpNow(site);
+  const unwanted = [await backUpNow(site), await backUpNow(site)];
+  const kept = await backUpNow(site);
+  for (const { id } of unwanted) await removeBackupById(database, id);
+  const folder = `packs/${site.companyId}`;
+  const there = async () => (await blobs.list(folder, signal)).size;
+  const sweep = (days: number) =>
+    expireBackups({ database, archives: world.services.archives, now: () => Date.now() + days * day });
+  await sweep(2);
+  const before = await there();
+  for (const days of [4, 5]) {
+    blobs.plan((call) => (call === "remove" ? unreachable() : null));
+    await expect(sweep(days)).rejects.toThrow("can't be reached");
+    expect(await there()).toBe(before);
+  }
+  blobs.plan(failingOnce("remove", 2, unreachable));
+  await expect(sweep(6)).rejects.toThrow("can't be reached");
+  blobs.plan(noFaults);
+  await sweep(6);
+  expect(await there()).toBe(before - unwanted.length);
+  const restored = await world.services.archives.workFolder("restored");
+  await world.services.archives.restore(kept, restored, () => true, signal);
+  await world.services.archives.removeWorkFolder("restored");
+});
+
+test("a restore of what is damaged says what, changes nothing, and the next backup keeps it anew", async () => {
+  await withEngine(world, async (table) => {
+    const request = await prepare(restoringBackup);
+    const { companyId, input } = request;
+    const packs = join(world.facts.dataFolder, "archives", "packs", companyId);
+    for (const name of await readdir(packs)) {
+      const content = await readFile(join(packs, name));
+      content.writeUInt8(content.readUInt8(content.length >> 1) ^ 1, content.length >> 1);
+      await writeFile(join(packs, name), content);
+    }
+    const row = await table.submit(request);
+    expect(row.public_error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
+    expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
+    if (typeof input !== "object" || input === null || !("target" in input)) throw new Error("It has no target");
+    const next = await table.submit({
+      ...request,
+      kind: "addManualBackup",
+      input: { ...input, environment: input.target ?? null, note: null },
+    });
+    expect(next).toMatchObject({ state: "succeeded" });
+    const kept = await findNewestBackup(world.own.database, request.environmentId ?? "");
+    if (kept === null) throw new Error("There is no backup");
+    const restored = await world.services.archives.workFolder("restored");
+    await world.services.archives.restore(kept, restored, () => true, signal);
+    await world.services.archives.removeWorkFolder("restored");
+  });
+});
+
+test("a list that breaks off is no reason to keep anything twice", async () => {
+  blobs.plan(noFaults);
+  const site = await liveSite(world);
+  await backUpNow(site);
+  blobs.plan(failingOnce("list", 1, unreachable));
+  await expect(backUpNow(site)).rejects.toThrow("can't be reached");
+  const lost = world.own.database.selectFrom("packs").select("id").where("company_id", "=", site.companyId);
+  expect(await lost.where("state", "=", "lost").execute()).toEqual([]);
+});
+
+describe("a store that is not where it was", () => {
+  /** The world's store, as a control process uses it. */
+  function guarded(itsKey = key): World {
+    const place = join(world.facts.dataFolder, "archives");
+    const blobs = openFolderBlobs(place);
+    const isThere = () => isPlaceThere({ kind: "folder", folder: place });
+    return withGuardedStore(world, { blobs, key: itsKey, place: "the folder archives", isThere });
+  }
+
+  /** What is known of the company's packs and backups that is bad. */
+  async function badOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
+    const { database } = world.own;
+    const packs = database.selectFrom("packs").select("id").where("company_id", "=", companyId);
+    const backups = database.selectFrom("backups").select("id").where("company_id", "=", companyId);
+    const lost = await packs.where("state", "=", "lost").execute();
+    return [...lost, ...(await backups.where("damage", "is not", null).execute())];
+  }
+
+  const says =
+    /^The archive store is not there, or is another one than backups were kept in\. The operator finds the cause in the log under/;
+
+  test("is not taken for an empty one: nothing is kept in it, and nothing said of what is in the right one", async () => {
+    blobs.plan(noFaults);
+    const place = join(world.facts.dataFolder, "archives");
+    const its = guarded();
+    await withEngine(its, async (table) => {
+      const restoring = await restoringBackup.prepare(its);
+      const backingUpNow = await prepare(backingUp);
+      await rename(place, `${place}-unmounted`);
+      await mkdir(place);
+      for (const request of [restoring, backingUpNow]) {
+        expect(await table.submit(request)).toMatchObject({
+          state: "failed",
+          public_error: expect.stringMatching(says),
+        });
+      }
+      expect(await readdir(place)).toEqual([]);
+      await expect(its.services.archives.removePack({ id: "a", companyId: "b" })).rejects.toThrow("Is it mounted");
+      expect(await badOf(restoring)).toEqual([]);
+      await rm(place, { recursive: true });
+      await rename(`${place}-unmounted`, place);
+      expect(await table.submit(again(restoring))).toMatchObject({ state: "succeeded" });
+      expect(await table.submit(again(backingUpNow))).toMatchObject({ state: "succeeded" });
+    });
+  });
+
+  test("nor used with another key than backups were sealed with, to which all of them would be damaged", async () => {
+    const requests: OperationRequest[] = [];
+    const place = join(world.facts.dataFolder, "archives");
+    await withEngine(guarded(), async (table) => {
+      requests.push(await prepare(restoringBackup), await prepare(provingBackup), await prepare(backingUp));
+      expect(await table.submit(await prepare(backingUp))).toMatchObject({ state: "succeeded" });
+    });
+    const packs = await readdir(place, { recursive: true });
+    const its = guarded(randomBytes(32));
+    await withEngine(its, async (table) => {
+      for (const request of requests) {
+        const { state, public_error } = await table.submit(request);
+        expect([state, public_error]).toEqual([
+          "failed",
+          expect.stringMatching(/^The key that backups are sealed with/),
+        ]);
+        expect(await badOf(request)).toEqual([]);
+      }
+    });
+    const { database } = world.own;
+    const pause = async () => undefined;
+    await database
+      .updateTable("packs")
+      .set({ read_at: new Date(0) })
+      .execute();
+    await readArchives({ database, archives: its.services.archives, days: 7, signal, pause }).catch(() => undefined);
+    for (const request of requests) expect(await badOf(request)).toEqual([]);
+    expect(await readdir(place, { recursive: true })).toEqual(packs);
+    await withEngine(guarded(), async (table) => {
+      for (const request of requests) expect(await table.submit(again(request))).toMatchObject({ state: "succeeded" });
+    });
+  });
+
+  test("and is another one by somebody's wish: the old backups are marked until it is the old one again", async () => {
+    const { database } = world.own;
+    const site = await liveSite(world);
+    const backup = await backUpNow(site);
+    const memory = storeMemory(database);
+    const { place, mark } = await memory.recall();
+    const damage = async () =>
+      (await database.selectFrom("backups").select("damage").where("id", "=", backup.id).executeTakeFirstOrThrow())
+        .damage;
+    await memory.beginAnew("elsewhere", keyCheckOf(key, mark));
+    expect(await damage()).not.toBe(null);
+    await memory.remember(place ?? "");
+    const { archives } = world.services;
+    const examine = () => readArchives({ database, archives, days: 7, signal, pause: async () => undefined });
+    await expect.poll(async () => examine().then(damage), { timeout: 30_000 }).toBe(null);
+  });
+});
+
+test("an operation on a store that never answers ends, and says why", async () => {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : "";
+  const stalled = openS3Blobs(
+    {
+      endpoint: `http://127.0.0.1:${port}`,
+      bucket: "archives",
+      prefix: "",
+      region: null,
+      accessKeyId: "AKIAEXAMPLE",
+      secretAccessKey: "not-to-be-seen",
+    },
+    { pauses: [0, 0], pause: async () => undefined, tryTime: () => AbortSignal.timeout(20) },
+  );
+  const stalledWorld = withStore(world, stalled, key);
+  await withEngine(stalledWorld, async (table) => {
+    const request = await prepare(backingUp);
+    const row = await table.submit(request);
+    expect(row.public_error).toMatch(/^The archive store takes too long to answer\. The operator finds/);
+    expect(await backingUp.cleanSlate(stalledWorld, request)).toEqual([]);
+  });
+  silent.closeAllConnections();
+  silent.close();
+});

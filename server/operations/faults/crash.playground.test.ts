@@ -1,0 +1,44 @@
+/** The operations through real kills with the real runtime: what the fake can't show is what PHP leaves half done. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cloningEnvironment, pushing } from "../../testing/environments.ts";
+import { playground } from "../../testing/playground.ts";
+import { creatingSite, deletingSite } from "../../testing/sites.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import { operationDefinitions } from "../definitions.ts";
+import { type Case, killCases, runKills } from "./crashHarness.ts";
+
+/** Kills come at any moment of a step: making a site takes some 50 ms, its first page some 150. */
+const longestWorkMilliseconds = 100;
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+/** What only rows and the edge hear of is the same with the fake, and was killed there. */
+const elsewhere = /^(?:run|undo) (?:estimate|hold|trial|freeze):/;
+const amidWork = ({ fault: { killAt = "" } }: Case) => killAt.endsWith(":in") && !elsewhere.test(killAt);
+const patienceMilliseconds = 300_000;
+const subjects = {
+  "creating a site": creatingSite,
+  "deleting a site": deletingSite,
+  "cloning an environment": cloningEnvironment,
+  "pushing everything": pushing("all", "all"),
+};
+
+describe.each(Object.entries(subjects))("%s with real PHP is finished or never happened", (_, subject) => {
+  test(
+    "when its process is killed amid any of its work",
+    async () => {
+      const { forward, back } = killCases(operationDefinitions(world.services)[subject.kind]);
+      const cases = [...forward, ...back].filter(amidWork);
+      expect(cases.length).toBeGreaterThan(3);
+      expect(await runKills(subject, { worlds: [world], longestWorkMilliseconds, mostTogether: 1 }, cases)).toEqual([]);
+    },
+    patienceMilliseconds,
+  );
+});

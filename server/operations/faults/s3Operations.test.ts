@@ -1,0 +1,176 @@
+/**
+ * Operations whose archives are in a bucket of a real S3 server; and with a server that refuses, hangs or breaks off at any
+ * request: they go on where that passes, and where it lasts they end with the reason, leave nothing, and say nothing bad of a backup.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Blobs } from "../../archives/blobs.ts";
+import { openS3Blobs } from "../../archives/s3Blobs.ts";
+import { type S3Fault, type S3Proxy, s3Faults, startS3Proxy } from "../../archives/testing/s3Proxy.ts";
+import { type S3Server, startS3Server } from "../../archives/testing/s3Server.ts";
+import { expireBackups } from "../../reconcilers/expireBackups.ts";
+import { backedUpSite, backingUp, removingBackup, restoringBackup } from "../../testing/backups.ts";
+import { askAgain, restoringDeletedSite } from "../../testing/deleted.ts";
+import { downloadRequest, makingDownload } from "../../testing/downloads.ts";
+import { provingBackup } from "../../testing/proofs.ts";
+import { deletingSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { withGuardedStore } from "../../testing/withStore.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { OperationRequest } from "../engine/accept.ts";
+import type { Subject, Table } from "./crashHarness.ts";
+
+let server: S3Server;
+let proxy: S3Proxy;
+let made: World;
+beforeAll(async () => {
+  server = await startS3Server();
+  proxy = await startS3Proxy(server.place("").endpoint);
+  made = await makeWorld();
+});
+afterAll(async () => {
+  await made[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+  await server.stop();
+});
+beforeEach(() => proxy.plan(() => null));
+
+const key = randomBytes(32);
+const { signal } = new AbortController();
+const day = 86_400_000;
+
+const straight = (): Blobs => openS3Blobs(server.place("archives/"));
+
+function withS3(blobs: Blobs): World {
+  return withGuardedStore(made, { blobs, key, place: "a bucket", isThere: async () => true });
+}
+
+/** Through the proxy; asks so many times more where it is failed. */
+function patient(more: number): World {
+  const place = { ...server.place("archives/"), endpoint: proxy.endpoint };
+  return withS3(openS3Blobs(place, proxy.patience(more)));
+}
+
+/** What is known of the company's packs and backups that is bad. */
+async function badOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
+  const { database } = made.own;
+  const packs = database.selectFrom("packs").select("id").where("company_id", "=", companyId);
+  const backups = database.selectFrom("backups").select(["damage", "proof_error"]).where("company_id", "=", companyId);
+  const lost = await packs.where("state", "=", "lost").execute();
+  return [...lost, ...(await backups.execute()).filter((row) => row.damage !== null || row.proof_error !== null)];
+}
+
+test("a backup is made, restored, proven and removed in a bucket, and what only it needed goes from there", async () => {
+  const world = withS3(straight());
+  const packsOf = async ({ companyId }: OperationRequest) => (await straight().list(`packs/${companyId}`, signal)).size;
+  await withEngine(world, async (table) => {
+    for (const subject of [backingUp, restoringBackup, provingBackup, removingBackup]) {
+      const request = await subject.prepare(world);
+      expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+      expect([await subject.finished(world, request), await badOf(request)]).toEqual([[], []]);
+      expect(await packsOf(request)).toBeGreaterThan(0);
+      if (subject !== removingBackup) continue;
+      const { database } = world.own;
+      for (const days of [2, 4]) {
+        await expireBackups({ database, archives: world.services.archives, now: () => Date.now() + days * day });
+      }
+      expect(await packsOf(request)).toBe(0);
+    }
+  });
+});
+
+/** A download of a backup, and not of the site as it is. */
+const downloadingBackup: Subject = {
+  ...makingDownload,
+  prepare: async (world) => {
+    const { site, backup } = await backedUpSite(world);
+    const request = await downloadRequest(world, site, { id: backup.id, name: "Then" });
+    asked.set(request, () => downloadRequest(world, site, { id: backup.id, name: "Then" }));
+    return request;
+  },
+};
+
+/** How the same is asked for once more after it has failed, where that takes more than the same request. */
+const asked = new WeakMap<OperationRequest, () => Promise<OperationRequest>>();
+
+/** Asks for the same once more. Gives what is wrong then. */
+async function runAgain(table: Table, world: World, subject: Subject, request: OperationRequest): Promise<string[]> {
+  const { input, kind } = request;
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  const fresh = isObject && "token" in input ? { ...request, input: { ...input, token: randomUUID() } } : request;
+  const anew = kind === restoringDeletedSite.kind ? await askAgain(world, request) : await asked.get(request)?.();
+  const { state, public_error } = await table.submit(anew ?? fresh);
+  const wrong = state === "succeeded" ? [] : [`the next one ${state}: ${public_error}`];
+  return [...wrong, ...(await subject.finished(world, anew ?? request))];
+}
+
+const subjects: Readonly<Record<string, Subject>> = {
+  "a backup": backingUp,
+  "a restore": restoringBackup,
+  "a proof": provingBackup,
+  "a deletion": deletingSite,
+  "what was deleted being brought back": restoringDeletedSite,
+  "a download of a backup": downloadingBackup,
+};
+
+function faultAt(place: number): S3Fault {
+  return s3Faults[place % s3Faults.length] ?? "drop";
+}
+
+/** One run where the store fails from this request on, and one more where it failed, with the store back. Gives what is wrong. */
+async function runWithout(table: Table, world: World, subject: Subject, from: number, fault: S3Fault) {
+  proxy.plan(() => null);
+  const request = await subject.prepare(world);
+  proxy.plan((nth) => (nth < from ? null : fault));
+  const row = await table.submit(request);
+  proxy.plan(() => null);
+  const hasFailed = row.state !== "succeeded";
+  const wrong = [...(await (hasFailed ? subject.cleanSlate : subject.finished)(world, request))];
+  if (hasFailed && !/^The archive store .+ The operator finds/.test(row.public_error ?? "")) {
+    wrong.push(`${row.state}: ${row.public_error}`);
+  }
+  wrong.push(...(await badOf(request)).map((bad) => `known of it: ${JSON.stringify(bad)}`));
+  if (hasFailed) wrong.push(...(await runAgain(table, world, subject, request)));
+  return { hasFailed, wrong: wrong.map((sentence) => `${fault} from ${from} on: ${sentence}`) };
+}
+
+describe.each(Object.entries(subjects))("%s", (_, subject) => {
+  test("goes on where each request fails the first time that it is asked", async () => {
+    const world = patient(20);
+    await withEngine(world, async (table) => {
+      for (const first of s3Faults.keys()) {
+        proxy.plan(() => null);
+        const request = await subject.prepare(world);
+        let faults = 0;
+        proxy.plan((_nth, isNew) => {
+          if (!isNew) return null;
+          faults += 1;
+          return faultAt(first + faults);
+        });
+        expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+        expect(faults).toBeGreaterThan(1);
+        expect([await subject.finished(world, request), await badOf(request)]).toEqual([[], []]);
+      }
+    });
+  });
+
+  test("ends with the reason and leaves nothing where the store fails from then on, and works when it is back", async () => {
+    const world = patient(1);
+    await withEngine(world, async (table) => {
+      const request = await subject.prepare(world);
+      proxy.plan(() => null);
+      expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+      const count = proxy.count();
+      // Where there are few requests, each way to fail at each of them.
+      const runs = Math.max(count, 2 * s3Faults.length);
+      let failed = 0;
+      for (let run = 0; run < runs; run += 1) {
+        const fault = faultAt(run + Math.floor(run / count));
+        const { hasFailed, wrong } = await runWithout(table, world, subject, 1 + (run % count), fault);
+        expect(wrong).toEqual([]);
+        if (hasFailed) failed += 1;
+      }
+      expect(failed).toBeGreaterThan(runs / 2);
+    });
+  });
+});

@@ -1,0 +1,205 @@
+/** Updates of plugins and themes with real WordPress under them: what is good takes the site's place, and nothing else ever does. */
+import { cp, readdir, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pluginZip, zipOf } from "../../packages/testing/zips.ts";
+import { compareVersions, versionKey } from "../../packages/versions.ts";
+import { findChromium } from "../../pictures/chromium.ts";
+import { makePictures, openPictureStore } from "../../pictures/pictures.ts";
+import { putPackages } from "../../testing/packages.ts";
+import { putZip } from "../../testing/packageUpdates.ts";
+import { openShopSite, type ShopSite, shows } from "../../testing/shopSite.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import type { World } from "../../testing/world.ts";
+import type { Table } from "../faults/crashHarness.ts";
+import type { UpdatePackagesInput } from "./updatePackages.ts";
+
+const patience = 400_000;
+
+let world: World;
+let shopSite: ShopSite;
+
+/** What it does in the dashboard. */
+const migrates = "add_action('admin_init', fn () => update_option('shop_db', '2.0'));";
+
+beforeAll(async () => {
+  shopSite = await openShopSite();
+  world = shopSite.world;
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const wpCli: ShopSite["wpCli"] = (...argv) => shopSite.wpCli(...argv);
+const front = () => shopSite.front();
+
+const plugin = (name: string, from: string, to: string) => ({
+  name,
+  slug: name,
+  file: `${name}/${name}.php`,
+  from,
+  to,
+});
+const shop = (to: string, more: Partial<UpdatePackagesInput> = {}) =>
+  shopSite.update([plugin("shop", "1.0", to)], "plugin", more);
+
+async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
+  await putZip(world, `shop-${version}.zip`, await zip);
+}
+
+async function refused(table: Table, version: string, checks: readonly string[] = []): Promise<string> {
+  const before = await front();
+  const row = await table.submit(shop(version, { checks }));
+  expect(row.state).toBe("failed");
+  expect(await front()).toBe(before);
+  expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
+  return row.public_error ?? "";
+}
+
+test("what is broken never becomes the site, and the reason is told", { timeout: patience }, async () => {
+  await putPackages(world.own.database, shopSite.site.environment.id, [{ name: "shop" }]);
+  await offer("3.0", pluginZip("shop", "3.0", "add_action('init', fn () => nothing_there());"));
+  await offer("3.1", pluginZip("shop", "3.1", "this is no PHP"));
+  await offer("3.2", pluginZip("shop", "3.2", "add_action('login_init', fn () => nothing_there());"));
+  await offer("3.3", pluginZip("shop", "3.3", "add_action('admin_init', fn () => nothing_there());"));
+  await offer(
+    "3.4",
+    pluginZip(
+      "shop",
+      "3.4",
+      "add_action('wp_footer', function () { while (ob_get_level()) ob_end_flush(); nothing_there(); });",
+    ),
+  );
+  await offer("3.5", zipOf({ "shop/shop.php": "<?php\n/* Plugin Name: Shop\n * Version: 3.5 */", "other/x.php": "" }));
+  await offer("3.6", pluginZip("shop", "3.6", "", { link: { content: "/etc/passwd", mode: 0o120777 } }));
+  const loses = "add_action('template_redirect', fn () => ($_GET['page'] ?? '') !== 'cart' || wp_die('Gone', 404));";
+  await offer("3.7", pluginZip("shop", "3.7", loses));
+  await offer("3.8", pluginZip("shop", "3.8", "add_action('wp_body_open', function () { exit; });"));
+  const endless = "while (true) print str_repeat('shop ', 20000);";
+  await offer("3.9", pluginZip("shop", "3.9", `add_action('wp_footer', function () { ${endless} });`));
+  await offer("3.10", pluginZip("shop", "3.10", "add_action('init', function () { while (true); });"));
+  const leads = (to: string) => `add_action('template_redirect', function () { ${to} });`;
+  const byLanguage = "if ($_SERVER['REQUEST_URI'] !== '/') nothing_there(); wp_redirect('/en/'); exit;";
+  await offer("3.11", pluginZip("shop", "3.11", leads(byLanguage)));
+  await offer("3.12", pluginZip("shop", "3.12", leads("wp_redirect($_SERVER['REQUEST_URI']); exit;")));
+  await offer("3.13", pluginZip("shop", "3.13", leads("wp_redirect(admin_url('install.php')); exit;")));
+  await withEngine(world, async (table) => {
+    const cannot = /^The site with the update does not answer as it should: its /;
+    expect(await refused(table, "3.0")).toMatch(/front page has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.1")).toMatch(cannot);
+    expect(await refused(table, "3.2")).toMatch(/its login page has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.3")).toMatch(/its dashboard has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.4")).toMatch(/its front page breaks off: .*nothing_there/);
+    // The mirror leaves both out.
+    expect(await refused(table, "3.5")).toBe("shop 3.5: The package source does not offer it.");
+    expect(await refused(table, "3.6")).toBe("shop 3.6: The package source does not offer it.");
+    expect(await refused(table, "3.7", ["/", "/?page=cart"])).toMatch(/its page \/\?page=cart has the status 404\.$/);
+    const breaksOff = /its front page does not come to its end, unlike at present\.$/;
+    expect(await refused(table, "3.8")).toMatch(breaksOff);
+    // PHP is ended for it, or nobody goes on reading, whichever comes first.
+    expect(await refused(table, "3.9")).toMatch(
+      /its front page does not come|PHP crashed while it made the front page/,
+    );
+    expect(await refused(table, "3.10")).toMatch(/its front page took too long\.?$/);
+    expect(await refused(table, "3.11")).toMatch(/its front page has the status 500: .*nothing_there/);
+    expect(await refused(table, "3.12")).toMatch(/its front page leads in a circle, unlike at present\.$/);
+    expect(await refused(table, "3.13")).toMatch(
+      /its front page leads to \/wp-admin\/install\.php, unlike at present\.$/,
+    );
+    expect(await refused(table, "7.7")).toBe("shop 7.7: The package source does not offer it.");
+  });
+  const row = world.own.database.selectFrom("packages").select(["version", "update_status", "failed_version"]);
+  // The last one that is no good; the one after that was not offered.
+  const found = { version: "1.0", update_status: "failed", failed_version: "3.13" };
+  expect(await row.executeTakeFirstOrThrow()).toEqual(found);
+});
+
+test("a good update is what visitors see, with what it has changed in the database", {
+  timeout: patience,
+}, async () => {
+  await offer("2.0", pluginZip("shop", "2.0", `${shows("2.0")}\n${migrates}`, { "more/one.php": "<?php" }));
+  expect(await front()).toContain("shop 1.0");
+  await withEngine(world, async (table) => {
+    const row = await table.submit(shop("2.0"));
+    expect(row).toMatchObject({ state: "succeeded", public_error: null });
+    expect(row.result).toEqual({ updated: [{ name: "shop", from: "1.0", to: "2.0" }] });
+  });
+  expect(await front()).toContain("shop 2.0");
+  const listed = await world.own.database.selectFrom("packages").select(["version", "version_key"]).executeTakeFirst();
+  expect(listed).toEqual({ version: "2.0", version_key: versionKey("2.0") });
+  expect(await wpCli("option", "get", "shop_db")).toBe("2.0");
+  expect(await wpCli("plugin", "get", "shop", "--field=status")).toBe("active");
+  const backups = await world.own.database.selectFrom("backups").select(["name", "type"]).execute();
+  expect(backups).toEqual([{ name: "Before an update of shop to 2.0", type: "system-generated" }]);
+});
+
+test("where people want to look, what looks too different is refused, and both pictures are kept", {
+  timeout: patience,
+}, async () => {
+  const chromium = await findChromium(process.env.CHROMIUM ?? null);
+  if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
+  const kept = join(world.facts.dataFolder, "pictures");
+  const looking = { ...world, services: { ...world.services, pictures: makePictures({ chromium, folder: kept }) } };
+  const paints = (color: string) => `add_action('wp_footer', fn () => print
+    '<div style="position:fixed;z-index:99999;top:0;left:0;right:0;bottom:0;background:${color}"></div>');`;
+  await offer("5.0", pluginZip("shop", "5.0", `${shows("2.0")}\n${paints("red")}`));
+  await offer("5.1", pluginZip("shop", "5.1", shows("2.0")));
+  const wish = (to: string) => shop(to, { pictureThreshold: 20 });
+  await withEngine(looking, async (table) => {
+    const refusal = await table.submit(wish("5.0"));
+    expect(refusal.public_error).toMatch(
+      /^The site with the update looks different: (100|9\d(\.\d)?) % of its front page is another, and 20 % may be\. /,
+    );
+    const row = world.own.database.selectFrom("packages").select("failed_version").where("name", "=", "shop");
+    expect(await row.executeTakeFirstOrThrow()).toEqual({ failed_version: "5.0" });
+    const [page] = await openPictureStore(kept).find(refusal.id.slice(-36), "/");
+    expect(page?.path).toBe("/");
+    expect(page?.share).toBeGreaterThan(0.9);
+    const fine = await table.submit(wish("5.1"));
+    expect(fine).toMatchObject({ state: "succeeded", public_error: null });
+    expect((await openPictureStore(kept).find(fine.id.slice(-36), null))[0]?.share).toBeLessThan(0.2);
+  });
+});
+
+const theme = "twentytwentythree";
+/** Where the distribution's package has it, in an older version than WordPress brings it. */
+const olderThemes = process.env.WORDPRESS_THEMES ?? "/usr/share/wordpress/wp-content/themes";
+
+/** The site has the older version; what it had is put aside, as `<theme>.newer`. */
+async function olderTheme() {
+  const themes = join(await shopSite.content(), "themes");
+  const versionIn = async (folder: string) =>
+    /^Version: (\S+)/m.exec(await readFile(join(folder, "style.css"), "utf8"))?.[1] ?? "";
+  await rename(join(themes, theme), join(themes, `${theme}.newer`));
+  await cp(join(olderThemes, theme), join(themes, theme), { recursive: true, dereference: true });
+  const versions = { from: await versionIn(join(themes, theme)), to: await versionIn(join(themes, `${theme}.newer`)) };
+  expect(compareVersions(versions.to, versions.from)).toBeGreaterThan(0);
+  return { themes, ...versions };
+}
+
+async function zipOfFolder(folder: string, name: string): Promise<Buffer> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const content = files.map(async (entry) => {
+    const file = join(entry.parentPath, entry.name);
+    return [`${name}${file.slice(folder.length)}`, { content: await readFile(file) }] as const;
+  });
+  return zipOf(Object.fromEntries(await Promise.all(content)));
+}
+
+test("a theme is updated from one of its real versions to another, the site's own changes stay", {
+  timeout: patience,
+}, async () => {
+  const { themes, from, to } = await olderTheme();
+  await wpCli("theme", "activate", theme);
+  expect(await wpCli("theme", "get", theme, "--field=version")).toBe(from);
+  await putZip(world, "theme.zip", await zipOfFolder(join(themes, `${theme}.newer`), theme));
+  await wpCli("option", "update", "blogname", "Changed since");
+  await withEngine(world, async (table) => {
+    const update = { name: theme, slug: theme, file: theme, from, to };
+    const row = await table.submit(shopSite.update([update], "theme"));
+    expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  });
+  expect(await wpCli("theme", "get", theme, "--field=version")).toBe(to);
+  expect(await front()).toContain("Changed since");
+  expect(await front()).toContain("shop 2.0");
+});

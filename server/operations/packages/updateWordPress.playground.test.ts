@@ -1,0 +1,144 @@
+/** Updates of WordPress itself, with real ones: what is good takes the site's place, and nothing else ever does. */
+import { readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PackageSource } from "../../packages/source.ts";
+import { coreSource } from "../../packages/testing/coreSource.ts";
+import { withText } from "../../packages/testing/zips.ts";
+import { visit } from "../../testing/edge.ts";
+import { putZip } from "../../testing/packageUpdates.ts";
+import { playground } from "../../testing/playground.ts";
+import { liveSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import {
+  type CoreFiles,
+  realCoreZip,
+  smallCoreZip,
+  versionFile,
+  wordPressUpdate,
+} from "../../testing/wordpressUpdates.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+
+const patience = 400_000;
+const from = "7.1.1";
+/** No real one is called so: its code is removed again from what all tests share. */
+const to = "77.1.2-test";
+
+let world: World;
+let site: Awaited<ReturnType<typeof liveSite>>;
+let core: string;
+let cores: string;
+
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+  site = await liveSite(world);
+  const layout = await world.services.runtime.layout(site.environment);
+  core = dirname(layout?.overlays["wp-includes"] ?? "");
+  cores = join(dirname(dirname(core)), "cores");
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await removeCoresOf(to);
+});
+
+/** By name, the code that is kept of that version. */
+async function coresOf(version: string): Promise<string[]> {
+  const names = await readdir(cores).catch(() => []);
+  return names.filter((name) => name.startsWith(`${version}-`) && !name.endsWith(".lock"));
+}
+
+async function removeCoresOf(version: string): Promise<void> {
+  for (const name of await coresOf(version)) await rm(join(cores, name), { recursive: true });
+}
+
+async function wpCli(...argv: readonly string[]): Promise<string> {
+  const command = { phpVersion: "8.3", argv, seconds: 120 };
+  const { signal } = new AbortController();
+  const { runtime } = world.services;
+  const { exitCode, stdout } = await runtime.runWpCli(site.environment, command, async () => undefined, signal);
+  expect(exitCode).toBe(0);
+  return stdout.text.trim();
+}
+
+/** The version's own file, one version of the database further. */
+async function newer(version: string): Promise<CoreFiles> {
+  const file = "wp-includes/version.php";
+  const text = await readFile(join(core, file), "utf8");
+  const dbVersion = Number(/\$wp_db_version = (\d+)/.exec(text)?.[1]);
+  const changed = text.replace(/\$wp_version = '[^']+'/, `$wp_version = '${version}'`);
+  return { [file]: changed.replace(/\$wp_db_version = \d+/, `$wp_db_version = ${dbVersion + 1}`) };
+}
+
+async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
+  await putZip(world, `wordpress-${version}.zip`, await zip);
+}
+
+const update = (version: string, packageSource = world.services.packageSource) =>
+  withEngine({ ...world, services: { ...world.services, packageSource } }, (table) =>
+    table.submit(wordPressUpdate(site, { from, to: version })),
+  );
+
+async function refused(version: string, source?: PackageSource): Promise<string> {
+  const row = await update(version, source);
+  expect(row.state).toBe("failed");
+  expect((await world.services.runtime.layout(site.environment))?.wordpressVersion).toBe(from);
+  expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
+  expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
+  return row.public_error ?? "";
+}
+
+test("what is broken, or something else, never becomes the site, and the reason is told", {
+  timeout: patience,
+}, async () => {
+  const broken = { "wp-settings.php": "<?php\nnothing_there();\n" };
+  await offer("78.0", realCoreZip(core, { ...(await newer("78.0")), ...broken }));
+  await offer("78.1", smallCoreZip("78.0"));
+  await offer("78.2", smallCoreZip("78.2", { "wp-includes/version.php": versionFile("78.2", "99.0") }));
+  const leadsOut = withText(await smallCoreZip("78.3", { "xx/x.php": "" }), "wordpress/xx/x.php", "wordpress/../x.php");
+  // The mirror would leave it out.
+  const source = await coreSource("78.3", (response) => response.end(leadsOut));
+  try {
+    expect(await refused("78.0")).toMatch(/its database upgrade has the status 500: .*nothing_there/);
+    expect(await refused("78.1")).toBe("WordPress 78.1: The package is refused: it says that it is version 78.0.");
+    expect(await refused("78.2")).toMatch(/it needs PHP 99\.0, and the environment has 8\.\d\.$/);
+    expect(await refused("78.3", source)).toBe("WordPress 78.3: The package is refused: a path in it leads out of it.");
+    expect(await refused("77.7")).toBe("WordPress 77.7: The package source does not offer it.");
+  } finally {
+    await removeCoresOf("78.0");
+  }
+});
+
+test("a good one is what the site is, its database upgraded", { timeout: patience }, async () => {
+  await offer(to, realCoreZip(core, await newer(to)));
+  const before = Number(await wpCli("option", "get", "db_version"));
+  const row = await update(to);
+  expect(row).toMatchObject({ state: "succeeded", public_error: null, result: { from, to } });
+  expect(await wpCli("core", "version")).toBe(to);
+  expect(Number(await wpCli("option", "get", "db_version"))).toBe(before + 1);
+  expect((await visit(world.facts.edgePort, site.address)).body).toContain("</html>");
+  expect((await visit(world.facts.edgePort, `${site.address}/wp-admin/css/login.min.css`)).status).toBe(200);
+  const known = world.own.database.selectFrom("environments").select("wordpress_version");
+  expect(await known.where("id", "=", site.environment.id).executeTakeFirst()).toEqual({ wordpress_version: to });
+});
+
+test("a snapshot of it brings its WordPress where nobody has that version", { timeout: patience }, async () => {
+  const { runtime, archives } = world.services;
+  const folder = await archives.workFolder("snapshot");
+  await runtime.snapshot(site.environment, folder);
+  const [name = ""] = await coresOf(to);
+  const away = join(cores, "away");
+  await rename(join(cores, name), away);
+  try {
+    const copy = { ...site.environment, id: `${site.environment.id}-copy` };
+    expect(await runtime.clone({ environment: copy, source: { folder }, addresses: [] })).toEqual({
+      wordpressVersion: to,
+    });
+    const includes = join(cores, name, "wp-includes");
+    expect((await readdir(includes, { recursive: true })).length).toBeGreaterThan(1_000);
+    await runtime.destroy(copy);
+  } finally {
+    await rm(away, { recursive: true, force: true });
+    await archives.removeWorkFolder("snapshot");
+  }
+});

@@ -1,0 +1,49 @@
+/** Updates of WordPress whose turn comes late: nothing newer is replaced by something older. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { putZip } from "../../testing/packageUpdates.ts";
+import { liveSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { smallCoreZip, wordPressUpdate } from "../../testing/wordpressUpdates.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+
+const from = "7.1.1";
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+  for (const version of ["7.1.2", "7.2"]) await putZip(world, `wordpress-${version}.zip`, await smallCoreZip(version));
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Both are asked for while the first version is there; the second waits for the first. Gives what became of it. */
+async function oneAfterTheOther(first: string, second: string) {
+  const site = await liveSite(world);
+  const update = (to: string) => ({ ...wordPressUpdate(site, { from, to }), whenBusy: "queue" }) as const;
+  const rows = await withEngine(world, async (table) => {
+    const accepted = Promise.withResolvers<void>();
+    const before = table.submit(update(first), () => accepted.resolve());
+    await accepted.promise;
+    return Promise.all([before, table.submit(update(second))]);
+  });
+  expect(rows[0]).toMatchObject({ state: "succeeded", result: { from, to: first } });
+  const layout = await world.services.runtime.layout(site.environment);
+  return { row: rows[1], release: layout?.release, version: layout?.wordpressVersion };
+}
+
+test("an older one that has waited is refused", async () => {
+  const { row, ...left } = await oneAfterTheOther("7.2", "7.1.2");
+  const public_error = "The environment has WordPress 7.2 by now, and 7.1.2 is not newer.";
+  expect(row).toMatchObject({ state: "failed", public_error });
+  expect(left).toEqual({ release: 2, version: "7.2" });
+});
+
+test("and so is the same one a second time", async () => {
+  const { row, ...left } = await oneAfterTheOther("7.2", "7.2");
+  expect(row.public_error).toBe("The environment has WordPress 7.2 by now, and 7.2 is not newer.");
+  expect(left).toEqual({ release: 2, version: "7.2" });
+});
+
+test("a newer one says from which it came", async () => {
+  const { row, ...left } = await oneAfterTheOther("7.1.2", "7.2");
+  expect(row).toMatchObject({ state: "succeeded", result: { from: "7.1.2", to: "7.2" } });
+  expect(left).toEqual({ release: 3, version: "7.2" });
+});

@@ -1,0 +1,64 @@
+/**
+ * What environments may take, changed for all of them at once. It is in force for whatever is asked from the end of the
+ * operation on; PHP processes that are at work finish what they do.
+ */
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import { readResult, saveResult } from "../../store/operations.ts";
+import { type OwnLimits, ownLimits, setLimits } from "../../store/sites/limits.ts";
+import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
+import type { Services } from "../steps/services.ts";
+
+export type ChangeLimitsInput = {
+  readonly environmentIds: readonly string[];
+  /** What is left out stays as it is; null: as the installation has it. */
+  readonly changes: {
+    readonly php_threads?: number;
+    readonly php_memory_mb?: number;
+    readonly request_seconds?: number | null;
+    readonly disk_quota_bytes?: number | null;
+  };
+};
+
+/** What the first step found. */
+type Found = { readonly before: readonly (OwnLimits & { readonly id: string })[] };
+
+function isFound(found: unknown): found is Found {
+  return typeof found === "object" && found !== null && "before" in found && Array.isArray(found.before);
+}
+
+export function changeLimits(
+  { database, publisher }: Services,
+  kind: OperationKind,
+): OperationDefinition<ChangeLimitsInput> {
+  return {
+    kind,
+    steps: [
+      {
+        // It may have waited for another change: what it is undone to is known only now.
+        name: "note",
+        deadlineSeconds: 30,
+        run: async ({ input, operationId }) => {
+          const before = await ownLimits(database, input.environmentIds);
+          if (before.length === 0) throw new StepFailure("The environment is not there any more.");
+          await saveResult(database, operationId, { before: before.map((each) => ({ ...each })) });
+        },
+      },
+      {
+        name: "change",
+        deadlineSeconds: 30,
+        run: async ({ input }) => {
+          await setLimits(database, input.environmentIds, input.changes);
+          await publisher.publish();
+        },
+        undo: async ({ operationId }) => {
+          const found: unknown = await readResult(database, operationId);
+          if (!isFound(found)) return;
+          for (const { id, ...limits } of found.before) await setLimits(database, [id], limits);
+          await publisher.publish();
+        },
+      },
+    ],
+    succeeded: async () => null,
+    failed: async () => undefined,
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * A site goes with all its environments: first into a backup from which it can be brought back, then out of the visitors'
+ * sight, then out of the way, then for good.
+ */
+import { forgetSite, keepDeletedSite } from "../../store/backups/deletedSites.ts";
+import { removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";
+import { setEnvironmentState } from "../../store/traffic/routes.ts";
+import type { OperationDefinition } from "../engine/operation.ts";
+import { beforeDeletion, type Doomed } from "../steps/beforeDeletion.ts";
+import { removeDownloads } from "../steps/removeDownloads.ts";
+import type { Services } from "../steps/services.ts";
+
+export type DeleteSiteInput = {
+  readonly siteId: string;
+  readonly environments: readonly Doomed[];
+  /** Whether nothing is kept of it, earlier backups included. */
+  readonly withoutBackup: boolean;
+};
+
+export function deleteSite(services: Services): OperationDefinition<DeleteSiteInput> {
+  const { database, runtime, publisher, undeleteDays } = services;
+  const ids = ({ environments }: DeleteSiteInput) => environments.map(({ id }) => id);
+  const [estimate, freeze, backup] = beforeDeletion<DeleteSiteInput>(services, (input) => input);
+  return {
+    kind: "deleteSite",
+    steps: [
+      estimate,
+      freeze,
+      backup,
+      {
+        name: "withdraw",
+        deadlineSeconds: 30,
+        run: async ({ input }) => {
+          await setSiteState(database, input.siteId, "deleting");
+          await setEnvironmentState(database, ids(input), "deleting");
+          await publisher.publish();
+        },
+        undo: async ({ input }) => {
+          await setEnvironmentState(database, ids(input), "serving");
+          await setSiteState(database, input.siteId, "live");
+          await publisher.publish();
+        },
+      },
+      {
+        name: "retire",
+        deadlineSeconds: 60,
+        run: async ({ input }) => {
+          for (const environment of input.environments) await runtime.retire(environment);
+        },
+        undo: async ({ input }) => {
+          for (const environment of input.environments) await runtime.reinstate(environment);
+        },
+      },
+      {
+        name: "destroy",
+        deadlineSeconds: 120,
+        run: async ({ input }) => {
+          for (const environment of input.environments) await runtime.destroy(environment);
+          await removeDownloads(services, ids(input));
+        },
+      },
+    ],
+    pointOfNoReturn: "destroy",
+    succeeded: async (transaction, { input, operationId }) => {
+      const { siteId, withoutBackup } = input;
+      if (withoutBackup) await forgetSite(transaction, siteId);
+      else await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+      await removeSiteRows(transaction, siteId);
+      return null;
+    },
+    // Undone: the site is there as before.
+    failed: async () => undefined,
+  };
+}

@@ -1,0 +1,297 @@
+/** What a deletion keeps, what becomes of it where that can't be kept, and what can be made of it. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { beginBackup, findNewestBackup, finishBackup } from "../../store/backups/backups.ts";
+import { backedUpSite } from "../../testing/backups.ts";
+import { restoringDeletedEnvironment, restoringDeletedSite } from "../../testing/deleted.ts";
+import { visit } from "../../testing/edge.ts";
+import { deletingEnvironment } from "../../testing/environments.ts";
+import { deletingSite, keptOf } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { RestoreDeletedInput } from "../backups/restoreDeleted.ts";
+import type { OperationRequest } from "../engine/accept.ts";
+import { StepFailure } from "../engine/operation.ts";
+import type { DeleteSiteInput } from "./deleteSite.ts";
+
+let world: World;
+beforeEach(async () => {
+  world = await makeWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const run = (request: OperationRequest) => withEngine(world, (table) => table.submit(request));
+const wayOut = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
+
+const subjects = [
+  ["site", deletingSite],
+  ["environment", deletingEnvironment],
+] as const;
+
+/** The same, for good. */
+function forGood(request: OperationRequest): OperationRequest {
+  return { ...request, input: { ...Object(request.input), withoutBackup: true } };
+}
+
+test.each(subjects)(
+  "a %s that can't be backed up is not deleted, answers all the while, and its owner is told how it could be",
+  async (_, subject) => {
+    const request = await subject.prepare(world);
+    // Where the archives should be is something else.
+    await writeFile(join(world.facts.dataFolder, "archives"), "");
+    const row = await run(request);
+    // Found out before anything was done: nothing had to be undone.
+    expect(row).toMatchObject({ state: "failed", steps_done: subject === deletingSite ? 0 : 1 });
+    expect(row.public_error).toMatch(
+      /^Where the archives' folder should be there is something else\. The operator finds the cause in the log under/,
+    );
+    expect(row.public_error?.endsWith(wayOut)).toBe(true);
+    expect(await subject.cleanSlate(world, request)).toEqual([]);
+  },
+);
+
+test.each(subjects)("a %s is not deleted where the disk is full, and the reason is told", async (_, subject) => {
+  const request = await subject.prepare(world);
+  const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
+  const message = "There is not enough room on the server's disk.";
+  await script.setFaults([{ method: "snapshot", when: "middle", what: "fail", message }]);
+  expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${wayOut}` });
+  await script.setFaults([]);
+  expect(await subject.cleanSlate(world, request)).toEqual([]);
+});
+
+test.each(subjects)(
+  "while a %s is backed up its visitors go on reading, and nothing is written",
+  async (_, subject) => {
+    const request = await subject.prepare(world);
+    const { archives } = world.services;
+    const seen: { readonly status: number; readonly isFrozen: boolean }[] = [];
+    const watched: World = {
+      ...world,
+      services: {
+        ...world.services,
+        archives: {
+          ...archives,
+          keep: async (...archive) => {
+            const row = await world.own.database
+              .selectFrom("environments as e")
+              .innerJoin("domains as d", "d.environment_id", "e.id")
+              .select(["e.is_frozen", "d.name"])
+              .where("e.id", "=", request.environmentId)
+              .executeTakeFirstOrThrow();
+            const { status } = await visit(world.facts.edgePort, `http://${row.name}:${world.facts.edgePort}`);
+            seen.push({ status, isFrozen: row.is_frozen });
+            return archives.keep(...archive);
+          },
+        },
+      },
+    };
+    expect((await withEngine(watched, (table) => table.submit(request))).state).toBe("succeeded");
+    expect(seen).toEqual([{ status: 200, isFrozen: true }]);
+    expect(await subject.finished(world, request)).toEqual([]);
+  },
+);
+
+test.each(subjects)("a %s whose backup fails half-way can be written to again", async (_, subject) => {
+  const request = await subject.prepare(world);
+  const { archives } = world.services;
+  const keep = () => Promise.reject(new StepFailure("The store is closed."));
+  const closed: World = { ...world, services: { ...world.services, archives: { ...archives, keep } } };
+  const row = await withEngine(closed, (table) => table.submit(request));
+  expect(row).toMatchObject({ state: "failed", public_error: `The store is closed. ${wayOut}` });
+  expect(await subject.cleanSlate(world, request)).toEqual([]);
+  const frozen = world.own.database.selectFrom("environments").select("id").where("is_frozen", "=", true);
+  expect(await frozen.execute()).toEqual([]);
+});
+
+test("room for the backup is asked for before anything is done", async () => {
+  const request = await deletingSite.prepare(world);
+  const { runtime } = world.services;
+  const crowded = { ...runtime, diskUse: async () => ({ files: 300e6, database: 100e6, free: 500e6 }) };
+  const small: World = { ...world, services: { ...world.services, runtime: crowded } };
+  const row = await withEngine(small, (table) => table.submit(request));
+  expect(row.public_error).toBe(
+    `The backup before the deletion needs about 550 MB on the server's disk, and 500 MB are free. Nothing was changed. ${wayOut}`,
+  );
+  expect(row.steps_done).toBe(0);
+});
+
+test("whoever deletes for good needs no archives, and nothing is kept, earlier backups included", async () => {
+  const { site } = await backedUpSite(world);
+  await rename(join(world.facts.dataFolder, "archives"), join(world.facts.dataFolder, "elsewhere"));
+  await writeFile(join(world.facts.dataFolder, "archives"), "");
+  const { companyId, siteId, environment, address } = site;
+  const input: DeleteSiteInput = { siteId, environments: [{ ...environment, address }], withoutBackup: true };
+  const request = { ...(await deletingSite.prepare(world)), companyId, siteId, environmentId: environment.id, input };
+  expect((await run({ ...request, locks: [environment.id] })).state).toBe("succeeded");
+  expect((await visit(world.facts.edgePort, address)).status).toBe(404);
+  expect(await keptOf(world, site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
+});
+
+test("of an environment that is deleted for good no backup is kept; others stay", async () => {
+  const request = await deletingEnvironment.prepare(world);
+  const siteId = request.siteId ?? "";
+  expect((await run(forGood(request))).state).toBe("succeeded");
+  expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
+});
+
+test("a site that is deleted for good takes along what was deleted of it before", async () => {
+  const restore = await restoringDeletedEnvironment.prepare(world);
+  const siteId = restore.siteId ?? "";
+  // Its environment is not brought back after all.
+  await world.own.database.deleteFrom("environments").where("id", "=", restore.environmentId).execute();
+  expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })).toEqual([]);
+  const left = world.own.database.selectFrom("environments").select(["id", "number"]).where("site_id", "=", siteId);
+  const environments = (await left.execute()).map((each) => ({ ...each, address: "http://x.localhost" }));
+  const input: DeleteSiteInput = { siteId, environments, withoutBackup: true };
+  const locks = environments.map(({ id }) => id);
+  expect((await run({ ...restore, kind: "deleteSite", locks, input })).state).toBe("succeeded");
+  expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
+});
+
+test("a deletion that waited for another finds nothing to do", async () => {
+  const request = await deletingSite.prepare(world);
+  await withEngine(world, async (table) => {
+    const both = await Promise.all([table.submit(request), table.submit({ ...request, whenBusy: "queue" })]);
+    expect(both.map(({ state }) => state)).toEqual(["succeeded", "succeeded"]);
+  });
+  expect(await deletingSite.finished(world, request)).toEqual([]);
+});
+
+/** What is to be brought back, with this in the place of some of its input. */
+function changed(request: OperationRequest, change: Partial<RestoreDeletedInput["environments"][number]>) {
+  const input: RestoreDeletedInput = Object(request.input);
+  const environments = input.environments.map((each) => ({ ...each, ...change }));
+  return { ...request, input: { ...input, environments } };
+}
+
+test("what is brought back elsewhere is at home there: addresses are those of the new place", async () => {
+  const request = await restoringDeletedEnvironment.prepare(world);
+  const address = `http://elsewhere.localhost:${world.facts.edgePort}`;
+  const host = { name: "elsewhere.localhost" };
+  await world.own.database
+    .updateTable("domains")
+    .set(host)
+    .where("environment_id", "=", request.environmentId)
+    .execute();
+  const row = await run(changed(request, { address }));
+  expect(row).toMatchObject({ state: "succeeded", result: { address } });
+  const layout = await world.services.runtime.layout({ id: request.environmentId ?? "", number: 1 });
+  const facts = await world.services.runtime.wordpress({ id: request.environmentId ?? "", number: 1 });
+  expect(layout).not.toBeNull();
+  expect(facts?.title).toMatch(/^Title/);
+  expect((await visit(world.facts.edgePort, address)).status).toBe(200);
+});
+
+test.each([
+  ["site", restoringDeletedSite],
+  ["environment", restoringDeletedEnvironment],
+] as const)("a %s whose backup is gone is not brought back, and its names are free", async (_, subject) => {
+  const request = await subject.prepare(world);
+  const row = await run(changed(request, { backupId: 2_147_483_647 }));
+  expect(row).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+  expect(await subject.cleanSlate(world, request)).toEqual([]);
+});
+
+/** A backup of which the archives have nothing, newer than all others of what is to be brought back. */
+async function addLostBackup(request: OperationRequest) {
+  const facts = { operationId: randomUUID(), type: "system-generated", name: "Lost", note: null } as const;
+  const wish = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
+  const backup = await beginBackup(world.own.database, { ...wish, expiresAt: new Date(Date.now() + 86_400_000) });
+  if (backup === null) throw new Error("The environment is not there");
+  const content = { manifest: randomBytes(32), files: 1, bytes: 1, addedBytes: 1 };
+  await finishBackup(world.own.database, backup, content);
+  return backup.id;
+}
+
+function warningIn(siteId: string | null) {
+  return world.own.database
+    .selectFrom("activity")
+    .select(["has_failed", "has_warning", "public_error"])
+    .where("site_id", "=", siteId)
+    .orderBy("id", "desc")
+    .executeTakeFirst();
+}
+
+test.each([
+  ["site", restoringDeletedSite],
+  ["environment", restoringDeletedEnvironment],
+] as const)(
+  "a %s whose last backup is damaged comes back from the one before, and that is told",
+  async (_, subject) => {
+    const request = await subject.prepare(world);
+    const [first] = Object(request.input).environments;
+    const lost = await addLostBackup(request);
+    const input: RestoreDeletedInput = Object(request.input);
+    const environments = input.environments.map((each, at) => (at === 0 ? { ...each, backupId: lost } : each));
+    const row = await run({ ...request, input: { ...input, environments } });
+    expect(row).toMatchObject({ state: "succeeded" });
+    const made = Object(row.result).environments;
+    expect(made).toHaveLength(environments.length);
+    expect(made[0]).toMatchObject({
+      environment_id: request.environmentId,
+      backup_id: first.backupId,
+      damaged_backups: 1,
+    });
+    expect((await visit(world.facts.edgePort, first.address)).status).toBe(200);
+    expect(await warningIn(request.siteId)).toMatchObject({
+      has_failed: false,
+      has_warning: true,
+      public_error: expect.stringMatching(/newest backups \(1\) are missing or damaged: it is there as it was on 20/),
+    });
+  },
+);
+
+test("where no backup is whole nothing comes back, and it is told which are damaged and how to do without them", async () => {
+  const request = await restoringDeletedSite.prepare(world);
+  const input: RestoreDeletedInput = Object(request.input);
+  await rm(join(world.facts.dataFolder, "archives", "packs"), { recursive: true });
+  const row = await run(request);
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toContain(`none of its backups (${input.environments[0]?.backupId}) is whole`);
+  expect(row.public_error).toContain("the site is then brought back without it");
+  expect(await restoringDeletedSite.cleanSlate(world, request)).toEqual([]);
+});
+
+test("a site comes back although it answers with an error, as it did when it was deleted", async () => {
+  const request = await restoringDeletedEnvironment.prepare(world);
+  const asked: string[] = [];
+  const closed: World = {
+    ...world,
+    services: {
+      ...world.services,
+      probe: async (_, __, wanted) => {
+        asked.push(wanted);
+        if (wanted !== "sign") throw new Error("It answered with status 503.");
+      },
+    },
+  };
+  expect((await withEngine(closed, (table) => table.submit(request))).state).toBe("succeeded");
+  expect(asked).toEqual(["answer", "sign"]);
+});
+
+test("the backup before a deletion says what it is, and is kept as long as what was deleted can be brought back", async () => {
+  const services = { ...world.services, backupDays: { manual: 1, scheduled: 1, "system-generated": 1 } };
+  const request = await deletingEnvironment.prepare(world);
+  const row = await withEngine({ ...world, services }, (table) => table.submit(request));
+  const backup = await findNewestBackup(world.own.database, request.environmentId ?? "");
+  const { name, note, type, operation_id, expires_at } = await world.own.database
+    .selectFrom("backups")
+    .selectAll()
+    .where("id", "=", backup?.id ?? 0)
+    .executeTakeFirstOrThrow();
+  expect({ name, note, type, operation_id }).toEqual({
+    name: "Before the deletion",
+    note: "Before the deletion",
+    type: "system-generated",
+    operation_id: row.id,
+  });
+  const deleted = world.own.database.selectFrom("deleted_environments").select("restorable_until");
+  expect(await deleted.executeTakeFirst()).toEqual({ restorable_until: expires_at });
+  const days = (expires_at.getTime() - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(services.undeleteDays - 0.1);
+  expect(days).toBeLessThan(services.undeleteDays + 0.1);
+});

@@ -1,0 +1,98 @@
+/** What operations on environments do when the world has changed since they were accepted. */
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { removeSiteRows } from "../../store/sites/siteStates.ts";
+import { cloningEnvironment, modifyingPhpVersion, pushing } from "../../testing/environments.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+
+const worlds: World[] = [];
+beforeAll(async () => {
+  worlds.push(await makeWorld());
+});
+afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())));
+
+function firstWorld(): World {
+  const [world] = worlds;
+  if (!world) throw new Error("There is no world");
+  return world;
+}
+
+async function phpVersionOf(world: World, environmentId: string | null) {
+  const query = world.own.database.selectFrom("environments").select("php_version");
+  return (await query.where("id", "=", environmentId ?? "").executeTakeFirst())?.php_version;
+}
+
+test("a change of PHP's version that fails goes back to the version that was there when it began", async () => {
+  const world = firstWorld();
+  const request = await modifyingPhpVersion.prepare(world);
+  await world.own.database
+    .updateTable("environments")
+    .set({ php_version: "8.2" })
+    .where("id", "=", request.environmentId)
+    .execute();
+  const row = await withEngine(world, (table) => table.submit(request), { failAt: "succeed:before" });
+  expect(row.state).toBe("failed");
+  expect(await phpVersionOf(world, request.environmentId)).toBe("8.2");
+});
+
+test.each([
+  ["its version was changed meanwhile", { php_version: "8.2" }],
+  ["its owner opted out meanwhile", { is_opt_out_from_automatic_php_update: true }],
+])("an environment is not moved off a version that has ended where %s", async (_, change) => {
+  const world = firstWorld();
+  const request = await modifyingPhpVersion.prepare(world);
+  const automatic = { ...request, input: { ...Object(request.input), onlyFrom: "8.3" } };
+  await world.own.database.updateTable("environments").set(change).where("id", "=", request.environmentId).execute();
+  const before = await phpVersionOf(world, request.environmentId);
+  const row = await withEngine(world, (table) => table.submit(automatic));
+  expect(row).toMatchObject({
+    state: "failed",
+    public_error: "The environment is not to be moved off PHP 8.3 any more.",
+  });
+  expect(await phpVersionOf(world, request.environmentId)).toBe(before);
+});
+
+test("an operation that finds its environment deleted says so", async () => {
+  const world = firstWorld();
+  const request = await modifyingPhpVersion.prepare(world);
+  await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
+  const row = await withEngine(world, (table) => table.submit(request));
+  expect(row).toMatchObject({ state: "failed", public_error: "The environment is not there any more." });
+});
+
+test("a copy runs what its source runs when the copy is made", async () => {
+  const world = firstWorld();
+  const request = await cloningEnvironment.prepare(world);
+  await world.own.database
+    .updateTable("environments")
+    .set({ php_version: "8.4" })
+    .where("site_id", "=", request.siteId)
+    .where("name", "=", "live")
+    .execute();
+  expect((await withEngine(world, (table) => table.submit(request))).state).toBe("succeeded");
+  expect(await phpVersionOf(world, request.environmentId)).toBe("8.4");
+});
+
+test("an environment whose site went away while it was made is not left on the disk", async () => {
+  const world = firstWorld();
+  const request = await cloningEnvironment.prepare(world);
+  await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
+  const row = await withEngine(world, (table) => table.submit(request));
+  expect(row.state).toBe("failed");
+  expect(await world.services.runtime.layout({ id: request.environmentId ?? "", number: 1 })).toBeNull();
+});
+
+test("a push that finds the disk full half-way says so, and changes nothing", async () => {
+  const world = firstWorld();
+  const subject = pushing("all", "all");
+  const request = await subject.prepare(world);
+  const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
+  const message = "There is not enough room on the server's disk.";
+  await script.setFaults([{ method: "stage", when: "middle", what: "fail", message }]);
+  const row = await withEngine(world, (table) => table.submit(request));
+  await script.setFaults([]);
+  expect(row).toMatchObject({ state: "failed", public_error: message });
+  expect(await subject.cleanSlate(world, request)).toEqual([]);
+});

@@ -1,0 +1,121 @@
+/** The backup that is made while another version of PHP is tried out, and what becomes of both where one of the two fails. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeBackupLists } from "../../store/backups/backupList.ts";
+import { modifyingPhpVersion, notesOf } from "../../testing/environments.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import { StepFailure } from "../engine/operation.ts";
+import type { Services } from "../steps/services.ts";
+import { sameFrontPage } from "../steps/trial.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Changes to 8.4 unless told; `change` gives what takes the place of some services. */
+async function modify(change: (services: Services, environmentId: string) => Partial<Services>, to = "8.4") {
+  const request = await modifyingPhpVersion.prepare(world);
+  const { environment, site } = notesOf(request);
+  const input = { environment: site.environment, to, address: site.address, isOptOut: true, onlyFrom: null };
+  const services = { ...world.services, ...change(world.services, environment.id) };
+  const row = await withEngine({ ...world, services }, (table) => table.submit({ ...request, input }));
+  const listed = await makeBackupLists(world.own.pool).list(environment.id);
+  return { row, backups: listed?.backups ?? [], left: () => modifyingPhpVersion.cleanSlate(world, request) };
+}
+
+test("the environment is backed up beside the trial, and nobody is refused for that", async () => {
+  const [tried, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const frozen: (boolean | undefined)[] = [];
+  const { row, backups } = await modify(({ archives, database, tryOut }, id) => ({
+    tryOut: async (...candidate) => {
+      tried.resolve();
+      await kept.promise;
+      return tryOut(...candidate);
+    },
+    archives: {
+      ...archives,
+      keep: async (...archive) => {
+        const found = database.selectFrom("environments").select("is_frozen").where("id", "=", id);
+        frozen.push((await found.executeTakeFirst())?.is_frozen);
+        kept.resolve();
+        await tried.promise;
+        return archives.keep(...archive);
+      },
+    },
+  }));
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(frozen).toEqual([false]);
+  expect(backups).toMatchObject([{ type: "system-generated", name: "Before PHP 8.4", note: "Before PHP 8.4" }]);
+});
+
+test("where no PHP process is free for a moment, it is tried out again, and the backup is not made again", async () => {
+  let [tries, keeps] = [0, 0];
+  const { row } = await modify(({ archives, tryOut }) => ({
+    tryOut: async (...candidate) => {
+      expect(candidate[0].page).toBe(sameFrontPage);
+      tries += 1;
+      if (tries < 3) throw new StepFailure("No PHP process was free for it.", { isTransient: true });
+      return tryOut(...candidate);
+    },
+    archives: {
+      ...archives,
+      keep: (...archive) => {
+        keeps += 1;
+        return archives.keep(...archive);
+      },
+    },
+  }));
+  expect(row.state).toBe("succeeded");
+  expect([tries, keeps]).toEqual([3, 1]);
+});
+
+test("a site that fails on the new version stays on the old one, the backup is broken off, and nothing is left", async () => {
+  const message = "The site on PHP 8.4 does not answer as it should: its front page has the status 500.";
+  const { row, left } = await modify(({ archives }) => ({
+    tryOut: async () => {
+      throw new StepFailure(message);
+    },
+    archives: {
+      ...archives,
+      keep: (_backup, _folder, _before, signal) =>
+        new Promise((_, reject) => {
+          if (signal.aborted) reject(signal.reason);
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    },
+  }));
+  expect(row).toMatchObject({ state: "failed", public_error: message });
+  expect(await left()).toEqual([]);
+});
+
+test("a backup that fails is the reason for which nothing is changed", async () => {
+  const { row, left } = await modify(({ archives }) => ({
+    archives: { ...archives, keep: () => Promise.reject(new StepFailure("The store is closed.")) },
+  }));
+  expect(row).toMatchObject({ state: "failed", public_error: "The store is closed." });
+  expect(await left()).toEqual([]);
+});
+
+test("where there is no room for the backup, nothing is begun, and the numbers are told", async () => {
+  let tries = 0;
+  const { row, left } = await modify(({ runtime }) => ({
+    runtime: { ...runtime, diskUse: async () => ({ files: 3e9, database: 1e9, free: 2e9 }) },
+    tryOut: async () => {
+      tries += 1;
+      return true;
+    },
+  }));
+  expect(row.public_error).toBe(
+    "The change to PHP 8.4 needs about 5050 MB on the server's disk, and 2000 MB are free. Nothing was changed.",
+  );
+  expect(tries).toBe(0);
+  expect(await left()).toEqual([]);
+});
+
+test("what stays on its version needs no backup", async () => {
+  const { row, backups } = await modify(() => ({}), "8.3");
+  expect(row.state).toBe("succeeded");
+  expect(backups).toEqual([]);
+});

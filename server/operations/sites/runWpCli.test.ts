@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
+import type { Fault } from "@sitewright/runtimes/fake/script.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noteBegun } from "../../store/operations.ts";
+import { setLimits } from "../../store/sites/limits.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import { runningWpCli } from "../../testing/wpCli.ts";
+import { openWpCliResult } from "./runWpCli.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** The row of a command that has ended, and what can be read of it. */
+async function run(argv: readonly string[], faults: readonly Omit<Fault, "method">[] = []) {
+  const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
+  return withEngine(world, async (table) => {
+    const request = { ...(await runningWpCli.prepare(world)), secret: JSON.stringify(argv) };
+    await script.setFaults(faults.map((fault) => ({ ...fault, method: "runWpCli" })));
+    const row = await table.submit(request);
+    await script.setFaults([]);
+    return { request, row, result: openWpCliResult(row.result, world.services.sealer, row.id) };
+  });
+}
+
+test("what it printed can be read, and is stored sealed", async () => {
+  const { row, result } = await run(["option", "get", "blogname"]);
+  expect(row).toMatchObject({ state: "succeeded", secret: null });
+  expect(result).toMatchObject({ stdout: "option get blogname\n", stderr: "", exit_code: 0, ended_by: "itself" });
+  expect(JSON.stringify(row)).not.toContain("option get blogname");
+});
+
+test("with another exit code than 0 it has failed for WP-CLI's own reason, and can be read all the same", async () => {
+  const { row, result } = await run(["exit", "3"]);
+  expect(row).toMatchObject({ state: "failed", public_error: "Error: This was meant to end with 3." });
+  expect(result).toMatchObject({ exit_code: 3, stdout: "exit 3\n" });
+});
+
+describe("a command may take", () => {
+  test("what its environment may", async () => {
+    const quota = 50_000_000;
+    const request = await runningWpCli.prepare(world);
+    const row = world.own.database.selectFrom("environments").select(["id", "number"]);
+    const environment = await row.where("id", "=", request.environmentId ?? "").executeTakeFirstOrThrow();
+    await setLimits(world.own.database, [environment.id], { php_memory_mb: 512, disk_quota_bytes: quota });
+    const ended = await withEngine(world, (table) => table.submit({ ...request, secret: '["share"]' }));
+    const told = openWpCliResult(ended.result, world.services.sealer, ended.id)?.stdout ?? "";
+    const use = await world.services.runtime.diskUse(environment);
+    expect(JSON.parse(told)).toMatchObject({ memoryMb: 512, maySendMail: true });
+    expect(JSON.parse(told).diskLeftBytes).toBeLessThan(quota);
+    const columns = ["disk_bytes", "disk_measured_at"] as const;
+    const environments = world.own.database.selectFrom("environments").select(columns);
+    const after = await environments.where("id", "=", environment.id).executeTakeFirstOrThrow();
+    expect(after.disk_bytes).toBe((use?.files ?? 0) + (use?.database ?? 0));
+    expect(after.disk_measured_at).not.toBeNull();
+  });
+
+  test("any room where there is no quota, and nothing is measured for it", async () => {
+    expect(JSON.parse((await run(["share"])).result?.stdout ?? "")).toMatchObject({
+      memoryMb: 256,
+      diskLeftBytes: null,
+    });
+  });
+});
+
+test("what passes by itself before it has begun is tried again", async () => {
+  const { row, request } = await run(["option", "list"], [{ when: "before", what: "slow", milliseconds: 5, times: 1 }]);
+  expect(row.state).toBe("succeeded");
+  expect(await runningWpCli.finished(world, request)).toEqual([]);
+});
+
+test("one that was begun by a process which died is not begun again, and says so", async () => {
+  const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
+  const { row, request } = await withEngine(world, async (table) => {
+    const prepared = await runningWpCli.prepare(world);
+    const noted = Promise.withResolvers<boolean>();
+    await script.setFaults([{ method: "runWpCli", when: "before", what: "slow", milliseconds: 300, times: 1 }]);
+    const ended = table.submit(prepared, (id) => {
+      // As the process that died had noted it: the operation is not there before its transaction is.
+      const note = () =>
+        noteBegun(world.own.database, id).then((is) => (is ? noted.resolve(true) : setTimeout(note, 5)));
+      void note();
+    });
+    await noted.promise;
+    return { row: await ended, request: prepared };
+  });
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toContain("It may have done a part of its work, and was not begun again");
+  expect(openWpCliResult(row.result, world.services.sealer, row.id)).toBeNull();
+  expect(await runningWpCli.cleanSlate(world, request)).toEqual([]);
+});
+
+test("two at once in one environment: the second is told that it is busy", async () => {
+  const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
+  await withEngine(world, async (table) => {
+    const request = await runningWpCli.prepare(world);
+    await script.setFaults([{ method: "runWpCli", when: "middle", what: "slow", milliseconds: 300, times: 1 }]);
+    const first = table.submit(request);
+    const accepted = async () => {
+      const locks = await world.own.database.selectFrom("environment_locks").selectAll().execute();
+      return locks.some(({ environment_id: id }) => id === request.environmentId);
+    };
+    while (!(await accepted())) await new Promise(setImmediate);
+    const second = await table.submit(request);
+    expect(second).toMatchObject({
+      state: "failed",
+      public_error: expect.stringContaining("blocked by another process"),
+    });
+    expect((await first).state).toBe("succeeded");
+  });
+  await script.setFaults([]);
+});

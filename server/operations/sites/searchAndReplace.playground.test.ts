@@ -1,0 +1,74 @@
+/** Replacing texts with real WordPress under it: what is counted is what is done, and a site that breaks is not shown. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { visit } from "../../testing/edge.ts";
+import { playground } from "../../testing/playground.ts";
+import { previewingReplacement, replacementOf, replacingTexts } from "../../testing/replacements.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { Subject } from "../faults/crashHarness.ts";
+import type { SearchAndReplaceInput } from "./searchAndReplace.ts";
+
+type Input = SearchAndReplaceInput;
+
+const patience = 240_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+test("a preview, the replacement, and one that would lead visitors elsewhere", { timeout: patience }, async () => {
+  await withEngine(world, async (table) => {
+    const request = await replacingTexts.prepare(world);
+    const input = replacementOf(request);
+    const front = async () => (await visit(world.facts.edgePort, input.address)).body;
+    const submit = (subject: Subject, change: object) =>
+      table.submit({ ...request, kind: subject.kind, secret: JSON.stringify(change) });
+    const change = { search: "Hello world!", replace: 'Hello "planet" & moon!' };
+
+    const preview = await submit(previewingReplacement, change);
+    expect(preview.result).toMatchObject({ performed: false, rows: 1, occurrences: 1 });
+    expect(await front()).toContain("Hello world!");
+
+    const done = await submit(replacingTexts, change);
+    expect(done).toMatchObject({ state: "succeeded", public_error: null });
+    expect(done.result).toEqual({ ...Object(preview.result), performed: true });
+    expect(await front()).toContain("planet");
+
+    const away = { search: new URL(input.address).host, replace: "elsewhere.example" };
+    const refused = await table.submit({
+      ...request,
+      input: { ...input, token: "away" },
+      secret: JSON.stringify(away),
+    });
+    expect(refused.state).toBe("failed");
+    expect(refused.public_error).toContain("would no longer be at its address");
+    expect(await front()).toContain("planet");
+
+    await leavePlugin(
+      input.target,
+      "<?php add_action('init', fn () => get_post(1)->post_title === 'Broken' && nothing_there());",
+    );
+    const broken = JSON.stringify({ search: change.replace, replace: "Broken" });
+    const tried = await table.submit({ ...request, input: { ...input, token: "broken" }, secret: broken });
+    expect(tried.state).toBe("failed");
+    expect(tried.public_error).toMatch(
+      /^The site with the replaced texts does not answer as it should: .*nothing_there/,
+    );
+    expect(await front()).toContain("planet");
+  });
+});
+
+/** A plugin that is always active. */
+async function leavePlugin(environment: Input["target"], code: string): Promise<void> {
+  const layout = await world.services.runtime.layout(environment);
+  const folder = join(layout?.documentRoot ?? "", "wp-content", "mu-plugins");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "breaks.php"), code);
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { previewingReplacement, replacingTexts } from "../../testing/replacements.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { Subject } from "../faults/crashHarness.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function run(subject: Subject, change?: object) {
+  return withEngine(world, async (table) => {
+    const prepared = await subject.prepare(world);
+    const request = change === undefined ? prepared : { ...prepared, secret: JSON.stringify(change) };
+    return { request: prepared, row: await table.submit(request) };
+  });
+}
+
+const counts = {
+  rows: 1,
+  occurrences: 1,
+  places: [{ table: "wp_posts", column: "post_title", rows: 1, occurrences: 1 }],
+  skipped: { occurrences: 0, listed: [] },
+  addresses: [],
+};
+
+test("a preview counts and changes nothing", async () => {
+  const { row, request } = await run(previewingReplacement);
+  expect(row).toMatchObject({ state: "succeeded", result: { performed: false, ...counts } });
+  expect(await previewingReplacement.finished(world, request)).toEqual([]);
+});
+
+test("the replacement comes to the same, and has a backup", async () => {
+  const { row, request } = await run(replacingTexts);
+  expect(row).toMatchObject({ state: "succeeded", result: { performed: true, ...counts } });
+  expect(await replacingTexts.finished(world, request)).toEqual([]);
+  const { name, type } = await world.own.database
+    .selectFrom("backups")
+    .selectAll()
+    .where("environment_id", "=", request.environmentId)
+    .executeTakeFirstOrThrow();
+  expect([name, type]).toEqual(["Before a search and replace", "system-generated"]);
+});
+
+test("a site that would be elsewhere stays, and its owner is told by what", async () => {
+  const { row, request } = await run(replacingTexts, { search: "localhost", replace: "example.com" });
+  expect(row.state).toBe("failed");
+  expect(row.public_error).toContain("wp_options: siteurl would become http://");
+  expect(await replacingTexts.cleanSlate(world, request)).toEqual([]);
+});
+
+test("a preview tells of that", async () => {
+  const { row } = await run(previewingReplacement, { search: "localhost", replace: "example.com" });
+  expect(row.result).toMatchObject({ addresses: [{ place: "wp_options: siteurl" }] });
+});

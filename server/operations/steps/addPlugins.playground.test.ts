@@ -1,0 +1,71 @@
+/** Sites that begin with plugins, with real WordPress: they are there and active, or nothing of the site is. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pluginZip } from "../../packages/testing/zips.ts";
+import { putZip } from "../../testing/packageUpdates.ts";
+import { playground } from "../../testing/playground.ts";
+import { creatingSite } from "../../testing/sites.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import type { OperationRequest } from "../engine/accept.ts";
+import type { CreateSiteInput } from "../sites/createSite.ts";
+import type { NewPlugin } from "./addPlugins.ts";
+
+const patience = 240_000;
+const shop: NewPlugin = { slug: "shop", file: "shop/shop.php" };
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld(playground);
+  await world.services.runtime.prepare(() => undefined);
+  await putZip(world, "old.zip", await pluginZip("shop", "1.9"));
+  await putZip(world, "new.zip", await pluginZip("shop", "1.10"));
+  const refuses = "register_activation_hook(__FILE__, fn () => nothing_there());";
+  await putZip(world, "broken.zip", await pluginZip("broken", "1.0", refuses));
+}, patience);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+async function requestWith(
+  plugins: readonly NewPlugin[],
+  more: Partial<CreateSiteInput["wordpress"]> = {},
+): Promise<OperationRequest> {
+  const request = await creatingSite.prepare(world);
+  const input: CreateSiteInput = Object(request.input);
+  return { ...request, input: { ...input, plugins, wordpress: { ...input.wordpress, ...more } } };
+}
+
+async function pluginsOf({ input }: OperationRequest) {
+  const { environment }: CreateSiteInput = Object(input);
+  const found = await world.services.runtime.packages([environment], new AbortController().signal);
+  return found.get(environment.id)?.packages.filter(({ kind, isActive }) => kind === "plugin" && isActive);
+}
+
+test("a site, and a network, begin with the newest of each plugin, active", { timeout: patience }, async () => {
+  await withEngine(world, async (table) => {
+    for (const multisite of [null, "subdirectory"] as const) {
+      const request = await requestWith([shop], { multisite });
+      expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+      expect(await pluginsOf(request)).toMatchObject([{ name: "shop", version: "1.10" }]);
+    }
+  });
+});
+
+test.each([
+  [{ slug: "unknown", file: "unknown/unknown.php" }, "The package source does not offer unknown."],
+  [{ slug: "broken", file: "broken/broken.php" }, "The plugins could not be activated: "],
+  [
+    { slug: "shop", file: "shop/other.php" },
+    "shop 1.10: The package is refused: its other.php does not say that it is a plugin.",
+  ],
+])("where %o can't be had, nothing of the site remains", { timeout: patience }, async (plugin, says) => {
+  await withEngine(world, async (table) => {
+    const request = await requestWith([plugin]);
+    const row = await table.submit(request);
+    expect(row.state).toBe("failed");
+    expect(row.public_error).toContain(says);
+    expect(await pluginsOf(request)).toBeUndefined();
+    const { siteId }: CreateSiteInput = Object(request.input);
+    expect(await world.own.database.selectFrom("sites").select("id").where("id", "=", siteId).execute()).toEqual([]);
+  });
+});

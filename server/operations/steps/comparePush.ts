@@ -1,0 +1,44 @@
+/** What a push would change, and what it would lose: a push that changes nothing. */
+import type { StageChanges } from "@sitewright/runtimes/runtime.ts";
+import type { Json } from "../../store/database.ts";
+import { readResult, saveResult } from "../../store/operations.ts";
+import type { OperationDefinition } from "../engine/operation.ts";
+import type { PushInput } from "../sites/pushEnvironment.ts";
+import type { Services } from "./services.ts";
+
+export function comparePush({ database, runtime }: Services): OperationDefinition<PushInput> {
+  return {
+    kind: "comparePush",
+    steps: [
+      {
+        name: "compare",
+        deadlineSeconds: 1_800,
+        run: async ({ input, operationId }) => {
+          const { target, source, files, database: tables, addresses } = input;
+          const { files: changes, lost } = await runtime.compare({
+            environment: target,
+            source,
+            files,
+            database: tables,
+            addresses,
+          });
+          await saveResult(database, operationId, asJson({ files: changes, lost }));
+        },
+      },
+    ],
+    succeeded: (transaction, { operationId }) => readResult(transaction, operationId),
+    failed: async () => undefined,
+  };
+}
+
+function asJson({ files: { added, changed, removed }, lost }: StageChanges): Json {
+  const part = ({ count, bytes, listed }: StageChanges["files"]["added"]): Json => ({
+    count,
+    bytes,
+    listed: listed.map((file) => ({ path: file.path, bytes: file.bytes })),
+  });
+  return {
+    files: { added: part(added), changed: part(changed), removed: part(removed) },
+    rows_lost: lost.map(({ table, rows }) => ({ table, rows })),
+  };
+}

@@ -1,0 +1,167 @@
+/** What a package source sends as WordPress is taken as far as it can be that: whole, and nothing that would touch what is the site's own. */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { openPackageSource } from "../../packages/source.ts";
+import { coreSource } from "../../packages/testing/coreSource.ts";
+import { listening } from "../../packages/testing/listening.ts";
+import { withText, zipOf } from "../../packages/testing/zips.ts";
+import { smallCoreZip, versionFile } from "../../testing/wordpressUpdates.ts";
+import { fetchWordPress, wordPressIn } from "./fetchWordPress.ts";
+
+const { signal } = new AbortController();
+const wish = { from: "7.1.1", to: "7.2", phpVersion: "8.3" };
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "fetch-wordpress-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+});
+
+async function fetched(send: (response: ServerResponse) => void): Promise<void> {
+  await fetchWordPress(await coreSource(wish.to, send), wish, folder, signal);
+}
+
+test("WordPress comes as it was sent, for a PHP of the numbers that it needs, too", async () => {
+  const zip = await smallCoreZip("7.2", { "wp-includes/version.php": versionFile("7.2", "8.3.7") });
+  await fetched((response) => response.end(zip));
+  expect((await readdir(wordPressIn(folder))).toSorted()).toEqual([
+    "index.php",
+    "wp-admin",
+    "wp-includes",
+    "wp-load.php",
+    "wp-login.php",
+  ]);
+  expect(await readFile(path.join(wordPressIn(folder), "index.php"), "utf8")).toBe("<?php // 7.2\n");
+});
+
+/** Files of the same length under names that no library would write. */
+const leadingOut = async () =>
+  withText(await smallCoreZip("7.2", { "xx/evil.php": "" }), "wordpress/xx/evil.php", "wordpress/../evil.php");
+
+/** A file whose size is said to be another one. */
+async function boasting(): Promise<Buffer> {
+  const zip = await smallCoreZip("7.2", { "wp-includes/large.bin": "x".repeat(123_457) });
+  const sizes = [123_457, 0xf000_0000].map((bytes) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(bytes);
+    return size.toString("latin1");
+  });
+  return withText(zip, sizes[0] ?? "", sizes[1] ?? "");
+}
+
+async function without(name: string): Promise<Buffer> {
+  const files = ["wp-admin/upgrade.php", "wp-includes/version.php", "wp-load.php", "wp-login.php", "index.php"];
+  const left = files.filter((file) => file !== name).map((file) => [`wordpress/${file}`, versionFile("7.2")]);
+  return zipOf(Object.fromEntries(left));
+}
+
+describe("a zip is refused, with the reason,", () => {
+  const link = { content: "/etc/passwd", mode: 0o120777 };
+  test.each<[what: string, zip: () => Promise<Buffer>, says: string]>([
+    [
+      "that was cut short",
+      async () => (await smallCoreZip("7.2")).subarray(0, 400),
+      "it is damaged, cut short, or no zip",
+    ],
+    [
+      "that is a page",
+      async () => Buffer.from("<!doctype html><title>Sign in</title>"),
+      "it is damaged, cut short, or no zip",
+    ],
+    ["with a path that leads out of it", leadingOut, "a path in it leads out of it"],
+    [
+      "with a link",
+      () => smallCoreZip("7.2", { "wp-includes/link": link }),
+      '"wordpress/wp-includes/link" is neither a file nor a folder',
+    ],
+    ["of something else", () => zipOf({ "shop/shop.php": "" }), 'it holds "shop", and not wordpress'],
+    ["that is said to be larger than anything", boasting, "it takes more than 1000 MB when it is unpacked"],
+    ["without a login page", () => without("wp-login.php"), "it has no wp-login.php"],
+    ["without what upgrades the database", () => without("wp-admin/upgrade.php"), "it has no wp-admin/upgrade.php"],
+    ["without a version", () => without("wp-includes/version.php"), "it has no wp-includes/version.php"],
+    ["of another version", () => smallCoreZip("7.1.9"), "it says that it is version 7.1.9"],
+    [
+      "that says no version",
+      () => smallCoreZip("7.2", { "wp-includes/version.php": "<?php\n" }),
+      "it says that it is version none",
+    ],
+    [
+      "that needs a newer PHP",
+      () => smallCoreZip("7.2", { "wp-includes/version.php": versionFile("7.2", "8.4") }),
+      "it needs PHP 8.4, and the environment has 8.3",
+    ],
+    [
+      "with a configuration",
+      () => smallCoreZip("7.2", { "wp-config.php": "<?php" }),
+      '"wp-config.php" is for the site\'s owner to make',
+    ],
+    [
+      "with rules of a web server",
+      () => smallCoreZip("7.2", { ".htaccess": "Deny from all" }),
+      '".htaccess" is for the site\'s owner to make',
+    ],
+  ])("%s", async (_, zip, says) => {
+    const content = await zip();
+    await expect(fetched((response) => response.end(content))).rejects.toThrow(
+      `WordPress 7.2: The package is refused: ${says}.`,
+    );
+    expect((await readdir(folder)).filter((name) => !name.startsWith("wordpress"))).toEqual([]);
+  });
+});
+
+describe("a source", () => {
+  test("that says that the zip has ten gigabytes is not listened to", async () => {
+    const large = fetched((response) => response.writeHead(200, { "content-length": 10_000_000_000 }).flushHeaders());
+    await expect(large).rejects.toThrow("WordPress 7.2: The zip is larger than 500 MB.");
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("that breaks off was not reached", async () => {
+    const half = fetched((response) => {
+      response.writeHead(200, { "content-length": 1_000 });
+      response.write("PK", () => response.destroy());
+    });
+    await expect(half).rejects.toThrow(/^WordPress 7\.2: The package source at .* could not be reached\./);
+  });
+
+  test("that has no such zip says so", async () => {
+    const missing = fetched((response) => response.writeHead(404).end());
+    await expect(missing).rejects.toThrow("WordPress 7.2: The package source answers with the status 404.");
+  });
+
+  test("that does not offer the version is told so", async () => {
+    const other = await coreSource("7.3", (response) => response.end());
+    await expect(fetchWordPress(other, wish, folder, signal)).rejects.toThrow(
+      "WordPress 7.2: The package source does not offer it.",
+    );
+  });
+
+  test("that answers with a page is understood as none", async () => {
+    const page = openPackageSource(await listening(createServer((_, response) => response.end("<!doctype html>"))));
+    await expect(fetchWordPress(page, wish, folder, signal)).rejects.toThrow(
+      /^WordPress 7\.2: The package source at .* answers with something else than JSON\.$/,
+    );
+  });
+
+  test.each(["the list", "the zip"])("that hangs before %s is left when the time is over", async (what) => {
+    const [asked, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hang = (response: ServerResponse) => {
+      response.on("close", () => closed.resolve());
+      asked.resolve();
+    };
+    const source =
+      what === "the zip"
+        ? await coreSource(wish.to, hang)
+        : openPackageSource(await listening(createServer((_, response) => hang(response))));
+    const stop = new AbortController();
+    const waiting = fetchWordPress(source, wish, folder, stop.signal);
+    await Promise.all([
+      expect(waiting).rejects.toThrow("The time is over"),
+      asked.promise.then(() => stop.abort(new Error("The time is over"))),
+      closed.promise,
+    ]);
+  });
+});

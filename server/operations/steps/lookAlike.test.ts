@@ -1,0 +1,99 @@
+/** An update and its pictures, where something stands in their way. */
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { EdgeUnavailable } from "../../clients/edgeClient.ts";
+import { findChromium, removeLeftPictures } from "../../pictures/chromium.ts";
+import { openPictureStore, type Pictures } from "../../pictures/pictures.ts";
+import { updatingPlugin } from "../../testing/packageUpdates.ts";
+import { withEngine } from "../../testing/withEngine.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import { openTable, startChild } from "../faults/crashHarness.ts";
+import type { SeeCandidate } from "./seeCandidate.ts";
+
+async function looking(world: World) {
+  const request = await updatingPlugin.prepare(world);
+  return { ...request, input: { ...Object(request.input), pictureThreshold: 0 }, prepared: request };
+}
+
+/** Where everything that is temporary lies that this test begins. A browser that is somebody else gets there, too. */
+async function ownTemporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "looking-"));
+  await chmod(folder, 0o755);
+  vi.stubEnv("TMPDIR", folder);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
+  return folder;
+}
+
+test("an update whose process is killed amid its pictures is made by the next one, which leaves no half of them", async () => {
+  const chromium = await findChromium(process.env.CHROMIUM ?? null);
+  if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
+  await using plain = await makeWorld();
+  const world = { ...plain, facts: { ...plain.facts, chromium } };
+  const temporary = await ownTemporaryFolder();
+  const folder = join(world.facts.dataFolder, "pictures");
+  await using table = await openTable(world);
+  const { prepared, ...request } = await looking(world);
+  const first = await startChild(world);
+  onTestFinished(() => void first.kill("SIGKILL"));
+  const ended = table.submit(request);
+  const begun = () => readdir(folder, { recursive: true }).catch(() => []);
+  await expect.poll(begun).toContainEqual(expect.stringMatching(/\.new\/0-before\.png$/));
+  first.kill("SIGKILL");
+  await once(first, "exit");
+  const second = await startChild(world);
+  onTestFinished(() => void second.kill("SIGKILL"));
+  const row = await ended;
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(await readdir(folder)).toEqual([row.id.slice(-36)]);
+  expect(await openPictureStore(folder).find(row.id.slice(-36), null)).toMatchObject([{ path: "/", share: 0 }]);
+  expect(await updatingPlugin.finished(world, prepared)).toEqual([]);
+  // The browser of the one that was killed ends by itself.
+  const left = async () => {
+    await removeLeftPictures(new Date(), temporary);
+    return (await readdir(temporary)).filter((name) => name.startsWith("sitewright-picture-"));
+  };
+  await expect.poll(left).toEqual([]);
+});
+
+test("where no pictures can be taken the site stays what it was, and that is said", async () => {
+  await using world = await makeWorld();
+  const pictures = { compare: () => Promise.reject(new Error("Chromium ended with 7")) };
+  const { prepared, ...request } = await looking(world);
+  const blind = { ...world, services: { ...world.services, pictures } };
+  const row = await withEngine(blind, (table) => table.submit(request));
+  const sentence = "No pictures could be taken of the site before the update and after it.";
+  expect(row).toMatchObject({ state: "failed", public_error: sentence });
+  expect(await updatingPlugin.cleanSlate(world, prepared)).toEqual([]);
+});
+
+test("pages that the edge can't give at the moment are waited for", async () => {
+  await using world = await makeWorld();
+  const { see: alone } = world.services;
+  const see: SeeCandidate = (candidate) => {
+    let tries = 0;
+    return async (path, stop) => {
+      tries += 1;
+      if (tries < 3) throw new EdgeUnavailable("It starts");
+      return alone(candidate)(path, stop);
+    };
+  };
+  const seen: number[] = [];
+  const pictures: Pictures = {
+    compare: async ({ before, after }, stop) => {
+      for (const page of [before, after]) seen.push((await page("/", stop)).status);
+      return [];
+    },
+  };
+  const { prepared, ...request } = await looking(world);
+  const patient = { ...world, services: { ...world.services, see, pictures } };
+  const row = await withEngine(patient, (table) => table.submit(request));
+  expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  expect(seen).toEqual([200, 200]);
+  expect(await updatingPlugin.finished(world, prepared)).toEqual([]);
+});

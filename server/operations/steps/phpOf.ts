@@ -1,0 +1,14 @@
+/** The PHP that an environment runs on when a step asks, which may be another than when the operation was accepted. */
+import type { Database } from "../../store/database.ts";
+import { findPhp } from "../../store/sites/environmentStates.ts";
+import { StepFailure } from "../engine/operation.ts";
+
+/** Throws `StepFailure` where the environment has been deleted. */
+export async function phpOf(
+  database: Database,
+  environmentId: string,
+): Promise<{ readonly version: string; readonly isOptOut: boolean }> {
+  const found = await findPhp(database, environmentId);
+  if (!found) throw new StepFailure("The environment is not there any more.");
+  return found;
+}

@@ -1,0 +1,24 @@
+/** What a browser is shown of an environment as it might be served. */
+
+import type { EdgeClient } from "../../clients/edgeClient.ts";
+import type { SeePage } from "../../pictures/pageProxy.ts";
+import { StepFailure } from "../engine/operation.ts";
+import { type Candidate, servedAs } from "./trial.ts";
+
+/** What it gives rejects where the same may be had in a moment: with a transient failure. */
+export type SeeCandidate = (candidate: Candidate) => SeePage;
+
+export function makeSeeCandidate(edge: Pick<EdgeClient, "tryOut">): SeeCandidate {
+  return (candidate) => {
+    const { host, protocol } = new URL(candidate.address);
+    const { isReadOnly } = candidate;
+    const order = { environment: servedAs(candidate), host, isReadOnly, isHttps: protocol === "https:" };
+    return async (url, signal) => {
+      const { content, ...trial } = await edge.tryOut({ ...order, url, wantsContent: true }, signal);
+      const { status, location, reason } = trial;
+      if (reason === "busy") throw new StepFailure("No PHP process was free for it.", { isTransient: true });
+      const { type, base64 } = content ?? { type: "", base64: "" };
+      return { status, location, reason, type, content: Buffer.from(base64, "base64") };
+    };
+  };
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { WpCliResult } from "../sites/runWpCli.ts";
+import { faultOfCommand } from "./wpCliFault.ts";
+
+function result(changes: Partial<WpCliResult>): WpCliResult {
+  return {
+    stdout: "",
+    stderr: "",
+    exit_code: 0,
+    ended_by: "itself",
+    stdout_bytes: 0,
+    stderr_bytes: 0,
+    stdout_truncated: false,
+    stderr_truncated: false,
+    ...changes,
+  };
+}
+
+const fault = (changes: Partial<WpCliResult>, argv: readonly string[] = ["plugin", "list"]) =>
+  faultOfCommand(argv, result(changes), 300);
+
+test("an exit code of 0 is no fault, whatever is printed beside", () => {
+  expect(fault({ stderr: "Warning: something" })).toBeNull();
+});
+
+test("WP-CLI's own first error is the reason", () => {
+  const stderr = "Warning: first\nError: That is wrong.\nError: another";
+  expect(fault({ exit_code: 1, stderr })).toBe("Error: That is wrong.");
+  expect(fault({ exit_code: 255, stderr: "PHP Fatal error:  Uncaught Error" })).toBe(
+    "PHP Fatal error:  Uncaught Error",
+  );
+  expect(fault({ exit_code: 3 })).toBe("The command ended with exit code 3.");
+});
+
+test.each(["time", "output", "memory", "crash"] as const)("what was ended by %s may have done a part", (end) => {
+  expect(fault({ exit_code: null, ended_by: end })).toContain("a part of its work");
+});
+
+test("a question that nobody answers is a fault, although WP-CLI says that all is well", () => {
+  expect(fault({ stdout: "Are you sure? [y/n] " })).toContain("--yes");
+});
+
+test.each([
+  [["user", "create", "bob", "--user_pass=hunter2"], "Error: hunter2 is too short"],
+  [["config", "set", "DB_PASSWORD", "hunter2"], "Error: can't set hunter2"],
+  [["eval", "hunter2"], "Error: unexpected hunter2"],
+])("no secret of %j is in the reason", (argv, stderr) => {
+  expect(fault({ exit_code: 1, stderr }, argv)).not.toContain("hunter2");
+});

@@ -1,0 +1,54 @@
+/** Why a command of WP-CLI counts as failed, in a sentence for the operation and the activity log. */
+import type { WpCliResult } from "../sites/runWpCli.ts";
+
+const longestLine = 300;
+/** Names of options, and of what `config set` sets, whose values nobody may read in a log. */
+const secretName = /pass|pwd|secret|token|key|salt|hash|auth|credential/i;
+const shortestSecret = 3;
+
+/** Null where it came to a good end. */
+export function faultOfCommand(argv: readonly string[], result: WpCliResult, seconds: number): string | null {
+  const { exit_code: code, ended_by: end, stdout } = result;
+  if (end === "time") {
+    return `The command was ended after ${seconds} seconds, which is as long as one may take. It may have done a part of its work.`;
+  }
+  if (end === "output") {
+    return "The command was ended because it printed more than 64 MiB. It may have done a part of its work.";
+  }
+  if (end === "memory") {
+    return "The command was ended because it took too much memory. It may have done a part of its work.";
+  }
+  if (end === "crash") return "PHP crashed while it ran the command, which may have done a part of its work.";
+  // WP-CLI calls it a success when nobody answers.
+  if (/\[y\/n\]\s*$/.test(stdout)) {
+    return "The command asked for a confirmation, which nobody can give here, and did nothing. Add --yes.";
+  }
+  return code === 0 ? null : failure(argv, result);
+}
+
+function failure(argv: readonly string[], { stderr, stdout, exit_code: code }: WpCliResult): string {
+  const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
+  const line = lines.find((text) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(text));
+  if (line === undefined) return `The command ended with exit code ${code}.`;
+  const shown = withoutSecrets(line, argv);
+  return shown.length > longestLine ? `${shown.slice(0, longestLine)}…` : shown;
+}
+
+function withoutSecrets(line: string, argv: readonly string[]): string {
+  return secretsOf(argv)
+    .filter((secret) => secret.length >= shortestSecret)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((text, secret) => text.replaceAll(secret, "***"), line);
+}
+
+/** What stands behind the name of a secret, be it `--user_pass=…` or `config set DB_PASSWORD …`; and all of a program. */
+function secretsOf(argv: readonly string[]): string[] {
+  const [command] = argv;
+  return argv.flatMap((word, index) => {
+    const [, name = "", value = ""] = /^--([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (secretName.test(name) || name === "exec") return [value];
+    if (command === "eval" && index > 0 && !word.startsWith("-")) return [word];
+    const isNamed = index > 0 && !word.startsWith("-") && secretName.test(argv[index - 1] ?? "");
+    return isNamed && !(argv[index - 1] ?? "").startsWith("-") ? [word] : [];
+  });
+}

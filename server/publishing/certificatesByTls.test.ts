@@ -1,0 +1,152 @@
+/** From the database to the visitor: what the real edge shows by TLS, and what it answers to the authority. */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { startEdge } from "@sitewright/edge/edge.ts";
+import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
+import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { readCustomCertificate } from "../certificates/checkCustom.ts";
+import { makeCertificate } from "../certificates/testing/openssl.ts";
+import { makeEdgeClient } from "../clients/edgeClient.ts";
+import { readEdgeCertificate } from "../edgeCertificate.ts";
+import { makeHttpSolver } from "../reconcilers/certificates/httpSolver.ts";
+import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
+import { addCertificate } from "../store/domains/certificates.ts";
+import { removeCustom, withdrawReplaced } from "../store/domains/customCertificates.ts";
+import { addOwnDomain } from "../store/testing/rows.ts";
+import { silentLog } from "../testing/engine.ts";
+import { startPebble } from "../testing/pebble.ts";
+import { liveSite } from "../testing/sites.ts";
+import { makeWorld, type World } from "../testing/world.ts";
+import { certificateFolder } from "./certificateFiles.ts";
+import { makePublisher, tableFile } from "./publishRoutes.ts";
+
+const name = "shop.example.com";
+
+/** An edge with TLS for the world's sites, and who tells it. */
+async function startSecureEdge({ facts, own, services }: World) {
+  const adminSocket = join(facts.dataFolder, "tls", "edge.sock");
+  const folder = certificateFolder(facts.dataFolder);
+  const edge = await startEdge({
+    upstream: createFakeServing(),
+    host: "127.0.0.1",
+    port: 0,
+    tls: { port: 0, readCertificate: (id) => readEdgeCertificate(folder, id, services.sealer) },
+    adminSocket,
+    loopbackSocket: join(facts.dataFolder, "tls-php", "loopback.sock"),
+    tableFile: tableFile(facts.dataFolder),
+    limits: {
+      uploadBytes: 100_000,
+      headSeconds: 15,
+      requestSeconds: 60,
+      silenceSeconds: 60,
+      freezeSeconds: 20,
+      holdSeconds: 20,
+    },
+    logs: createEnvironmentLogs({ folder: join(facts.dataFolder, "tls-logs") }),
+    log: silentLog,
+  });
+  onTestFinished(() => edge.close(0));
+  const publisher = makePublisher({
+    database: own.database,
+    runtime: services.runtime,
+    edge: makeEdgeClient(adminSocket),
+    dataFolder: facts.dataFolder,
+    sealer: services.sealer,
+    log: silentLog,
+  });
+  return { edge, publisher };
+}
+
+async function start() {
+  const world = await makeWorld();
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  const { environment, companyId } = await liveSite(world);
+  const domainId = await addOwnDomain(world.own.database, environment.id, { name, isWildcard: false });
+  const seen = { verified_at: new Date(), points_here_at: new Date() };
+  await world.own.database.updateTable("domains").set(seen).where("id", "=", domainId).execute();
+  const { edge, publisher } = await startSecureEdge(world);
+  await publisher.publish();
+  const { sealer } = world.services;
+  const transaction = () => world.own.database.transaction();
+
+  /** As the interface does; gives the fingerprint. */
+  async function give(): Promise<string> {
+    const read = readCustomCertificate({
+      ...(await makeCertificate({ names: [name] })),
+      names: [name],
+      now: new Date(),
+    });
+    if (!read.ok) throw new Error(read.problem.reason);
+    const { certificate } = read;
+    const id = randomUUID();
+    const keySealed = sealer.seal(certificate.key, `certificate:${id}`);
+    const place = { id, companyId, environmentId: environment.id, source: "custom" as const };
+    await transaction().execute(async (inside) => {
+      await addCertificate(inside, { ...place, certificate, keySealed });
+      await withdrawReplaced(inside, domainId, id);
+    });
+    await publisher.publish();
+    return certificate.fingerprint;
+  }
+
+  /** The fingerprint of what a visitor is shown; null where the edge ends the handshake. */
+  async function shown(): Promise<string | null> {
+    const port = edge.tlsPort ?? 0;
+    const socket = connect({ host: "127.0.0.1", port, servername: name, rejectUnauthorized: false });
+    try {
+      await once(socket, "secureConnect");
+      return socket.getPeerCertificate().fingerprint256.replaceAll(":", "").toLowerCase();
+    } catch {
+      return null;
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  return { world, edge, publisher, domainId, transaction, give, shown };
+}
+
+test("a customer's own is shown from the next handshake on, until it is replaced or removed; its key goes with it", async () => {
+  const { world, domainId, transaction, give, publisher, shown } = await start();
+  expect(await shown()).toBeNull();
+  const first = await give();
+  expect(await shown()).toBe(first);
+  const second = await give();
+  expect(second).not.toBe(first);
+  expect(await shown()).toBe(second);
+  const folder = certificateFolder(world.facts.dataFolder);
+  expect(await readdir(folder)).toHaveLength(1);
+  await transaction().execute((inside) => removeCustom(inside, domainId));
+  await publisher.publish();
+  expect(await shown()).toBeNull();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("the authority finds at the edge what it asked for, and visitors are shown what it signed", async () => {
+  const { world, edge, publisher, domainId, transaction, give, shown } = await start();
+  const pebble = await startPebble({ httpPort: edge.port });
+  onTestFinished(() => pebble[Symbol.asyncDispose]());
+  const { database } = world.own;
+  await orderCertificates({
+    database,
+    sealer: world.services.sealer,
+    publisher,
+    solvers: [makeHttpSolver({ database, publisher })],
+    directory: pebble.directory,
+    roots: [pebble.root],
+    email: null,
+    registrableOf: () => "example.com",
+    signal: new AbortController().signal,
+  });
+  const { fingerprint } = await database.selectFrom("certificates").select("fingerprint").executeTakeFirstOrThrow();
+  expect(await shown()).toBe(fingerprint);
+  const own = await give();
+  expect(await shown()).toBe(own);
+  await transaction().execute((inside) => removeCustom(inside, domainId));
+  await publisher.publish();
+  expect(await shown()).toBe(fingerprint);
+});

@@ -1,0 +1,111 @@
+/** Tells the edge the whole of what it should serve (`tablePublisher.ts`). */
+import { join } from "node:path";
+import type { EdgeEnvironment, EdgeHost, EdgeTable } from "@sitewright/edge/tables/table.ts";
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Logger } from "pino";
+import type { EdgeClient } from "../clients/edgeClient.ts";
+import { writeDurableFile } from "../durableFile.ts";
+import type { Sealer } from "../sealing.ts";
+import type { Database } from "../store/database.ts";
+import { listChallenges } from "../store/domains/acmeChallenges.ts";
+import { listCertificates } from "../store/domains/certificates.ts";
+import { edgeGenerations } from "../store/generations.ts";
+import { listAway, listServed, type ServedDomain, type ServedRow } from "../store/traffic/routes.ts";
+import { makeCertificateFiles } from "./certificateFiles.ts";
+import { makeRedirectFiles } from "./redirectFiles.ts";
+import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
+
+/** Rejects with `EdgeUnavailable` where the edge did not acknowledge the table. */
+export type Publisher = TablePublisher;
+
+export interface PublisherOptions {
+  readonly database: Database;
+  readonly runtime: Pick<Runtime, "layout">;
+  readonly edge: EdgeClient;
+  /** The data folder; the table is kept in `edge/table.json` below it. */
+  readonly dataFolder: string;
+  /** What an environment without a quota of its own may fill. Absent or null: anything. */
+  readonly diskQuotaBytes?: number | null;
+  /** Opens the keys of certificates. */
+  readonly sealer: Sealer;
+  readonly log: Logger;
+}
+
+export function tableFile(dataFolder: string): string {
+  return join(dataFolder, "edge", "table.json");
+}
+
+export function makePublisher(options: PublisherOptions): Publisher {
+  const { database, edge, log } = options;
+  const certificateFiles = makeCertificateFiles(options);
+  const redirectFiles = makeRedirectFiles(options);
+
+  async function tell(generation: number): Promise<void> {
+    const listed = await listServed(database, options.diskQuotaBytes ?? null);
+    const served = await withRuleLists(listed);
+    const rows = { served, away: await listAway(database) };
+    const certificates = await certificateFiles.write(await listCertificates(database));
+    const challenges = await listChallenges(database);
+    const table = { ...(await makeTable(generation, rows, options)), certificates, challenges };
+    await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));
+    await edge.putTable(table);
+    await certificateFiles.removeOthers(certificates);
+    await redirectFiles.removeOthers(served.flatMap(({ redirectList }) => redirectList ?? []));
+  }
+
+  async function withRuleLists(rows: readonly ServedRow[]): Promise<readonly ServedRow[]> {
+    const listed: ServedRow[] = [];
+    for (const row of rows) listed.push({ ...row, redirectList: await redirectFiles.write(row.id, row.redirectList) });
+    return listed;
+  }
+
+  const { status } = edge;
+  return makeTablePublisher({ database, generations: edgeGenerations, status, tell, server: "The edge", log });
+}
+
+async function makeTable(
+  generation: number,
+  { served: rows, away }: { readonly served: readonly ServedRow[]; readonly away: Away },
+  { runtime, log }: Pick<PublisherOptions, "runtime" | "log">,
+): Promise<EdgeTable> {
+  const environments: EdgeEnvironment[] = [];
+  const hosts: EdgeHost[] = [];
+  const layouts = await Promise.all(rows.map((row) => runtime.layout({ id: row.id, number: row.number })));
+  for (const [index, row] of rows.entries()) {
+    const layout = layouts[index];
+    if (!layout) {
+      log.error(
+        { environment: row.id },
+        "An environment that should be served is not there; the edge is not told of it",
+      );
+      continue;
+    }
+    const { domains, forceHttps: _, redirectList, pageCacheEpoch, ...served } = row;
+    const primary = domains.find(({ isPrimary }) => isPrimary);
+    const more = {
+      ...(primary && { primaryHost: primary.name }),
+      ...(redirectList && { redirectRules: redirectList }),
+      ...(pageCacheEpoch !== null && { pageCache: { epoch: pageCacheEpoch } }),
+    };
+    environments.push({ ...served, ...layout, ...more });
+    hosts.push(...hostsOf(row, primary));
+  }
+  return { generation, environments, hosts, away: namesOf(away) };
+}
+
+/** Nobody is sent to a name for which the edge has no certificate. */
+function hostsOf({ id: environmentId, domains, forceHttps }: ServedRow, primary: ServedDomain | undefined): EdgeHost[] {
+  const host = (name: string, hasCertificate: boolean): EdgeHost => {
+    const mayForce = forceHttps === "primary" ? (primary?.isCovered ?? false) : hasCertificate;
+    return { name, environmentId, ...(forceHttps !== null && mayForce && { forceHttps }) };
+  };
+  return domains.flatMap(({ name, isWildcard, isCovered, isWildcardCovered }) =>
+    isWildcard ? [host(name, isCovered), host(`*.${name}`, isWildcardCovered)] : [host(name, isCovered)],
+  );
+}
+
+type Away = readonly Pick<ServedDomain, "name" | "isWildcard">[];
+
+function namesOf(domains: Away): string[] {
+  return domains.flatMap(({ name, isWildcard }) => (isWildcard ? [name, `*.${name}`] : [name]));
+}

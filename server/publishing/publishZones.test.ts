@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { makeDnsClient } from "../clients/dnsClient.ts";
+import { DnsUnavailable } from "../clients/dnsUnavailable.ts";
+import { makeDnsChallenges } from "../reconcilers/certificates/dnsChallenges.ts";
+import { setDnsRecordSet } from "../store/domains/dnsRecords.ts";
+import { lockZoneOfDomain, raiseSerial } from "../store/domains/zones.ts";
+import { dnsGenerations } from "../store/generations.ts";
+import { addCompany, addOwnDomain, addSite } from "../store/testing/rows.ts";
+import { useTestDatabase } from "../testing/database.ts";
+import { startTestDns } from "../testing/dns.ts";
+import { silentLog } from "../testing/engine.ts";
+import { makeZonePublisher } from "./publishZones.ts";
+import { noTransfers } from "./zoneTable.ts";
+
+const world = useTestDatabase();
+
+beforeEach(async () => {
+  await world.database.deleteFrom("sites").execute();
+  await world.database.deleteFrom("zones").execute();
+});
+
+async function start() {
+  const dataFolder = await mkdtemp(join(tmpdir(), "zones-"));
+  onTestFinished(() => rm(dataFolder, { recursive: true, force: true }));
+  const server = await startTestDns(dataFolder);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const client = makeDnsClient(server.adminSocket, "127.0.0.1");
+  const { database } = world;
+  const names = { dnsNames: ["ns1.example.net", "ns2.example.net"], siteSuffix: "sites.test" };
+  const transfers = noTransfers;
+  const options = {
+    database,
+    dns: client,
+    dataFolder,
+    names,
+    transfers,
+    edgeAddresses: ["203.0.113.7"],
+    log: silentLog,
+  };
+  const zones = makeZonePublisher(options);
+  const ask = async (name: string, type: string) => recordsIn(await dig(server.dns.port, "+short", name, type));
+  return { dataFolder, server, client, zones, ask, options };
+}
+
+async function domain(name: string, companyId?: string): Promise<string> {
+  const company = companyId ?? (await addCompany(world.database)).companyId;
+  const { environmentId } = await addSite(world.database, company);
+  return addOwnDomain(world.database, environmentId, { name });
+}
+
+test("a domain gets its zone, which the running server answers, and loses it when it goes", async () => {
+  const { zones, ask } = await start();
+  const id = await domain("shop.example.com");
+  await zones.reconcile();
+  expect(await ask("shop.example.com", "A")).toEqual(["203.0.113.7"]);
+  expect(await ask("any.shop.example.com", "A")).toEqual(["203.0.113.7"]);
+  expect((await ask("example.com", "NS")).toSorted()).toEqual(["ns1.example.net.", "ns2.example.net."]);
+  await world.database.deleteFrom("domains").where("id", "=", id).execute();
+  await zones.reconcile();
+  expect(await ask("example.com", "NS")).toEqual([]);
+});
+
+test("a change is answered with a higher serial once it is published", async () => {
+  const { zones, ask, client } = await start();
+  const id = await domain("example.com");
+  await zones.reconcile();
+  const before = await client.serialOf("example.com");
+  const place = { name: "www.example.com", type: "TXT" };
+  await world.database.transaction().execute(async (transaction) => {
+    const zone = await lockZoneOfDomain(transaction, id);
+    await setDnsRecordSet(transaction, zone?.zoneId ?? "", place, { ...place, ttl: 300, values: ["a b; c"] });
+    await raiseSerial(transaction, zone?.zoneId ?? "");
+    await dnsGenerations.announce(transaction);
+  });
+  await zones.publish();
+  expect(await ask("www.example.com", "TXT")).toEqual(['"a b; c"']);
+  expect(await client.serialOf("example.com")).toBeGreaterThan(before);
+});
+
+test("of two companies' zones theirs is served who have proven a domain in it", async () => {
+  const { zones, ask } = await start();
+  await domain("a.example.com");
+  await zones.reconcile();
+  const proven = await domain("b.example.com");
+  await world.database.updateTable("domains").set({ verified_at: new Date() }).where("id", "=", proven).execute();
+  await zones.reconcile();
+  expect(await ask("b.example.com", "A")).toEqual(["203.0.113.7"]);
+  expect(await ask("a.example.com", "A")).toEqual([]);
+});
+
+test("a challenge is answered in a domain's zone and in the installation's own, until it is removed", async () => {
+  const { zones, client, ask } = await start();
+  await domain("example.com");
+  await zones.reconcile();
+  const challenges = makeDnsChallenges({ database: world.database, zones, dns: client });
+  for (const name of ["_acme-challenge.example.com", "0123.acme-challenge.sites.test"]) {
+    await challenges.show(`${name.toUpperCase()}.`, "one");
+    await challenges.show(name, "two");
+    expect((await ask(name, "TXT")).toSorted()).toEqual(['"one"', '"two"']);
+    await challenges.remove(name, "one");
+    expect(await ask(name, "TXT")).toEqual(['"two"']);
+    await challenges.remove(name, "two");
+    expect(await ask(name, "TXT")).toEqual([]);
+  }
+});
+
+test("challenges that nobody removed go when their time is over", async () => {
+  const { zones, client, ask } = await start();
+  const challenges = makeDnsChallenges({ database: world.database, zones, dns: client });
+  await challenges.show("0123.acme-challenge.sites.test", "one");
+  await world.database
+    .updateTable("dns_challenges")
+    .set({ expires_at: new Date(0) })
+    .execute();
+  await zones.reconcile();
+  expect(await ask("0123.acme-challenge.sites.test", "TXT")).toEqual([]);
+});
+
+test("a server that was away begins with the newest table, and who publishes meanwhile is told", async () => {
+  const { zones, server, dataFolder } = await start();
+  await domain("example.com");
+  await zones.reconcile();
+  await server.dns.close();
+  await domain("example.org");
+  await expect(zones.reconcile()).rejects.toBeInstanceOf(DnsUnavailable);
+  await expect(zones.publish()).rejects.toBeInstanceOf(DnsUnavailable);
+  const again = await startTestDns(dataFolder);
+  onTestFinished(() => again[Symbol.asyncDispose]());
+  expect(recordsIn(await dig(again.dns.port, "+short", "example.org", "A"))).toEqual(["203.0.113.7"]);
+});
+
+test("a database from an older copy goes on above what the server has", async () => {
+  const { client, options, ask } = await start();
+  await client.putTable({ generation: 1_000_000, zones: [], secondaries: [], keys: [] });
+  await domain("example.com");
+  const zones = makeZonePublisher(options);
+  await zones.reconcile();
+  expect(await ask("example.com", "A")).toEqual(["203.0.113.7"]);
+});

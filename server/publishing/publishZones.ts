@@ -1,0 +1,84 @@
+/** Tells the DNS server the whole of what it should answer (`tablePublisher.ts`), and keeps the zones that domains need. */
+import { join } from "node:path";
+import { writeTable } from "@sitewright/dns/tableText.ts";
+import type { Logger } from "pino";
+import type { DnsClient } from "../clients/dnsClient.ts";
+import { readDomainName } from "../domains/names.ts";
+import type { DnsNames } from "../domains/servedZone.ts";
+import { firstRecords } from "../domains/zoneRecords.ts";
+import { writeDurableFile } from "../durableFile.ts";
+import type { Database } from "../store/database.ts";
+import { listDnsChallenges, removeExpiredDnsChallenges } from "../store/domains/dnsChallenges.ts";
+import { ensureZone, listServedZones, listZoneless, putIntoZone, removeEmptyZones } from "../store/domains/zones.ts";
+import { dnsGenerations } from "../store/generations.ts";
+import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
+import { type Transfers, zoneTable } from "./zoneTable.ts";
+
+/**
+ * Rejects with `DnsUnavailable` where the server did not acknowledge the table. `reconcile` also makes the zones that domains
+ * need, and removes those that none needs.
+ */
+export type ZonePublisher = TablePublisher;
+
+export interface ZonePublisherOptions {
+  readonly database: Database;
+  readonly dns: Pick<DnsClient, "putTable" | "status">;
+  /** The data folder; the table is kept in `dns/table.jsonl` below it. */
+  readonly dataFolder: string;
+  readonly names: DnsNames;
+  readonly transfers: Transfers;
+  /** Public addresses of the edge, that new zones point to. */
+  readonly edgeAddresses: readonly string[];
+  readonly log: Logger;
+}
+
+const atOnce = 100;
+
+export function zonesFile(dataFolder: string): string {
+  return join(dataFolder, "dns", "table.jsonl");
+}
+
+export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher {
+  const { database, dns, log, names, transfers } = options;
+
+  async function tell(generation: number): Promise<void> {
+    await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
+    const zones = await listServedZones(database);
+    const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, { names, transfers });
+    await writeDurableFile(zonesFile(options.dataFolder), writeTable(table));
+    await dns.putTable(table);
+  }
+
+  const { status } = dns;
+  const publisher = makeTablePublisher({
+    database,
+    generations: dnsGenerations,
+    status,
+    tell,
+    server: "The DNS server",
+    log,
+  });
+  return {
+    publish: publisher.publish,
+    reconcile: async () => {
+      await keepZones(options);
+      await removeExpiredDnsChallenges(database);
+      await publisher.reconcile();
+    },
+  };
+}
+
+/** Domains may have come back with what was deleted, or from before there were zones. */
+async function keepZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
+  const zoneless = await listZoneless(database, atOnce);
+  for (const domain of zoneless) {
+    await database.transaction().execute(async (transaction) => {
+      const { registrable } = readDomainName(domain.name);
+      await putIntoZone(transaction, domain, registrable, firstRecords(domain, edgeAddresses));
+      await dnsGenerations.announce(transaction);
+    });
+  }
+  await database.transaction().execute(async (transaction) => {
+    if ((await removeEmptyZones(transaction)) > 0) await dnsGenerations.announce(transaction);
+  });
+}

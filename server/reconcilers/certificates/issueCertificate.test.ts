@@ -1,0 +1,101 @@
+/** A process that ends in the middle of an order, at each of its steps: the next one goes on with the same order and key. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Acme } from "../../certificates/acme/client.ts";
+import { claimOrder, holdOrder, keepOrder } from "../../store/domains/certificateOrders.ts";
+import { addOwnDomain } from "../../store/testing/rows.ts";
+import { type ChallengeServer, startChallengeServer } from "../../testing/challengeServer.ts";
+import { type Pebble, startPebble } from "../../testing/pebble.ts";
+import { liveSite } from "../../testing/sites.ts";
+import { makeWorld, type World } from "../../testing/world.ts";
+import { openAuthority } from "./acmeAuthority.ts";
+import { makeHttpSolver } from "./httpSolver.ts";
+import { issueCertificate } from "./issueCertificate.ts";
+
+const name = "shop.example.com";
+let world: World;
+let pebble: Pebble;
+let shown: ChallengeServer;
+beforeAll(async () => {
+  shown = await startChallengeServer(() => world.own.database);
+  pebble = await startPebble({ httpPort: shown.port });
+});
+afterAll(async () => {
+  await pebble[Symbol.asyncDispose]();
+  await shown[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  world = await makeWorld();
+});
+afterEach(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+/** An order that the authority has just been given. */
+async function begin() {
+  const { database } = world.own;
+  const { environment } = await liveSite(world);
+  const id = await addOwnDomain(database, environment.id, { name, isWildcard: false });
+  const seen = { verified_at: new Date(), points_here_at: new Date() };
+  await database.updateTable("domains").set(seen).where("id", "=", id).execute();
+  const claimed = await claimOrder(database, new Date(), 60);
+  if (claimed === null) throw new Error("There is nothing to order");
+  const { directory, root } = pebble;
+  const signal = new AbortController().signal;
+  const authority = { database, sealer: world.services.sealer, directory, roots: [root], email: null, signal };
+  const { acme, account } = await openAuthority(authority);
+  const { url } = await acme.newOrder(account, [name]);
+  await keepOrder(database, id, { directory, url, names: [name] });
+  const { publisher, sealer } = world.services;
+  const solvers = [makeHttpSolver({ database, publisher })];
+  const hold = () => holdOrder(database, id, 60);
+  const options = { database, sealer, acme, account, solvers, signal, now: () => new Date(), hold };
+  return { order: { ...claimed, url, names: [name] }, options };
+}
+
+class Killed extends Error {}
+
+/** Dies when it comes to that call for the first time: before it, or when the authority has done it. */
+function dying(acme: Acme, call: keyof Acme, isAfter: boolean): Acme {
+  const die = async <Result>(done: () => Promise<Result>): Promise<Result> => {
+    if (isAfter) await done();
+    throw new Killed(call);
+  };
+  const last: Partial<Acme> = {
+    readOrder: (account, url) => die(() => acme.readOrder(account, url)),
+    readAuthorization: (account, url) => die(() => acme.readAuthorization(account, url)),
+    beginChallenge: (account, url) => die(() => acme.beginChallenge(account, url)),
+    finalize: (account, url, request) => die(() => acme.finalize(account, url, request)),
+    readChain: (account, url) => die(() => acme.readChain(account, url)),
+  };
+  return { ...acme, [call]: last[call] };
+}
+
+const calls = ["readOrder", "readAuthorization", "beginChallenge", "finalize", "readChain"] as const;
+
+test.each(calls.flatMap((call) => [false, true].map((isAfter) => ({ call, isAfter }))))(
+  "at $call, after it: $isAfter",
+  async ({ call, isAfter }) => {
+    const { order, options } = await begin();
+    const { database } = world.own;
+    const dead = issueCertificate(order, { ...options, acme: dying(options.acme, call, isAfter) });
+    await expect(dead).rejects.toThrow(Killed);
+    const row = () => database.selectFrom("certificate_orders").selectAll().executeTakeFirstOrThrow();
+    const { certificate_id: chosen } = await row();
+    await issueCertificate(order, options);
+    const certificates = await database.selectFrom("certificates").select(["id", "names"]).execute();
+    expect(certificates).toEqual([{ id: chosen ?? expect.any(String), names: [name] }]);
+    expect(await row()).toMatchObject({ url: null, key_sealed: null, failures: 0 });
+    expect(await database.selectFrom("acme_challenges").selectAll().execute()).toEqual([]);
+  },
+);
+
+test("between the certificate and its row: it is kept once", async () => {
+  const { order, options } = await begin();
+  await issueCertificate(order, options);
+  const { database } = world.own;
+  const [{ id = "" } = {}] = await database.selectFrom("certificates").select("id").execute();
+  // As if the end of the order had not been written: the same certificate is read again, without a key for it.
+  await keepOrder(database, order.domainId, { directory: pebble.directory, url: order.url, names: order.names });
+  await expect(issueCertificate(order, options)).rejects.toThrow("does not belong");
+  expect(await database.selectFrom("certificates").select("id").execute()).toEqual([{ id }]);
+});

@@ -1,0 +1,193 @@
+/** Backups as rows. One is shown when everything that it needs is in the archives and was found there. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../database.ts";
+import { suspectWhereLost } from "./damage.ts";
+
+export type BackupType = "manual" | "scheduled" | "system-generated";
+
+export interface NewBackup {
+  readonly environmentId: string;
+  readonly name: string;
+  readonly note: string | null;
+  readonly type: BackupType;
+  readonly operationId: string;
+  /** Where the environment is. */
+  readonly address: string;
+  readonly expiresAt: Date;
+}
+
+export interface BackupRef {
+  readonly id: number;
+  readonly companyId: string;
+}
+
+/** Names of pieces of 32 bytes each, one after the other. */
+export interface BackupContent {
+  readonly manifest: Buffer;
+  readonly files: number;
+  readonly bytes: number;
+  readonly addedBytes: number;
+  /** When everything in it was last read, and not taken over from the backup before. Absent: nobody knows. */
+  readonly fullyReadAt?: Date | null;
+  /** Of each table. Absent or null: they were not counted. */
+  readonly rowCounts?: Readonly<Record<string, number>> | null;
+}
+
+/** A backup that can be restored. */
+export interface FinishedBackup extends BackupRef {
+  readonly environmentId: string;
+  readonly manifest: Buffer;
+  readonly bytes: number;
+  readonly address: string;
+  /** When everything in it was last read, and not taken over from the backup before. Null: nobody knows. */
+  readonly fullyReadAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/**
+ * Notes that the operation makes a backup of the environment; again for the same two it changes nothing. Null where the
+ * environment is not there any more.
+ */
+export async function beginBackup(database: Database, backup: NewBackup): Promise<BackupRef | null> {
+  const { rows } = await sql<BackupRef>`
+    insert into backups (company_id, site_id, environment_id, name, note, type, operation_id, address, expires_at)
+    select company_id, site_id, id, ${backup.name}, ${backup.note}, ${backup.type}, ${backup.operationId},
+      ${backup.address}, ${backup.expiresAt}
+    from environments where id = ${backup.environmentId}
+    on conflict (operation_id, environment_id) do update set operation_id = excluded.operation_id
+    returning id, company_id as "companyId"`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** From now on it is shown. False where it went together with its environment. */
+export async function finishBackup(database: Database, { id }: BackupRef, content: BackupContent): Promise<boolean> {
+  const { manifest, files, bytes, addedBytes, fullyReadAt = null, rowCounts = null } = content;
+  const counts = rowCounts === null ? null : JSON.stringify(rowCounts);
+  const kept = { manifest, files, bytes, added_bytes: addedBytes, fully_read_at: fullyReadAt, row_counts: counts };
+  return database.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("backups")
+      // What was said of it while it was not finished may be of packs that it does not need any more: asked again below.
+      .set({ ...kept, verified_at: verifiedAt(id), damage: null, examine_at: null })
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    await suspectWhereLost(transaction, id);
+    return numUpdatedRows > 0n;
+  });
+}
+
+/** The moment by which all that it needs was last read. */
+function verifiedAt(id: number) {
+  return sql<Date>`coalesce((
+    select least(min(k.read_at), now()) from backup_packs p join packs k on k.id = p.pack_id where p.backup_id = ${id}
+  ), now())`;
+}
+
+/** The newest one of the environment. */
+export async function findNewestBackup(database: Database, environmentId: string): Promise<FinishedBackup | null> {
+  const [newest] = await findFinished(database, environmentId, null, 1);
+  return newest ?? null;
+}
+
+/** Null also where it is not finished. */
+export async function findBackup(database: Database, id: number): Promise<FinishedBackup | null> {
+  const [found] = await findFinished(database, null, id, 1);
+  return found ?? null;
+}
+
+async function findFinished(
+  database: Database,
+  environmentId: string | null,
+  id: number | null,
+  limit: number | null,
+): Promise<FinishedBackup[]> {
+  const { rows } = await sql<FinishedBackup>`
+    select id, company_id as "companyId", environment_id as "environmentId", manifest, bytes, address,
+      fully_read_at as "fullyReadAt", created_at as "createdAt"
+    from backups
+    where manifest is not null
+      and (${environmentId}::uuid is null or environment_id = ${environmentId})
+      and (${id}::integer is null or id = ${id})
+    order by id desc limit ${limit}`.execute(database);
+  return rows;
+}
+
+/** All of the environment that can be restored, newest first. */
+export async function listFinishedBackups(database: Database, environmentId: string): Promise<FinishedBackup[]> {
+  return findFinished(database, environmentId, null, null);
+}
+
+/** Every backup that the operation made. Tolerates that there is none. */
+export async function removeBackup(database: Database | DatabaseTransaction, operationId: string): Promise<void> {
+  await database.deleteFrom("backups").where("operation_id", "=", operationId).execute();
+}
+
+/** Tolerates that there is none. What it needed is removed from the archives later, unless another one needs it. */
+export async function removeBackupById(database: Database | DatabaseTransaction, id: number): Promise<void> {
+  await database.deleteFrom("backups").where("id", "=", id).execute();
+}
+
+/** SQL: whether an operation under way has been told to read the backup `b`, of whichever environment it is. */
+export const isBeingRead = sql<boolean>`exists (
+  select from operations o
+  where o.state in ('waiting', 'running') and coalesce(o.input->>'backupId', o.input->'backup'->>'id') = b.id::text)`;
+
+/**
+ * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
+ * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays, and
+ * where something is known to be wrong with that one, the newest of which nothing is. Gives how many went.
+ */
+export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from backups b
+    where b.expires_at < ${now} and b.manifest is not null
+      and not exists (select from environment_locks l where l.environment_id = b.environment_id)
+      and not exists (select from environments e where e.id = b.environment_id and e.awaits_rebuild)
+      and not exists (
+        select from operations o where o.environment_id = b.environment_id and o.state in ('waiting', 'running'))
+      and not ${isBeingRead}
+      and (
+        exists (
+          select from backups n
+          where n.environment_id = b.environment_id and n.id > b.id and n.manifest is not null
+            and ((n.damage is null and n.proof_error is null) or b.damage is not null or b.proof_error is not null))
+        or not exists (select from environments e where e.id = b.environment_id))`.execute(database);
+  return Number(numAffectedRows);
+}
+
+/** A backup as an operation on it needs it. What it is of may have been deleted. */
+export interface BackupFacts {
+  readonly id: number;
+  readonly name: string;
+  readonly created_at: Date;
+  readonly company_id: string;
+  readonly site_id: string;
+  readonly environment_id: string;
+  readonly environment_display_name: string;
+  readonly site_display_name: string;
+  /** Whether the site was deleted, and can be brought back of its backups. */
+  readonly is_of_deleted_site: boolean;
+}
+
+/** Null where there is no such backup to be seen. */
+export async function backupForOperation(
+  database: Database | DatabaseTransaction,
+  id: number,
+): Promise<BackupFacts | null> {
+  const row = await database
+    .selectFrom("backups as b")
+    .leftJoin("environments as e", "e.id", "b.environment_id")
+    .leftJoin("deleted_environments as de", "de.id", "b.environment_id")
+    .leftJoin("sites as s", "s.id", "b.site_id")
+    .leftJoin("deleted_sites as ds", "ds.id", "b.site_id")
+    .where("b.id", "=", id)
+    .where("b.manifest", "is not", null)
+    .select(["b.id", "b.name", "b.created_at", "b.company_id", "b.site_id", "b.environment_id"])
+    .select(sql<boolean>`ds.id is not null`.as("is_of_deleted_site"))
+    .select(({ fn, val }) => [
+      fn.coalesce("e.display_name", "de.display_name", val("")).as("environment_display_name"),
+      fn.coalesce("s.display_name", "ds.display_name", val("")).as("site_display_name"),
+    ])
+    .executeTakeFirst();
+  return row ?? null;
+}

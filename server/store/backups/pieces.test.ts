@@ -1,0 +1,150 @@
+/** Which pieces a backup may rely on, and that nothing is removed that one relies on. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { expect, test as it } from "vitest";
+import { useTestDatabase } from "../../testing/database.ts";
+import { addCompany, addSite } from "../testing/rows.ts";
+import { type BackupRef, beginBackup, removeBackupById } from "./backups.ts";
+import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "./packs.ts";
+import { piecesFor } from "./pieces.ts";
+
+const test = useTestDatabase();
+
+const later = () => new Date(Date.now() + 60_000);
+const keyOf = (name: Buffer) => name.toString("base64");
+
+/** A backup that is being made, of a site of its own. */
+async function begin(companyId: string): Promise<BackupRef> {
+  const { environmentId } = await addSite(test.database, companyId);
+  const facts = { name: "n", note: null, type: "manual", address: "http://x.localhost", expiresAt: later() } as const;
+  const backup = await beginBackup(test.database, { environmentId, operationId: randomUUID(), ...facts });
+  if (backup === null) throw new Error("There is no environment");
+  return backup;
+}
+
+/** A backup that has brought a pack with so many pieces. */
+async function withPack(companyId: string, count = 2) {
+  const backup = await begin(companyId);
+  const pieces = Array.from({ length: count }, (_, at) => ({ name: randomBytes(32), start: at * 10, length: 10 }));
+  const [index, pack] = [piecesFor(test.database, backup), randomUUID()];
+  await index.beginPack(pack);
+  await index.addPack(pack, count * 10, pieces);
+  return { backup, index, pack, names: pieces.map(({ name }) => name), pieces };
+}
+
+it("pieces are found by their names where their pack is whole, and only by their company", async () => {
+  const { companyId } = await addCompany(test.database);
+  const { index, pack, names, pieces } = await withPack(companyId);
+  const unknown = randomBytes(32);
+  expect(await index.claim([...names, unknown])).toEqual(new Set(names.map(keyOf)));
+  expect([...(await index.locate([...names, unknown])).values()]).toEqual(
+    expect.arrayContaining(pieces.map((piece) => ({ ...piece, pack, isLost: false }))),
+  );
+  expect(await index.neededPacks()).toMatchObject(new Map([[pack, expect.objectContaining({ bytes: 20 })]]));
+  const stranger = piecesFor(test.database, await begin((await addCompany(test.database)).companyId));
+  expect(await stranger.claim(names)).toEqual(new Set());
+});
+
+it("that a pack was read says nothing any more when another of the company is lost, until it is read again", async () => {
+  const { companyId } = await addCompany(test.database);
+  const [one, other] = [await withPack(companyId), await withPack(companyId)];
+  const stranger = await withPack((await addCompany(test.database)).companyId);
+  const readAt = async ({ index, pack }: typeof one) => (await index.neededPacks()).get(pack)?.readAt;
+  await other.index.markLost([other.pack]);
+  expect(await readAt(one)).toBeNull();
+  expect(await readAt(stranger)).toBeInstanceOf(Date);
+  await one.index.noteRead(one.pack);
+  expect(await readAt(one)).toBeInstanceOf(Date);
+});
+
+it("so it does where the clock was a year ahead when the other one was lost, as soon as that was seen", async () => {
+  const { companyId } = await addCompany(test.database);
+  const [one, other] = [await withPack(companyId), await withPack(companyId)];
+  await other.index.markLost([other.pack]);
+  const packs = test.database.updateTable("packs").set({ state_since: new Date(Date.now() + 1e10) });
+  await packs.where("id", "=", other.pack).execute();
+  await bringBackMoments(test.database, new Date());
+  expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeNull();
+  await one.index.noteRead(one.pack);
+  expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeInstanceOf(Date);
+});
+
+it("a pack that is being written is nobody's yet", async () => {
+  const { companyId } = await addCompany(test.database);
+  const index = piecesFor(test.database, await begin(companyId));
+  const pack = randomUUID();
+  await index.beginPack(pack);
+  expect(await index.neededPacks()).toEqual(new Map());
+  expect(await doomPacks(test.database, later())).toBeGreaterThan(0);
+  const piece = { name: randomBytes(32), start: 0, length: 1 };
+  await expect(index.addPack(pack, 1, [piece])).rejects.toThrow("given up");
+  expect(await index.claim([piece.name])).toEqual(new Set());
+});
+
+it("what another backup needs stays when one is removed, and goes with the last", async () => {
+  const { companyId } = await addCompany(test.database);
+  const first = await withPack(companyId);
+  const second = await begin(companyId);
+  expect((await piecesFor(test.database, second).claim(first.names)).size).toBe(2);
+  await removeBackupById(test.database, first.backup.id);
+  const doomed = async () => (await findDoomedPacks(test.database, later())).map(({ id }) => id);
+  await doomPacks(test.database, later());
+  expect(await doomed()).not.toContain(first.pack);
+  await removeBackupById(test.database, second.id);
+  await doomPacks(test.database, new Date(Date.now() - 60_000));
+  expect(await doomed()).not.toContain(first.pack);
+  await doomPacks(test.database, later());
+  expect(await doomed()).toContain(first.pack);
+});
+
+it("nobody relies on a pack that is doomed, and it is forgotten with its pieces", async () => {
+  const { companyId } = await addCompany(test.database);
+  const { backup, pack, names } = await withPack(companyId);
+  await forgetPack(test.database, pack);
+  await removeBackupById(test.database, backup.id);
+  await doomPacks(test.database, later());
+  const next = piecesFor(test.database, await begin(companyId));
+  expect(await next.claim(names)).toEqual(new Set());
+  await forgetPack(test.database, pack);
+  const left = await test.database.selectFrom("pieces").select("name").where("pack_id", "=", pack).execute();
+  expect(left).toEqual([]);
+});
+
+it("of a backup that begins to need a pack and a sweep that dooms it, one is first, and the other knows", async () => {
+  const { companyId } = await addCompany(test.database);
+  for (let time = 0; time < 20; time += 1) {
+    const { backup, pack, names } = await withPack(companyId, 1);
+    const next = piecesFor(test.database, await begin(companyId));
+    await removeBackupById(test.database, backup.id);
+    const [claimed] = await Promise.all([next.claim(names), doomPacks(test.database, later())]);
+    const [row] = await test.database.selectFrom("packs").select("state").where("id", "=", pack).execute();
+    expect(row?.state).toBe(claimed.size === 1 ? "kept" : "doomed");
+    expect((await next.neededPacks()).has(pack)).toBe(claimed.size === 1);
+  }
+});
+
+it("a piece that two backups brought at once is found for each in a pack that it needs", async () => {
+  const { companyId } = await addCompany(test.database);
+  const name = randomBytes(32);
+  const both = await Promise.all(
+    [0, 1].map(async () => {
+      const backup = await begin(companyId);
+      const [index, pack] = [piecesFor(test.database, backup), randomUUID()];
+      await index.beginPack(pack);
+      await index.addPack(pack, 10, [{ name, start: 0, length: 10 }]);
+      return { index, pack };
+    }),
+  );
+  for (const { index, pack } of both) expect((await index.locate([name])).get(keyOf(name))?.pack).toBe(pack);
+});
+
+it("of a pack that was lost nothing is claimed any more, and those who need it keep looking for it", async () => {
+  const { companyId } = await addCompany(test.database);
+  const { index: earlier, pack, names } = await withPack(companyId);
+  const index = piecesFor(test.database, await begin(companyId));
+  await index.claim(names);
+  await index.markLost([pack]);
+  expect([(await index.neededPacks()).size, await index.claim(names)]).toEqual([1, new Set()]);
+  await index.release([pack]);
+  expect(await index.neededPacks()).toEqual(new Map());
+  expect(await earlier.neededPacks()).toMatchObject(new Map([[pack, expect.objectContaining({ bytes: 20 })]]));
+});

@@ -1,0 +1,135 @@
+/** When each environment's next scheduled backup is due, and which of them is made next. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../database.ts";
+import { type EnvironmentFacts, environmentFacts } from "../sites/environmentStates.ts";
+
+/** Held while one is chosen: two processes must not choose the same, nor more than are made at once. */
+const choiceLock = 5_170_419_003;
+
+/** At most `limit` environments for which no moment was decided, or one that is after `farthest`. */
+export async function listUndecidedBackups(
+  database: Database,
+  farthest: Date,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await database
+    .selectFrom("environments")
+    .select("id")
+    .where("state", "=", "serving")
+    .where(({ or, eb }) => or([eb("backup_due_at", "is", null), eb("backup_due_at", ">", farthest)]))
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export interface BackupMoment {
+  readonly id: string;
+  readonly dueAt: Date;
+}
+
+export async function decideBackups(database: Database, moments: readonly BackupMoment[]): Promise<void> {
+  const [ids, times] = [moments.map(({ id }) => id), moments.map(({ dueAt }) => dueAt)];
+  await sql`
+    update environments e set backup_due_at = m.due_at
+    from unnest(${ids}::uuid[], ${times}::timestamptz[]) as m (id, due_at)
+    where e.id = m.id`.execute(database);
+}
+
+export interface DueBackup {
+  readonly environment: EnvironmentFacts;
+  /** How often the one that is due has failed already. */
+  readonly failures: number;
+}
+
+/**
+ * The environment whose scheduled backup is overdue longest, among those on which no operation is running or waiting. Null
+ * also where `atOnce` such backups are being made. Nobody else chooses before the transaction has ended.
+ */
+export async function chooseDueBackup(
+  transaction: DatabaseTransaction,
+  now: Date,
+  atOnce: number,
+): Promise<DueBackup | null> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(choiceLock)})`.execute(transaction);
+  const { running } = await transaction
+    .selectFrom("operations")
+    .select(({ fn }) => fn.countAll<number>().as("running"))
+    .where("kind", "=", "addScheduledBackup")
+    .where("state", "in", ["waiting", "running"])
+    .executeTakeFirstOrThrow();
+  if (running >= atOnce) return null;
+  const row = await environmentFacts(transaction)
+    .select("e.backup_failures as failures")
+    .where("e.state", "=", "serving")
+    .where("e.backup_due_at", "<=", now)
+    .where(isFree)
+    .orderBy("e.backup_due_at")
+    .orderBy("e.number")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { failures, ...environment } = row;
+  return { environment, failures };
+}
+
+/** SQL expression: nothing is at work on the environment `e`, and nothing waits for it. */
+const isFree = sql<boolean>`(
+  not exists (select from environment_locks l where l.environment_id = e.id)
+  and not exists (select from operation_wants w where w.environment_id = e.id)
+  and not exists (
+    select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running')))`;
+
+/** From now on the next one is due. */
+export async function noteBackupBegun(transaction: DatabaseTransaction, { id, dueAt }: BackupMoment): Promise<void> {
+  await transaction.updateTable("environments").set({ backup_due_at: dueAt }).where("id", "=", id).execute();
+}
+
+/** Tolerates that the environment is gone. */
+export async function noteBackupMade(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
+  await transaction.updateTable("environments").set({ backup_failures: 0 }).where("id", "=", environmentId).execute();
+}
+
+/**
+ * It is due again at this moment, unless the next one is due sooner. Null: not before that. Tolerates that the environment
+ * is gone.
+ */
+export async function noteBackupFailed(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  againAt: Date | null,
+): Promise<void> {
+  await transaction
+    .updateTable("environments")
+    .set(({ eb, fn, val }) =>
+      againAt === null
+        ? { backup_failures: 0 }
+        : {
+            backup_failures: eb("backup_failures", "+", 1),
+            backup_due_at: fn<Date>("least", ["backup_due_at", val(againAt)]),
+          },
+    )
+    .where("id", "=", environmentId)
+    .execute();
+}
+
+/** Whether the deletion of its environment was begun after the operation was, whatever became of that. */
+export async function wasDeletionBegun(transaction: DatabaseTransaction, operationId: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("operations as own")
+    .innerJoin("operations as o", "o.company_id", "own.company_id")
+    .select("o.id")
+    .where("own.id", "=", operationId)
+    // Which came first is told by numbers; the time, with room for a clock that was put back, only finds them sooner.
+    .where("o.created_at", ">", sql<Date>`own.created_at - interval '1 day'`)
+    .whereRef("o.activity_id", ">", "own.activity_id")
+    .whereRef("o.site_id", "=", "own.site_id")
+    .where(({ or, eb }) =>
+      or([
+        eb("o.kind", "=", "deleteSite"),
+        eb("o.kind", "=", "deleteEnvironment").and("o.environment_id", "=", eb.ref("own.environment_id")),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,138 @@
+/** What was done, by whom: written when an action is accepted, completed when it ends. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, Role } from "../database.ts";
+
+/** Who asked, as the entry remembers them after the person, the key or the browser is gone. */
+export interface Actor {
+  readonly userId: string | null;
+  readonly userRole: Role | null;
+  readonly userFullName: string | null;
+  readonly userFirstName: string | null;
+  readonly apiKeyId: string | null;
+  readonly apiKeyName: string | null;
+  readonly ipAddress: string | null;
+  readonly browserName: string | null;
+  readonly browserVersion: string | null;
+  readonly osName: string | null;
+}
+
+/** Of what the system does by itself. */
+export const nobody: Actor = {
+  userId: null,
+  userRole: null,
+  userFullName: null,
+  userFirstName: null,
+  apiKeyId: null,
+  apiKeyName: null,
+  ipAddress: null,
+  browserName: null,
+  browserVersion: null,
+  osName: null,
+};
+
+export interface ActivityEntry {
+  readonly companyId: string;
+  readonly siteId: string | null;
+  readonly category: string;
+  readonly type: string;
+  /** What the descriptions name: display names as they were then. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly actor: Actor;
+}
+
+export interface ActivityEnd {
+  readonly hasFailed: boolean;
+  readonly hasWarning?: boolean;
+  readonly publicError?: string | null;
+}
+
+/** Writes the entry of an action that was accepted and is not done; gives its id. */
+export async function recordActivity(transaction: DatabaseTransaction, entry: ActivityEntry): Promise<number> {
+  const { id } = await transaction
+    .insertInto("activity")
+    .values({
+      company_id: entry.companyId,
+      site_id: entry.siteId,
+      category: entry.category,
+      type: entry.type,
+      parameters: JSON.stringify(entry.parameters),
+      ip_address: entry.actor.ipAddress,
+      user_id: entry.actor.userId,
+      user_role: entry.actor.userRole,
+      user_full_name: entry.actor.userFullName,
+      user_first_name: entry.actor.userFirstName,
+      api_key_id: entry.actor.apiKeyId,
+      api_key_name: entry.actor.apiKeyName,
+      browser_name: entry.actor.browserName,
+      browser_version: entry.actor.browserVersion,
+      os_name: entry.actor.osName,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Completes an entry; one that is already done stays as it is. */
+export async function endActivity(transaction: DatabaseTransaction, id: number, end: ActivityEnd): Promise<void> {
+  await transaction
+    .updateTable("activity")
+    .set({
+      is_done: true,
+      has_failed: end.hasFailed,
+      has_warning: end.hasWarning ?? false,
+      public_error: end.publicError ?? null,
+    })
+    .where("id", "=", id)
+    .where("is_done", "=", false)
+    .execute();
+}
+
+/** Completes the entry of an operation that is about to end well, with something that its reader should know. */
+export async function warnOfOperation(
+  transaction: DatabaseTransaction,
+  operationId: string,
+  warning: string,
+): Promise<void> {
+  const { activity_id } = await transaction
+    .selectFrom("operations")
+    .select("activity_id")
+    .where("id", "=", operationId)
+    .executeTakeFirstOrThrow();
+  await endActivity(transaction, activity_id, { hasFailed: false, hasWarning: true, publicError: warning });
+}
+
+/** Null = any. */
+export interface ActivityFilter {
+  readonly companyId: string;
+  readonly category: string | null;
+  readonly siteId: string | null;
+  readonly userId: string | null;
+  readonly apiKeyId: string | null;
+  /** Only entries about these sites. */
+  readonly siteIds: readonly string[] | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function matching(database: Database, filter: ActivityFilter) {
+  let query = database.selectFrom("activity").where("company_id", "=", filter.companyId);
+  if (filter.category !== null) query = query.where("category", "=", filter.category);
+  if (filter.siteId !== null) query = query.where("site_id", "=", filter.siteId);
+  if (filter.userId !== null) query = query.where("user_id", "=", filter.userId);
+  if (filter.apiKeyId !== null) query = query.where("api_key_id", "=", filter.apiKeyId);
+  if (filter.siteIds !== null) query = query.where(sql<boolean>`site_id = any(${filter.siteIds}::uuid[])`);
+  return query;
+}
+
+/** A page of entries, newest first, and how many match in all. */
+export async function listActivity(database: Database, filter: ActivityFilter) {
+  const [items, count] = await Promise.all([
+    matching(database, filter).selectAll().orderBy("id", "desc").limit(filter.limit).offset(filter.offset).execute(),
+    matching(database, filter)
+      .select(({ fn }) => fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { items, total: count.total };
+}
+
+export type ActivityRecord = Awaited<ReturnType<typeof listActivity>>["items"][number];

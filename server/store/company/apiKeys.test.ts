@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { useTestDatabase } from "../../testing/database.ts";
+import { insertTestCompany } from "../../testing/engine.ts";
+import { insertOperation } from "../operations.ts";
+import { addApiKey, addCompany, addSite } from "../testing/rows.ts";
+import { nobody, recordActivity } from "./activity.ts";
+import { findKey, listApiKeys, lockApiKey, revokeApiKey } from "./apiKeys.ts";
+
+const test = useTestDatabase();
+
+describe("finding a key", () => {
+  it("gives it with the person it speaks for", async () => {
+    const owner = await addCompany(test.database);
+    const key = await addApiKey(test.database, owner, { name: "Deploy", scopes: ["read"] });
+    expect(await findKey(test.pool, key.id, null)).toEqual({
+      key_id: key.id,
+      key_name: "Deploy",
+      secret_hash: key.secretHash,
+      scopes: ["read"],
+      expires_at: null,
+      is_usable: true,
+      company_id: owner.companyId,
+      user_id: owner.userId,
+      role: "owner",
+      full_name: "Ada Lovelace",
+      first_name: "Ada",
+      target_company_id: null,
+      target_site_id: null,
+      target_is_live: null,
+    });
+    expect(await findKey(test.pool, randomUUID(), null)).toBeNull();
+  });
+
+  it("says whether it can be used, by the clock of the database", async () => {
+    const owner = await addCompany(test.database);
+    const isUsable = async (id: string) => (await findKey(test.pool, id, null))?.is_usable;
+    const later = await addApiKey(test.database, owner, { expiresAt: new Date(Date.now() + 60_000) });
+    const past = await addApiKey(test.database, owner, { expiresAt: new Date(Date.now() - 1_000) });
+    const revoked = await addApiKey(test.database, owner);
+    await test.database.transaction().execute((transaction) => revokeApiKey(transaction, revoked.id, new Date()));
+    expect([await isUsable(later.id), await isUsable(past.id), await isUsable(revoked.id)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("says whose the site is that is asked about, unless nobody may see it", async () => {
+    const key = await addApiKey(test.database, await addCompany(test.database));
+    const other = await addCompany(test.database);
+    const site = await addSite(test.database, other.companyId);
+    const target = async (id: string) => {
+      const found = await findKey(test.pool, key.id, { kind: "site", id });
+      return [found?.target_company_id, found?.target_site_id];
+    };
+    expect(await target(site.id)).toEqual([other.companyId, site.id]);
+    expect(await target(randomUUID())).toEqual([null, null]);
+    await test.database.updateTable("sites").set({ state: "adding" }).where("id", "=", site.id).execute();
+    expect(await target(site.id)).toEqual([null, null]);
+  });
+
+  it("says whose an operation is, also when its site is gone", async () => {
+    const key = await addApiKey(test.database, await addCompany(test.database));
+    const companyId = await insertTestCompany(test.database);
+    const [id, siteId] = [`sites:add-${randomUUID()}`, randomUUID()];
+    await test.database.transaction().execute(async (transaction) => {
+      const entry = { companyId, siteId, category: "siteActions", type: "addSite", parameters: {}, actor: nobody };
+      await insertOperation(transaction, {
+        id,
+        kind: "addSite",
+        companyId,
+        siteId,
+        environmentId: null,
+        activityId: await recordActivity(transaction, entry),
+        state: "running",
+        stepsTotal: 3,
+        input: {},
+        secret: null,
+        referenceId: randomUUID(),
+      });
+    });
+    const found = await findKey(test.pool, key.id, { kind: "operation", id });
+    expect([found?.target_company_id, found?.target_site_id]).toEqual([companyId, siteId]);
+    const unknown = await findKey(test.pool, key.id, { kind: "operation", id: "sites:add-'; --" });
+    expect(unknown?.target_company_id).toBeNull();
+  });
+});
+
+describe("a company's keys", () => {
+  it("are listed newest first, all or one person's", async () => {
+    const owner = await addCompany(test.database);
+    const other = await addCompany(test.database);
+    const one = await addApiKey(test.database, owner);
+    const two = await addApiKey(test.database, owner);
+    const ids = async (user: string | null) =>
+      (await listApiKeys(test.database, owner.companyId, user)).map(({ id }) => id);
+    expect(await ids(null)).toEqual([two.id, one.id]);
+    expect(await ids(owner.userId)).toEqual([two.id, one.id]);
+    expect(await ids(other.userId)).toEqual([]);
+  });
+
+  it("can be taken hold of by that company only", async () => {
+    const owner = await addCompany(test.database);
+    const other = await addCompany(test.database);
+    const key = await addApiKey(test.database, owner);
+    await test.database.transaction().execute(async (transaction) => {
+      expect((await lockApiKey(transaction, owner.companyId, key.id))?.id).toBe(key.id);
+      expect(await lockApiKey(transaction, other.companyId, key.id)).toBeNull();
+    });
+  });
+});

@@ -1,0 +1,167 @@
+/** API keys: found by their id on every request, listed and revoked by people. */
+import type { Pool } from "pg";
+import type { Database, DatabaseTransaction, Role } from "../database.ts";
+
+/** A key with whom it speaks for, as one row. */
+export interface KeyRecord {
+  readonly key_id: string;
+  readonly key_name: string;
+  readonly secret_hash: Buffer;
+  readonly scopes: readonly string[] | null;
+  readonly expires_at: Date | null;
+  /** Neither revoked nor expired, by the database's clock. */
+  readonly is_usable: boolean;
+  readonly company_id: string;
+  readonly user_id: string;
+  readonly role: Role;
+  readonly full_name: string;
+  readonly first_name: string;
+}
+
+/** Whose the thing is that a request acts on; both null where there is no such thing. */
+export interface TargetRecord {
+  readonly target_company_id: string | null;
+  readonly target_site_id: string | null;
+  /** Whether it is a live environment; null where it is no environment. */
+  readonly target_is_live: boolean | null;
+}
+
+export type TargetKind = "site" | "environment" | "operation" | "backup" | "deletedSite" | "domain";
+
+const keyColumns = `
+  k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at,
+  (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as is_usable,
+  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name`;
+
+/** A site or an environment can be acted on from the moment it is shown; a backup also where what it is of was deleted. */
+const targets: Record<TargetKind, (id: string) => string> = {
+  site: (id) =>
+    `select company_id, id as site_id, null::boolean as is_live from sites where id = ${id} and state <> 'adding'`,
+  environment: (id) =>
+    `select company_id, site_id, name = 'live' as is_live from environments where id = ${id} and state <> 'adding'`,
+  backup: (id) =>
+    `select b.company_id, b.site_id, coalesce(e.name, d.name) = 'live' as is_live
+      from backups b left join environments e on e.id = b.environment_id
+        left join deleted_environments d on d.id = b.environment_id
+      where b.id = ${id}::bigint and b.manifest is not null`,
+  deletedSite: (id) =>
+    `select company_id, id as site_id, null::boolean as is_live from deleted_sites
+      where id = ${id} and restorable_until > now()`,
+  domain: (id) =>
+    `select d.company_id, d.site_id, e.name = 'live' as is_live from domains d join environments e on e.id = d.environment_id
+      where d.id = ${id} and e.state <> 'adding'`,
+  operation: (id) => `select company_id, site_id, null::boolean as is_live from operations where id = ${id}`,
+};
+
+const targetColumns = "t.company_id as target_company_id, t.site_id as target_site_id, t.is_live as target_is_live";
+
+/** Whose the thing is. Null where there is no such thing. */
+export async function findTarget(pool: Pool, kind: TargetKind, id: string): Promise<TargetRecord | null> {
+  const { rows } = await pool.query<TargetRecord>({
+    name: `find-${kind}`,
+    text: `select ${targetColumns} from (${targets[kind]("$1")}) t`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
+/**
+ * The key of that id, and whose the target is, in one round trip: this runs before every request.
+ * Null where there is no such key.
+ */
+export async function findKey(
+  pool: Pool,
+  keyId: string,
+  target: { readonly kind: TargetKind; readonly id: string } | null,
+): Promise<(KeyRecord & TargetRecord) | null> {
+  const from = "from api_keys k join users u on u.id = k.user_id";
+  const query = target
+    ? {
+        name: `find-key-and-${target.kind}`,
+        text: `select ${keyColumns}, ${targetColumns}
+          ${from} left join lateral (${targets[target.kind]("$2")}) t on true where k.id = $1`,
+        values: [keyId, target.id],
+      }
+    : {
+        name: "find-key",
+        text: `select ${keyColumns}, null as target_company_id, null as target_site_id, null as target_is_live
+          ${from} where k.id = $1`,
+        values: [keyId],
+      };
+  const { rows } = await pool.query<KeyRecord & TargetRecord>(query);
+  return rows[0] ?? null;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly companyId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly secretHash: Buffer;
+  readonly scopes: readonly string[] | null;
+  readonly expiresAt: Date | null;
+}
+
+export async function insertApiKey(transaction: DatabaseTransaction, key: NewApiKey): Promise<void> {
+  await transaction
+    .insertInto("api_keys")
+    .values({
+      id: key.id,
+      company_id: key.companyId,
+      user_id: key.userId,
+      name: key.name,
+      secret_hash: key.secretHash,
+      scopes: key.scopes ? [...key.scopes] : null,
+      expires_at: key.expiresAt,
+    })
+    .execute();
+}
+
+const shownColumns = ["id", "name", "user_id", "scopes", "expires_at", "revoked_at"] as const;
+
+/** What people see of a key. */
+export interface ShownKey {
+  readonly id: string;
+  readonly name: string;
+  readonly user_id: string;
+  readonly scopes: readonly string[] | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+/** The company's keys, or one user's of them, newest first. */
+export function listApiKeys(database: Database, companyId: string, userId: string | null): Promise<ShownKey[]> {
+  return database
+    .selectFrom("api_keys")
+    .select(shownColumns)
+    .where("company_id", "=", companyId)
+    .$if(userId !== null, (query) => query.where("user_id", "=", userId ?? ""))
+    .orderBy("created_at", "desc")
+    .orderBy("id")
+    .execute();
+}
+
+/** A key of that company, locked until the transaction ends. */
+export async function lockApiKey(
+  transaction: DatabaseTransaction,
+  companyId: string,
+  keyId: string,
+): Promise<ShownKey | null> {
+  const key = await transaction
+    .selectFrom("api_keys")
+    .select(shownColumns)
+    .where("company_id", "=", companyId)
+    .where("id", "=", keyId)
+    .forUpdate()
+    .executeTakeFirst();
+  return key ?? null;
+}
+
+/** As if it had never been. What was done with it stays in the activity log. */
+export async function deleteApiKey(database: Database, keyId: string): Promise<void> {
+  await database.deleteFrom("api_keys").where("id", "=", keyId).execute();
+}
+
+export async function revokeApiKey(transaction: DatabaseTransaction, keyId: string, at: Date): Promise<void> {
+  await transaction.updateTable("api_keys").set({ revoked_at: at }).where("id", "=", keyId).execute();
+}

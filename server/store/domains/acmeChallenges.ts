@@ -1,0 +1,33 @@
+/** What an authority is shown below a name, so that it believes that the name is served from here. */
+import type { Database } from "../database.ts";
+
+export interface Challenge {
+  readonly host: string;
+  readonly token: string;
+  readonly content: string;
+}
+
+/** All that are to be answered now. */
+export async function listChallenges(database: Database): Promise<readonly Challenge[]> {
+  return database
+    .selectFrom("acme_challenges")
+    .select(["host", "token", "content"])
+    .orderBy("host")
+    .orderBy("token")
+    .execute();
+}
+
+/** Tolerates that it is there already. */
+export async function addChallenge(database: Database, domainId: string, challenge: Challenge): Promise<void> {
+  await database
+    .insertInto("acme_challenges")
+    .values({ domain_id: domainId, ...challenge })
+    .onConflict((conflict) =>
+      conflict.columns(["host", "token"]).doUpdateSet({ domain_id: domainId, content: challenge.content }),
+    )
+    .execute();
+}
+
+export async function removeChallenges(database: Database, domainId: string): Promise<void> {
+  await database.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
+}

@@ -1,0 +1,163 @@
+/** Whose turn it is to order, and for what. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
+import { addCompany, addOwnDomain, addSite } from "../testing/rows.ts";
+import { claimOrder, countOrder, endOrder, holdOrder, keepKey, keepOrder, setBack } from "./certificateOrders.ts";
+import { addCertificate } from "./certificates.ts";
+import { findOrderState, orderSoon } from "./orderStates.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const directory = "https://ca.example/dir";
+let own: TestDatabase;
+let place: { companyId: string; environmentId: string };
+beforeAll(async () => {
+  own = await createTestDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  await own.database.deleteFrom("domains").execute();
+  await own.database.deleteFrom("certificates").execute();
+  const { companyId } = await addCompany(own.database);
+  place = { companyId, environmentId: (await addSite(own.database, companyId)).environmentId };
+});
+
+async function addReady(name = `d-${randomUUID()}.example`): Promise<string> {
+  const id = await addOwnDomain(own.database, place.environmentId, { name });
+  const seen = { verified_at: new Date(), points_here_at: new Date() };
+  await own.database.updateTable("domains").set(seen).where("id", "=", id).execute();
+  return id;
+}
+
+const claim = (now = new Date(), seconds = 60) => claimOrder(own.database, now, seconds);
+const state = (id: string, now = new Date()) => findOrderState(own.database, id, { directory, now });
+
+async function addOne(source: "acme" | "custom", name: string, from: Date, to: Date): Promise<void> {
+  const id = randomUUID();
+  const certificate = { names: [name], chain: "", notBefore: from, notAfter: to, fingerprint: id };
+  await own.database
+    .transaction()
+    .execute((inside) => addCertificate(inside, { id, ...place, source, certificate, keySealed: Buffer.alloc(1) }));
+}
+
+describe("a claim", () => {
+  test("is one process's, however many ask at once", async () => {
+    const ids = [await addReady(), await addReady(), await addReady()];
+    const claims = await Promise.all(Array.from({ length: 12 }, () => claim()));
+    const first = claims.flatMap((each) => (each === null ? [] : [each.domainId]));
+    expect(new Set(first).size).toBe(first.length);
+    while (first.length < ids.length) first.push((await claim())?.domainId ?? "nobody's");
+    expect(first.toSorted()).toEqual(ids.toSorted());
+    expect(await claim()).toBeNull();
+  });
+
+  test("ends with its time, unless it is made longer", async () => {
+    const id = await addReady();
+    await claim(new Date(), 60);
+    await holdOrder(own.database, id, -1);
+    expect((await claim())?.domainId).toBe(id);
+    await holdOrder(own.database, id, 60);
+    expect(await claim()).toBeNull();
+  });
+
+  test("goes on with what was begun before it begins anything", async () => {
+    const [begun, other] = [await addReady(), await addReady()];
+    for (const _ of [1, 2]) await claim();
+    await keepOrder(own.database, begun, { directory, url: "https://ca.example/1", names: ["a.example"] });
+    for (const id of [begun, other]) await holdOrder(own.database, id, -1);
+    expect(await claim()).toMatchObject({ domainId: begun, url: "https://ca.example/1", names: ["a.example"] });
+  });
+
+  test("ends with the domain", async () => {
+    const id = await addReady();
+    await claim();
+    await own.database.deleteFrom("domains").where("id", "=", id).execute();
+    expect(await keepKey(own.database, id, randomUUID(), Buffer.alloc(1))).toBeNull();
+    expect(await claim()).toBeNull();
+  });
+});
+
+describe("a key", () => {
+  test("is the one that came first, until the next order", async () => {
+    const id = await addReady();
+    await claim();
+    const [one, other] = [randomUUID(), randomUUID()];
+    expect((await keepKey(own.database, id, one, Buffer.from("1")))?.certificateId).toBe(one);
+    expect(await keepKey(own.database, id, other, Buffer.from("2"))).toEqual({
+      certificateId: one,
+      keySealed: Buffer.from("1"),
+    });
+    await keepOrder(own.database, id, { directory, url: "https://ca.example/2", names: [] });
+    expect((await keepKey(own.database, id, other, Buffer.from("2")))?.certificateId).toBe(other);
+  });
+});
+
+describe("what is wanted", () => {
+  test("follows a customer's own a day before its end, and nothing before", async () => {
+    const id = await addReady("own.example");
+    const end = Date.now() + 30 * day;
+    await addOne("custom", "own.example", new Date(Date.now() - day), new Date(end));
+    expect(await claim()).toBeNull();
+    expect((await state(id))?.nextTryAt?.getTime()).toBe(end - day);
+    expect((await claim(new Date(end - day + 1_000)))?.domainId).toBe(id);
+  });
+
+  test("is nothing for a name that a wildcard is for, but for the names further below", async () => {
+    await addReady("a.wild.example");
+    const below = await addReady("a.b.wild.example");
+    await addOne("acme", "*.wild.example", new Date(Date.now() - day), new Date(Date.now() + 90 * day));
+    expect((await claim())?.domainId).toBe(below);
+    expect(await claim()).toBeNull();
+  });
+});
+
+describe("a setback", () => {
+  const usual = { error: "It says no", isOver: true, isFailure: true, limitedUntil: null, leftOut: [] };
+
+  test("counts, says why and waits", async () => {
+    const id = await addReady();
+    await claim();
+    const [now, nextTryAt] = [new Date(), new Date(Date.now() + hour)];
+    await setBack(own.database, id, now, { ...usual, nextTryAt });
+    expect(await claim()).toBeNull();
+    expect(await state(id)).toEqual({
+      isUnderWay: false,
+      nextTryAt,
+      failures: 1,
+      lastError: "It says no",
+      lastErrorAt: now,
+      limitedUntil: null,
+    });
+    expect((await claim(nextTryAt))?.failures).toBe(1);
+  });
+
+  test("that is a limit is one until its time has passed, and can't be hurried", async () => {
+    const id = await addReady();
+    await claim();
+    const until = new Date(Date.now() + hour);
+    await setBack(own.database, id, new Date(), { ...usual, isFailure: false, nextTryAt: until, limitedUntil: until });
+    await own.database.transaction().execute((inside) => orderSoon(inside, id));
+    expect(await state(id)).toMatchObject({ failures: 0, limitedUntil: until, nextTryAt: until });
+    expect((await state(id, new Date(until.getTime() + 1)))?.limitedUntil).toBeNull();
+  });
+
+  test("is forgotten when the certificate is there", async () => {
+    const id = await addReady();
+    await claim();
+    await setBack(own.database, id, new Date(), { ...usual, nextTryAt: new Date(), limitedUntil: new Date() });
+    await own.database.transaction().execute((inside) => endOrder(inside, id, new Date()));
+    expect(await state(id)).toMatchObject({ failures: 0, lastError: null, lastErrorAt: null, limitedUntil: null });
+  });
+});
+
+describe("orders are counted", () => {
+  test("by what is registered, and no more are begun than are allowed, by however many at once", async () => {
+    const name = `${randomUUID()}.example`;
+    const answers = await Promise.all(Array.from({ length: 7 }, () => countOrder(own.database, name, 5)));
+    expect(answers.filter((next) => next === null)).toHaveLength(5);
+    expect(await countOrder(own.database, `other-${name}`, 5)).toBeNull();
+    const [refused] = answers.filter((next) => next !== null);
+    expect(refused?.getTime()).toBeGreaterThan(Date.now());
+  });
+});

@@ -1,0 +1,55 @@
+/** The domains of a deleted environment, beside the one from the installation: kept, and brought back. */
+import { sql } from "kysely";
+import type { DatabaseTransaction, SetupType } from "../database.ts";
+
+/** As the database writes it. */
+export interface DeletedDomain {
+  readonly id: string;
+  readonly name: string;
+  readonly is_wildcard: boolean;
+  readonly is_primary: boolean;
+  readonly is_https: boolean;
+  readonly is_active: boolean;
+  readonly setup_type: SetupType;
+  readonly verified_at: string | null;
+}
+
+/** SQL expression: those of the environment `e`, as one JSON array of `DeletedDomain`. */
+export const domainsToKeep = sql`(
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', o.id, 'name', o.name, 'is_wildcard', o.is_wildcard, 'is_primary', o.is_primary, 'is_https', o.is_https,
+    'is_active', o.is_active, 'setup_type', o.setup_type, 'verified_at', o.verified_at
+  ) order by o.created_at, o.id), '[]')
+  from domains o where o.environment_id = e.id and o.setup_type <> 'temporary')`;
+
+export interface DomainPlace {
+  readonly environmentId: string;
+  readonly siteId: string;
+  readonly companyId: string;
+}
+
+/** As it was, but never the primary one. False where the name is there already. */
+export async function insertDomainAgain(
+  transaction: DatabaseTransaction,
+  { environmentId, siteId, companyId }: DomainPlace,
+  { id, name, is_wildcard, is_active, setup_type, verified_at }: DeletedDomain,
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into domains (id, environment_id, site_id, company_id, name, is_wildcard, is_active, setup_type, verified_at,
+      next_check_at)
+    values (${id}, ${environmentId}, ${siteId}, ${companyId}, ${name}, ${is_wildcard}, ${is_active}, ${setup_type},
+      ${verified_at}::timestamptz, now())
+    on conflict do nothing returning id`.execute(transaction);
+  return rows.length === 1;
+}
+
+/** Makes one the primary one of an environment that was just inserted. */
+export async function makePrimary(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  { id, is_https }: Pick<DeletedDomain, "id" | "is_https">,
+): Promise<void> {
+  const own = transaction.updateTable("domains").where("environment_id", "=", environmentId);
+  await own.set({ is_primary: false }).where("is_primary", "=", true).execute();
+  await own.set({ is_primary: true, is_https }).where("id", "=", id).execute();
+}

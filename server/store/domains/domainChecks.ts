@@ -1,0 +1,105 @@
+/** What was seen of domains in DNS, and which are to be looked at next. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, SetupType } from "../database.ts";
+
+export interface CheckedDomain {
+  readonly id: string;
+  readonly name: string;
+  readonly companyId: string;
+  readonly siteId: string;
+  readonly environmentId: string;
+  readonly environmentName: string;
+  readonly siteName: string;
+  readonly isWildcard: boolean;
+  readonly isActive: boolean;
+  readonly setupType: SetupType | "temporary";
+  readonly createdAt: Date;
+  readonly verifiedAt: Date | null;
+  readonly pointsHereAt: Date | null;
+  readonly failedChecks: number;
+  readonly usesOwnDns: boolean;
+  readonly checkedAt: Date | null;
+  readonly seen: Readonly<Record<string, readonly string[]>> | null;
+  /** The name that the environment has from the installation. */
+  readonly temporaryName: string;
+}
+
+const columns = sql`
+  d.id, d.name, d.company_id as "companyId", d.site_id as "siteId", d.environment_id as "environmentId",
+  e.display_name as "environmentName", s.display_name as "siteName", d.is_wildcard as "isWildcard",
+  d.is_active as "isActive", d.setup_type as "setupType", d.created_at as "createdAt", d.verified_at as "verifiedAt",
+  d.points_here_at as "pointsHereAt", d.failed_checks as "failedChecks", d.uses_own_dns as "usesOwnDns", d.checked_at as "checkedAt", d.seen,
+  t.name as "temporaryName"`;
+
+const tables = sql`
+  join environments e on e.id = d.environment_id
+  join sites s on s.id = d.site_id
+  join domains t on t.environment_id = d.environment_id and t.setup_type = 'temporary'`;
+
+/** Null where there is no such domain to be seen. */
+export async function findCheckedDomain(
+  database: Database | DatabaseTransaction,
+  id: string,
+): Promise<CheckedDomain | null> {
+  const { rows } = await sql<CheckedDomain>`
+    select ${columns} from domains d ${tables} where d.id = ${id} and e.state <> 'adding'`.execute(database);
+  return rows[0] ?? null;
+}
+
+/**
+ * At most `limit` of those whose time has come, longest overdue first. For `seconds` they are nobody else's: whoever dies
+ * meanwhile has only delayed them.
+ */
+export async function claimDueDomains(
+  database: Database,
+  { limit, seconds }: { readonly limit: number; readonly seconds: number },
+): Promise<readonly CheckedDomain[]> {
+  const { rows } = await sql<CheckedDomain>`
+    with due as (
+      select id from domains where next_check_at <= now() order by next_check_at limit ${limit} for update skip locked
+    ), claimed as (
+      update domains c set next_check_at = now() + make_interval(secs => ${seconds}) from due where c.id = due.id
+      returning c.*
+    )
+    select ${columns} from claimed d ${tables} order by d.id`.execute(database);
+  return rows;
+}
+
+export interface CheckOutcome {
+  readonly id: string;
+  /** Null: the resolver gave no answer, and what is known stays. */
+  readonly found: {
+    readonly seen: Readonly<Record<string, readonly string[]>>;
+    readonly isVerified: boolean;
+    readonly pointsHere: boolean;
+    /** Whether it is served from now on, if it is not yet. */
+    readonly isServed: boolean;
+    /** Whether the world's delegation of its zone leads to this installation. */
+    readonly usesOwnDns: boolean;
+    /** Where the installation's own DNS answers what a certificate authority asks; null: nowhere. */
+    readonly challengeName: string | null;
+  } | null;
+  readonly failures: number;
+  readonly secondsUntilNext: number;
+}
+
+/** Tolerates that the domain is gone. One that stops pointing here is served all the same: DNS has bad days. */
+export async function noteCheck(transaction: DatabaseTransaction, outcome: CheckOutcome): Promise<void> {
+  const { id, found, failures, secondsUntilNext } = outcome;
+  await sql`
+    update domains set failed_checks = ${failures}, next_check_at = now() + make_interval(secs => ${secondsUntilNext})
+    where id = ${id}`.execute(transaction);
+  if (found === null) return;
+  await sql`
+    update domains set seen = ${JSON.stringify(found.seen)}::jsonb, checked_at = now(),
+      verified_at = case when ${found.isVerified} then coalesce(verified_at, now()) else verified_at end,
+      points_here_at = case when ${found.pointsHere} then now() else points_here_at end,
+      is_active = is_active or ${found.isServed}, uses_own_dns = ${found.usesOwnDns}, challenge_name = ${found.challengeName}
+    where id = ${id}`.execute(transaction);
+}
+
+/** Looks at them at once, whenever it was their turn. Tolerates ids that are gone. */
+export async function checkSoon(transaction: DatabaseTransaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await transaction.updateTable("domains").set({ next_check_at: sql<Date>`now()` }).where("id", "in", ids).execute();
+}

@@ -1,0 +1,201 @@
+/** Domains of environments: their own ones, and those that they have from the installation ("temporary"). */
+import { type InsertObject, sql } from "kysely";
+import type { Pool } from "pg";
+import type { Database, DatabaseTransaction, SetupType, Tables } from "../database.ts";
+
+export interface NewDomain {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly siteId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly isWildcard: boolean;
+}
+
+export interface NewOwnDomain extends NewDomain {
+  readonly setupType: SetupType;
+}
+
+/** Gives the environment a name from the installation, its primary domain at first. False where the name leads elsewhere already. */
+export function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
+  const known = { verified_at: sql<Date>`now()`, points_here_at: sql<Date>`now()` };
+  return insertRow(transaction, domain, { is_primary: true, ...known });
+}
+
+/** It is served later, and looked at soon. False where the name is there already. */
+export function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDomain): Promise<boolean> {
+  return insertRow(transaction, domain, {
+    is_active: false,
+    setup_type: domain.setupType,
+    next_check_at: sql<Date>`now()`,
+    // Not the transaction's moment: names that are added together are listed in the order in which they were named.
+    created_at: sql<Date>`clock_timestamp()`,
+  });
+}
+
+async function insertRow(
+  transaction: DatabaseTransaction,
+  { id, environmentId, siteId, companyId, name, isWildcard }: NewDomain,
+  more: Partial<InsertObject<Tables, "domains">>,
+): Promise<boolean> {
+  const place = { environment_id: environmentId, site_id: siteId, company_id: companyId };
+  const inserted = await transaction
+    .insertInto("domains")
+    .values({ id, ...place, name, is_wildcard: isWildcard, ...more })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+/** Any number; the second part of the lock is the name's. */
+const nameLocks = 4_711_012;
+
+/** Whoever adds another name below the same registrable one waits until the transaction ends. */
+export async function lockNames(transaction: DatabaseTransaction, registrable: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${nameLocks}, hashtext(${registrable}))`.execute(transaction);
+}
+
+/** A domain that a new name is, is covered by, or would cover. */
+export interface Overlap {
+  readonly id: string;
+  readonly name: string;
+  readonly companyId: string;
+  readonly environmentId: string;
+  readonly siteId: string;
+  readonly siteName: string;
+  readonly isTemporary: boolean;
+}
+
+export interface NewName {
+  readonly name: string;
+  readonly isWildcard: boolean;
+  /** Those whose wildcard covers it. */
+  readonly above: readonly string[];
+}
+
+export async function findOverlaps(
+  database: Database | DatabaseTransaction,
+  { name, isWildcard, above }: NewName,
+): Promise<readonly Overlap[]> {
+  const { rows } = await sql<Overlap>`
+    select d.id, d.name, d.company_id as "companyId", d.environment_id as "environmentId", d.site_id as "siteId",
+      s.display_name as "siteName", d.setup_type = 'temporary' as "isTemporary"
+    from domains d join sites s on s.id = d.site_id
+    where d.name = ${name} or (d.is_wildcard and d.name = any(${above}::text[]))
+      or (${isWildcard}::boolean and reverse(d.name) like reverse(${`.${name}`}::text) || '%')
+    order by d.name`.execute(database);
+  return rows;
+}
+
+/** Where it is the primary one of its environment, the temporary one becomes that. */
+export async function releaseDomain(transaction: DatabaseTransaction, domain: Overlap): Promise<void> {
+  await removeDomains(transaction, [domain.id]);
+  await sql`
+    update domains set is_primary = true
+    where environment_id = ${domain.environmentId} and setup_type = 'temporary'
+      and not exists (select from domains p where p.environment_id = ${domain.environmentId} and p.is_primary)
+  `.execute(transaction);
+}
+
+/** Tolerates ids that are gone. */
+export async function removeDomains(transaction: DatabaseTransaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await transaction.deleteFrom("domains").where("id", "in", ids).execute();
+}
+
+/** Whether the edge serves them. Tolerates ids that are gone. */
+export async function setActive(database: Database, ids: readonly string[], isActive: boolean): Promise<void> {
+  if (ids.length === 0) return;
+  await database.updateTable("domains").set({ is_active: isActive }).where("id", "in", ids).execute();
+}
+
+/** What an operation must know of a domain. */
+export interface DomainFactsRow {
+  readonly id: string;
+  readonly name: string;
+  readonly isPrimary: boolean;
+  readonly isActive: boolean;
+  readonly isTemporary: boolean;
+  readonly isWildcard: boolean;
+  readonly isHttps: boolean;
+}
+
+export async function domainsOfEnvironment(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+): Promise<readonly DomainFactsRow[]> {
+  return database
+    .selectFrom("domains")
+    .select(["id", "name", "is_primary as isPrimary", "is_active as isActive", "is_wildcard as isWildcard"])
+    .select(["is_https as isHttps"])
+    .select(sql<boolean>`setup_type = 'temporary'`.as("isTemporary"))
+    .where("environment_id", "=", environmentId)
+    .orderBy("is_primary", "desc")
+    .orderBy("created_at")
+    .orderBy((eb) => eb.fn("length", ["name"]))
+    .orderBy("id")
+    .execute();
+}
+
+/** Makes one domain of the environment the primary one. Tolerates that it is; false where it is gone. */
+export function setPrimaryDomain(
+  database: Database,
+  environmentId: string,
+  { id, isHttps }: { readonly id: string; readonly isHttps: boolean },
+): Promise<boolean> {
+  return database.transaction().execute(async (transaction) => {
+    const found = transaction.selectFrom("domains").select("id").where("id", "=", id).forUpdate();
+    if ((await found.executeTakeFirst()) === undefined) return false;
+    const own = transaction.updateTable("domains").where("environment_id", "=", environmentId);
+    await own.set({ is_primary: false }).where("id", "<>", id).where("is_primary", "=", true).execute();
+    await own.set({ is_primary: true, is_https: isHttps }).where("id", "=", id).execute();
+    return true;
+  });
+}
+
+/** A domain as lists show it. */
+export interface ListedDomain {
+  readonly id: string;
+  readonly name: string;
+  readonly site_id: string;
+  readonly is_active: boolean;
+  readonly is_primary: boolean;
+  readonly is_wildcard: boolean;
+  readonly setup_type: SetupType | "temporary";
+  readonly uses_own_dns: boolean;
+  readonly is_verified: boolean;
+  readonly points_here: boolean;
+}
+
+const listedColumns = `d.id, d.name, d.site_id, d.is_active, d.is_primary, d.is_wildcard, d.setup_type, d.uses_own_dns,
+  d.verified_at is not null as is_verified, d.points_here_at is not null as points_here`;
+
+/** The primary one first. Null where there is no such environment to be seen. */
+export async function listDomains(pool: Pool, environmentId: string): Promise<readonly ListedDomain[] | null> {
+  const { rows } = await pool.query<ListedDomain>({
+    name: "list-domains",
+    text: `select ${listedColumns} from environments e join domains d on d.environment_id = e.id
+      where e.id = $1 and e.state <> 'adding' order by d.is_primary desc, d.created_at, length(d.name), d.id`,
+    values: [environmentId],
+  });
+  return rows.length === 0 ? null : rows;
+}
+
+export interface DomainFilter {
+  readonly companyId: string;
+  /** Only of these sites; null = all. */
+  readonly siteIds: readonly string[] | null;
+}
+
+/** Of all the company's environments that are to be seen, oldest first. */
+export async function listCompanyDomains(pool: Pool, filter: DomainFilter): Promise<readonly ListedDomain[]> {
+  const { rows } = await pool.query<ListedDomain>({
+    name: "list-company-domains",
+    text: `select ${listedColumns} from domains d join environments e on e.id = d.environment_id
+      where d.company_id = $1 and ($2::uuid[] is null or d.site_id = any($2)) and e.state <> 'adding'
+      order by d.created_at, length(d.name), d.id`,
+    values: [filter.companyId, filter.siteIds],
+  });
+  return rows;
+}

@@ -1,0 +1,158 @@
+/** Zones: which there are, whose they are, and which domains are in them. Their records are in `dnsRecords.ts`. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../database.ts";
+import type { DnsRecordSetRow } from "./dnsRecords.ts";
+import { keepZoneVersion } from "./zoneVersions.ts";
+
+/** A domain of a customer's own that is in no zone yet. */
+export interface Zoneless {
+  readonly id: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly isWildcard: boolean;
+}
+
+export async function listZoneless(database: Database, limit: number): Promise<readonly Zoneless[]> {
+  return database
+    .selectFrom("domains")
+    .select(["id", "company_id as companyId", "name", "is_wildcard as isWildcard"])
+    .where("zone_id", "is", null)
+    .where("setup_type", "<>", "temporary")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+/** Gives the id of the company's zone of that name; null as company: the installation's own. Makes it where it is not there. */
+export async function ensureZone(
+  database: Database | DatabaseTransaction,
+  companyId: string | null,
+  name: string,
+): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    insert into zones (company_id, name) values (${companyId}, ${name})
+    on conflict (company_id, name) do update set name = excluded.name returning id`.execute(database);
+  const id = rows[0]?.id;
+  if (id === undefined) throw new Error("PostgreSQL gave no zone");
+  return id;
+}
+
+/** Puts a domain into its zone, with records for its names where these have none. Tolerates that it is there. */
+export async function putIntoZone(
+  transaction: DatabaseTransaction,
+  domain: Pick<Zoneless, "id" | "companyId">,
+  zoneName: string,
+  records: readonly DnsRecordSetRow[],
+): Promise<void> {
+  const zoneId = await ensureZone(transaction, domain.companyId, zoneName);
+  await transaction.updateTable("domains").set({ zone_id: zoneId }).where("id", "=", domain.id).execute();
+  const there = await transaction.selectFrom("dns_records").select("name").where("zone_id", "=", zoneId).execute();
+  const taken = new Set(there.map(({ name }) => name));
+  const added = records.filter(({ name }) => !taken.has(name));
+  if (added.length > 0) {
+    const rows = added.map(({ name, type, ttl, values }) => ({ name, type, ttl, resource_records: [...values] }));
+    await transaction
+      .insertInto("dns_records")
+      .values(rows.map((row) => ({ zone_id: zoneId, ...row })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  await raiseSerial(transaction, zoneId);
+}
+
+/** Gives how many went: those whose last domain is gone. */
+export async function removeEmptyZones(database: Database | DatabaseTransaction): Promise<number> {
+  const { rows } = await sql`
+    delete from zones z where company_id is not null and not exists (select from domains d where d.zone_id = z.id)
+    returning id`.execute(database);
+  return rows.length;
+}
+
+export interface ZoneOfDomain {
+  readonly domainName: string;
+  readonly siteId: string;
+  readonly environmentId: string;
+  readonly zoneId: string;
+  readonly zoneName: string;
+}
+
+/** Null where there is no such domain, or it is in no zone. */
+export async function findZoneOfDomain(
+  database: Database,
+  domainId: string,
+): Promise<{ readonly domainName: string; readonly serial: number } | null> {
+  const found = await database
+    .selectFrom("domains")
+    .innerJoin("zones", "zones.id", "domains.zone_id")
+    .select(["domains.name as domainName", "zones.serial as serial"])
+    .where("domains.id", "=", domainId)
+    .executeTakeFirst();
+  return found ?? null;
+}
+
+/** Null where there is no such domain, or it is in no zone. Nobody else changes the zone until the transaction ends. */
+export async function lockZoneOfDomain(
+  transaction: DatabaseTransaction,
+  domainId: string,
+): Promise<ZoneOfDomain | null> {
+  const { rows } = await sql<ZoneOfDomain>`
+    select d.name as "domainName", d.site_id as "siteId", d.environment_id as "environmentId", z.id as "zoneId",
+      z.name as "zoneName"
+    from domains d join zones z on z.id = d.zone_id where d.id = ${domainId} for update of z`.execute(transaction);
+  return rows[0] ?? null;
+}
+
+/** False where the zone is gone. Nobody else changes it until the transaction ends. */
+export async function lockZone(transaction: DatabaseTransaction, zoneId: string): Promise<boolean> {
+  const zone = transaction.selectFrom("zones").select("id").where("id", "=", zoneId).forUpdate();
+  return (await zone.executeTakeFirst()) !== undefined;
+}
+
+/** After records were changed: gives the new serial, under which the zone is kept as a version. Throws where it is gone. */
+export async function raiseSerial(transaction: DatabaseTransaction, zoneId: string): Promise<number> {
+  const { rows } = await sql<{ serial: number }>`
+    update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint) where id = ${zoneId}
+    returning serial`.execute(transaction);
+  const serial = rows[0]?.serial;
+  if (serial === undefined) throw new Error(`There is no zone ${zoneId}`);
+  await keepZoneVersion(transaction, zoneId, serial);
+  return serial;
+}
+
+/** The same with every zone that the name is in or below. */
+export async function raiseSerialsAbove(transaction: DatabaseTransaction, name: string): Promise<void> {
+  await sql`
+    update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint)
+    where name = ${name} or ${name} like '%.' || name`.execute(transaction);
+}
+
+/** Of companies that have a zone of one name it is theirs who have proven a domain in it, then theirs who came first. */
+const servedFirst = sql`z.name, (z.company_id is null) desc, exists (
+  select from domains d where d.zone_id = z.id and d.verified_at is not null) desc, z.created_at, z.id`;
+
+export interface ServedZone {
+  readonly id: string;
+  readonly name: string;
+  readonly serial: number;
+  readonly records: readonly DnsRecordSetRow[];
+}
+
+/** Each name once, with everything in it. */
+export async function listServedZones(database: Database): Promise<readonly ServedZone[]> {
+  const { rows } = await sql<ServedZone>`
+    with served as (select distinct on (z.name) z.id, z.name, z.serial from zones z order by ${servedFirst})
+    select s.id, s.name, s.serial, coalesce(
+      jsonb_agg(jsonb_build_object('name', r.name, 'type', r.type, 'ttl', r.ttl, 'values', to_jsonb(r.resource_records))
+        order by r.name, r.type) filter (where r.name is not null), '[]') as records
+    from served s left join dns_records r on r.zone_id = s.id group by s.id, s.name, s.serial order by s.name
+  `.execute(database);
+  return rows;
+}
+
+/** Whether the zone is the one of its name that is served. */
+export async function isServed(database: Database | DatabaseTransaction, zoneId: string): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    select z.id from zones z where z.name = (select name from zones where id = ${zoneId}) order by ${servedFirst} limit 1
+  `.execute(database);
+  return rows[0]?.id === zoneId;
+}

@@ -1,0 +1,153 @@
+/** Newer versions that environments get by themselves: what is wished, and what is there to be done. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
+import { awaitPackageTurn } from "./packageTurns.ts";
+import { canBeUpdated } from "./packageUpdates.ts";
+
+export interface AutomaticUpdateWish {
+  readonly plugins: boolean;
+  readonly themes: boolean;
+  /** What is known to be vulnerable is updated within so many; null: not for that reason. */
+  readonly vulnerable_within_hours: number | null;
+  /** Slugs that are left alone. */
+  readonly except_names: readonly string[];
+  /** Of the week, from 0, Sunday, on. */
+  readonly days: readonly number[];
+  /** After midnight. */
+  readonly start_minute: number;
+  readonly hours: number;
+  /** `Europe/Berlin`. */
+  readonly time_zone: string;
+}
+
+/** When updates may begin. */
+type StoredWindow = Pick<AutomaticUpdateWish, "days" | "start_minute" | "hours" | "time_zone">;
+
+const wishColumns = [
+  "plugins",
+  "themes",
+  "vulnerable_within_hours",
+  "except_names",
+  "days",
+  "start_minute",
+  "hours",
+  "time_zone",
+] as const satisfies readonly (keyof AutomaticUpdateWish)[];
+
+/** `wish` null: it has none. Null where there is no such environment to be seen. */
+export async function findAutomaticUpdates(
+  database: Database,
+  environmentId: string,
+): Promise<{ readonly id: string; readonly wish: AutomaticUpdateWish | null } | null> {
+  const environment = await database
+    .selectFrom("environments")
+    .select("id")
+    .where("id", "=", environmentId)
+    .where("state", "<>", "adding")
+    .executeTakeFirst();
+  if (environment === undefined) return null;
+  const query = database.selectFrom("automatic_updates").select([...wishColumns]);
+  const wish = (await query.where("environment_id", "=", environmentId).executeTakeFirst()) ?? null;
+  return { id: environment.id, wish };
+}
+
+export async function setAutomaticUpdates(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  wish: AutomaticUpdateWish,
+): Promise<void> {
+  await awaitPackageTurn(transaction);
+  const row = { ...wish, except_names: [...wish.except_names], days: [...wish.days] };
+  await transaction
+    .insertInto("automatic_updates")
+    .values({ environment_id: environmentId, ...row })
+    .onConflict((conflict) => conflict.column("environment_id").doUpdateSet(row))
+    .execute();
+  await markManaged(transaction, environmentId);
+}
+
+/** Notes of each that is installed whether it is updated by us. */
+export async function markManaged(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
+  await sql`
+    update packages p set is_managed = n.is_managed from (
+      select p.kind, p.name, coalesce(${canBeUpdated} and p.name <> all(a.except_names)
+        and case p.kind when 'plugin' then a.plugins else a.themes end, false) as is_managed
+      from packages p left join automatic_updates a on a.environment_id = p.environment_id
+      where p.environment_id = ${environmentId}) n
+    where p.environment_id = ${environmentId} and (p.kind, p.name) = (n.kind, n.name)
+      and p.is_managed <> n.is_managed`.execute(transaction);
+}
+
+/** Something that could be updated. */
+export interface DueUpdate {
+  readonly kind: PackageKind;
+  readonly name: string;
+  /** Null: it is not vulnerable, or nobody wants it to be updated for that. */
+  readonly vulnerable_since: Date | null;
+  /** How many were to be updated together when that did not come about the last time, with the same version; null: it did. */
+  readonly tried_among: number | null;
+}
+
+export interface DueEnvironment {
+  readonly id: string;
+  readonly window: StoredWindow;
+  readonly vulnerable_within_hours: number | null;
+  readonly updates: readonly DueUpdate[];
+}
+
+interface DueRow extends StoredWindow {
+  readonly id: string;
+  readonly vulnerable_within_hours: number | null;
+  readonly updates: readonly (Omit<DueUpdate, "vulnerable_since"> & { readonly vulnerable_since: string | null })[];
+}
+
+/** What was refused alone is tried again after so long; sooner where it is vulnerable. */
+const daysUntilAskedAgain = { usual: 7, vulnerable: 1 };
+/** What failed for another reason is tried again after so long; sooner where the hours within which it is wished are over by then. */
+const minutesUntilTriedAgain = { usual: 60, urgent: 10 };
+
+/**
+ * Environments with something to be updated, in which nothing else is done; those in which something is vulnerable come first. A
+ * version that is vulnerable takes the place only of one that is too.
+ */
+export async function findDueUpdates(database: Database): Promise<readonly DueEnvironment[]> {
+  const { rows } = await sql<DueRow>`
+    select e.id, a.days, a.start_minute, a.hours, a.time_zone, a.vulnerable_within_hours,
+      json_agg(json_build_object(
+        'kind', p.kind, 'name', p.name,
+        'vulnerable_since', case when p.is_vulnerable and a.vulnerable_within_hours is not null then p.vulnerable_since end,
+        'tried_among', coalesce(case when p.failed_version = p.update_version then p.failed_among end, p.hindered_among)
+      ) order by p.kind, p.name) as updates
+    from automatic_updates a join environments e on e.id = a.environment_id join packages p on p.environment_id = e.id
+    where e.state = 'serving' and not e.awaits_rebuild and p.update_version is not null and ${canBeUpdated}
+      and p.name <> all(a.except_names) and (p.is_vulnerable or not p.is_update_vulnerable)
+      and (p.is_managed or (p.is_vulnerable and not p.is_update_vulnerable and a.vulnerable_within_hours is not null))
+      and (p.failed_version is distinct from p.update_version or p.failed_among > 1
+        or p.failed_at < now() - make_interval(
+          days => case when p.is_vulnerable then ${daysUntilAskedAgain.vulnerable}::int else ${daysUntilAskedAgain.usual}::int end))
+      and (p.hindered_at is null or p.hindered_at < now() - make_interval(mins => case
+        when p.vulnerable_since + make_interval(hours => a.vulnerable_within_hours)
+          < now() + make_interval(mins => ${minutesUntilTriedAgain.usual}::int)
+        then ${minutesUntilTriedAgain.urgent}::int else ${minutesUntilTriedAgain.usual}::int end))
+      and not exists (select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running'))
+    group by e.id, a.environment_id
+    order by bool_or(p.is_vulnerable) desc, e.number`.execute(database);
+  return rows.map(({ id, vulnerable_within_hours, updates, ...window }) => ({
+    id,
+    vulnerable_within_hours,
+    window,
+    updates: updates.map(({ vulnerable_since: since, ...one }) => ({
+      ...one,
+      vulnerable_since: since === null ? null : new Date(since),
+    })),
+  }));
+}
+
+/** How many operations of automatic updates wait or run. Those that somebody has asked for, with or without a key, don't count. */
+export async function countAutomaticOperations(database: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from operations o join activity a on a.id = o.activity_id
+    where o.kind in ('updatePlugin', 'updatePlugins', 'updateTheme', 'updateThemes') and o.state in ('waiting', 'running')
+      and a.user_id is null and a.api_key_id is null`.execute(database);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,85 @@
+/** What the package source has of each plugin and theme, and what that is for those that are installed. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
+import { writeInTurn } from "./packageTurns.ts";
+
+/** As the source has it now; null: it does not know it. */
+export interface NewOffer {
+  readonly file: string;
+  readonly slug: string | null;
+  readonly version: string | null;
+  readonly version_key: string | null;
+  readonly php_key: string | null;
+  readonly wordpress_key: string | null;
+}
+
+/** After so long the source is asked again. */
+const checkHours = 3;
+
+/** Files of what is installed somewhere and was never asked about, or long ago. */
+export async function findToCheck(database: Database, kind: PackageKind, most: number): Promise<readonly string[]> {
+  const { rows } = await sql<{ file: string }>`
+    select distinct p.file from packages p
+      left join package_offers o on o.kind = p.kind and o.file = p.file
+    where p.kind = ${kind} and not p.is_elsewhere
+      and (o.checked_at is null or o.checked_at > now() or o.checked_at < now() - make_interval(hours => ${checkHours}))
+    order by p.file limit ${most}`.execute(database);
+  return rows.map(({ file }) => file);
+}
+
+export async function noteOffers(database: Database, kind: PackageKind, offers: readonly NewOffer[]): Promise<void> {
+  await sql`
+    insert into package_offers (kind, file, slug, version, version_key, php_key, wordpress_key)
+    select ${kind}, file, slug, version, version_key, php_key, wordpress_key
+    from jsonb_to_recordset(${JSON.stringify(offers)}::jsonb) as n(
+      file text, slug text, version text, version_key text, php_key text, wordpress_key text)
+    on conflict (kind, file) do update set slug = excluded.slug, version = excluded.version,
+      version_key = excluded.version_key, php_key = excluded.php_key, wordpress_key = excluded.wordpress_key,
+      checked_at = now()`.execute(database);
+}
+
+/** Versions of PHP and of WordPress that environments have. */
+export async function findPlatforms(
+  database: Database | DatabaseTransaction,
+): Promise<{ readonly php: string[]; readonly wordpress: string[] }> {
+  const { rows } = await sql<{ php: string[]; wordpress: string[] }>`
+    select coalesce(array_agg(distinct php_version), '{}') as php,
+      coalesce(array_agg(distinct wordpress_version) filter (where wordpress_version is not null), '{}') as wordpress
+    from environments`.execute(database);
+  return rows[0] ?? { php: [], wordpress: [] };
+}
+
+/** Keys by version. */
+export interface PlatformKeys {
+  readonly php: Readonly<Record<string, string>>;
+  readonly wordpress: Readonly<Record<string, string>>;
+}
+
+/**
+ * What those that are installed can be updated to, by what was offered last: what is newer, and runs on the environment's PHP
+ * and WordPress. `environmentIds` null: everywhere.
+ */
+export async function refreshUpdates(
+  database: Database | DatabaseTransaction,
+  environmentIds: readonly string[] | null,
+  keys: PlatformKeys,
+): Promise<void> {
+  await writeInTurn(
+    database,
+    sql`
+    update packages p set update_version = n.version
+    from (
+      select p.environment_id, p.kind, p.name, case when not p.is_elsewhere and o.version_key > p.version_key
+        and (o.php_key is null or o.php_key <= (${JSON.stringify(keys.php)}::jsonb ->> e.php_version) collate "C")
+        and (o.wordpress_key is null
+          or o.wordpress_key <= (${JSON.stringify(keys.wordpress)}::jsonb ->> e.wordpress_version) collate "C")
+        then o.version end as version
+      from packages p join environments e on e.id = p.environment_id
+        left join package_offers o on o.kind = p.kind and o.file = p.file
+      where ${environmentIds === null ? null : [...environmentIds]}::uuid[] is null
+        or p.environment_id = any(${environmentIds === null ? null : [...environmentIds]}::uuid[])
+    ) n
+    where (p.environment_id, p.kind, p.name) = (n.environment_id, n.kind, n.name)
+      and p.update_version is distinct from n.version`,
+  );
+}

@@ -1,0 +1,168 @@
+/** Plugins and themes of environments, as rows. */
+import { sql } from "kysely";
+import type { Database, PackageKind, UpdateStatus } from "../database.ts";
+import { markManaged } from "./automaticUpdates.ts";
+import { awaitPackageTurn } from "./packageTurns.ts";
+
+/** What a reading of an environment has found of one of them. */
+export interface FoundPackage {
+  readonly kind: PackageKind;
+  readonly name: string;
+  readonly file: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly version_key: string;
+  readonly is_elsewhere: boolean;
+  readonly is_active: boolean;
+  readonly is_auto_updated: boolean;
+}
+
+export interface FoundPackages {
+  readonly packages: readonly FoundPackage[];
+  readonly problem: string | null;
+  /** When the reading began, by the database's clock. */
+  readonly readAt: Date;
+}
+
+export interface ToRead {
+  readonly id: string;
+  readonly number: number;
+}
+
+/** After so long everything is read again, whatever is known of changes. */
+const longestMinutes = 60;
+/** Sites write all the time, and seldom about plugins. */
+const writtenSeconds = 300;
+
+/**
+ * Environments that were never read, were changed by an operation or by PHP since, or were last read long ago; those that wait
+ * longest first.
+ */
+export async function findToRead(database: Database, most: number): Promise<readonly ToRead[]> {
+  const { rows } = await sql<ToRead>`
+    select e.id, e.number from environments e
+    where e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null and (
+      e.packages_read_at is null or e.packages_read_at > now()
+      or e.packages_read_at < now() - make_interval(mins => ${longestMinutes})
+      or (e.written_at > e.packages_read_at and e.packages_read_at < now() - make_interval(secs => ${writtenSeconds}))
+      or exists (select from operations o where o.environment_id = e.id and o.finished_at > e.packages_read_at))
+    order by e.packages_read_at nulls first, e.number limit ${most}`.execute(database);
+  return rows;
+}
+
+/** The same of those of a company, or of one of its environments, that were never read. */
+export async function findUnread(
+  database: Database,
+  whose:
+    | { readonly companyId: string; readonly siteIds: readonly string[] | null }
+    | { readonly environmentId: string },
+  most: number,
+): Promise<readonly ToRead[]> {
+  const query = database
+    .selectFrom("environments")
+    .select(["id", "number"])
+    .where("packages_read_at", "is", null)
+    .where("state", "=", "serving")
+    .where("awaits_rebuild", "=", false)
+    .where("wordpress_version", "is not", null)
+    .orderBy("number")
+    .limit(most);
+  if ("environmentId" in whose) return query.where("id", "=", whose.environmentId).execute();
+  const all = query.where("company_id", "=", whose.companyId);
+  return whose.siteIds === null ? all.execute() : all.where("site_id", "in", [...whose.siteIds]).execute();
+}
+
+/**
+ * What was found takes the place of what was known, but for what became of updates. Null: there is no WordPress. Tolerates that
+ * the environment is gone; of two readings the later one counts.
+ */
+export async function notePackages(database: Database, environmentId: string, found: FoundPackages): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await awaitPackageTurn(transaction);
+    const environment = await transaction
+      .updateTable("environments")
+      .set({ packages_read_at: found.readAt, packages_problem: found.problem })
+      .where("id", "=", environmentId)
+      .where(({ or, eb }) => or([eb("packages_read_at", "is", null), eb("packages_read_at", "<=", found.readAt)]))
+      .returning(["company_id", "site_id"])
+      .executeTakeFirst();
+    if (environment === undefined) return;
+    await sql`
+      delete from packages p where p.environment_id = ${environmentId} and not exists (
+        select from jsonb_to_recordset(${JSON.stringify(found.packages)}::jsonb) as n(kind text, name text)
+        where n.kind = p.kind and n.name = p.name)`.execute(transaction);
+    await sql`
+      insert into packages (environment_id, company_id, site_id, ${columns})
+      select ${environmentId}::uuid, ${environment.company_id}::uuid, ${environment.site_id}::uuid, ${columns}
+      from jsonb_to_recordset(${JSON.stringify(found.packages)}::jsonb) as n(
+        kind text, name text, file text, title text, description text, version text, version_key text,
+        is_elsewhere boolean, is_active boolean, is_auto_updated boolean)
+      on conflict (environment_id, kind, name) do update set ${taken}
+      where (${columnsOf("packages")}) is distinct from (${columnsOf("excluded")})`.execute(transaction);
+    await markManaged(transaction, environmentId);
+  });
+}
+
+const names = [
+  "kind",
+  "name",
+  "file",
+  "title",
+  "description",
+  "version",
+  "version_key",
+  "is_elsewhere",
+  "is_active",
+  "is_auto_updated",
+] as const satisfies readonly (keyof FoundPackage)[];
+const columns = sql.raw(names.join(", "));
+const taken = sql.raw(names.map((name) => `${name} = excluded.${name}`).join(", "));
+const columnsOf = (table: string) => sql.raw(names.map((name) => `${table}.${name}`).join(", "));
+
+/** One of an environment's. */
+export interface PackageRecord {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly is_active: boolean;
+  readonly is_auto_updated: boolean;
+  readonly is_managed: boolean;
+  readonly update_version: string | null;
+  readonly update_status: UpdateStatus | null;
+  readonly is_vulnerable: boolean;
+  readonly is_update_vulnerable: boolean;
+}
+
+export interface PackagesOfEnvironment {
+  readonly container_id: string;
+  /** Null: never. */
+  readonly read_at: Date | null;
+  readonly problem: string | null;
+  readonly packages: readonly PackageRecord[];
+}
+
+/** By slug. Null where there is no such environment to be seen. */
+export async function packagesOf(
+  database: Database,
+  environmentId: string,
+  kind: PackageKind,
+): Promise<PackagesOfEnvironment | null> {
+  const environment = await database
+    .selectFrom("environments")
+    .select(["container_id", "packages_read_at as read_at", "packages_problem as problem"])
+    .where("id", "=", environmentId)
+    .where("state", "<>", "adding")
+    .executeTakeFirst();
+  if (environment === undefined) return null;
+  const packages = await database
+    .selectFrom("packages")
+    .select(["name", "title", "description", "version", "is_active", "is_auto_updated", "is_managed"])
+    .select(["update_version", "update_status", "is_vulnerable", "is_update_vulnerable"])
+    .where("environment_id", "=", environmentId)
+    .where("kind", "=", kind)
+    .orderBy("name")
+    .execute();
+  return { ...environment, packages };
+}

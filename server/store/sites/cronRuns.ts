@@ -1,0 +1,124 @@
+/** The runs of the events that WordPress plans: of each environment the last one, and whether another may begin. */
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import { sql } from "kysely";
+import type { Database } from "../database.ts";
+
+export interface CronRun {
+  readonly beganAt: Date;
+  /** Null while it is under way, and where it was killed with its process. */
+  readonly endedAt: Date | null;
+  /** Of this run; while it is under way, of the one before. */
+  readonly error: string | null;
+  /** How many runs in a row, up to this one, could not be ended. */
+  readonly failures: number;
+}
+
+/** An environment whose events may be run. */
+export interface CronEnvironment {
+  readonly id: string;
+  readonly number: number;
+  /** Its primary domain. */
+  readonly host: string;
+  readonly is_https: boolean;
+  readonly createdAt: Date;
+  /** Null before the first. */
+  readonly lastRun: CronRun | null;
+}
+
+/** Only read the environment, or leave its files and database as they are. During all others events wait. */
+const harmless: readonly OperationKind[] = [
+  "addManualBackup",
+  "addScheduledBackup",
+  "addDownloadableBackup",
+  "removeBackup",
+  "proveBackup",
+  "comparePush",
+  "restartPhp",
+  "clearCache",
+  "clearEdgeCache",
+  "updateEdgeCacheStatus",
+];
+
+/** SQL expression: the environment `e` is served, may be written to, and nothing at work on it minds. */
+const mayRun = sql<boolean>`(
+  e.state = 'serving' and not e.awaits_rebuild and not e.is_frozen
+  and not exists (
+    select from environment_locks l join operations o on o.id = l.operation_id
+    where l.environment_id = e.id and o.kind <> all(${[...harmless]}::text[])))`;
+
+/** All in which events may be run now, by number. */
+export async function listForCron(database: Database): Promise<CronEnvironment[]> {
+  const rows = await database
+    .selectFrom("environments as e")
+    .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
+    .leftJoin("cron_runs as r", "r.environment_id", "e.id")
+    .select(["e.id", "e.number", "e.created_at as createdAt", "d.name as host", "d.is_https"])
+    .select(["r.began_at", "r.ended_at", "r.error", "r.failures"])
+    .where(mayRun)
+    .orderBy("e.number")
+    .execute();
+  return rows.map(({ id, number, createdAt, host, is_https, ...run }) => ({
+    id,
+    number,
+    createdAt,
+    host,
+    is_https,
+    lastRun: runOf(run),
+  }));
+}
+
+function runOf(row: {
+  readonly began_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly error: string | null;
+  readonly failures: number | null;
+}): CronRun | null {
+  const { began_at: beganAt, ended_at: endedAt, error, failures } = row;
+  return beganAt === null ? null : { beganAt, endedAt, error, failures: failures ?? 0 };
+}
+
+/** Null where there was none. */
+export async function findCronRun(database: Database, environmentId: string): Promise<CronRun | null> {
+  const row = await database
+    .selectFrom("cron_runs")
+    .select(["began_at", "ended_at", "error", "failures"])
+    .where("environment_id", "=", environmentId)
+    .executeTakeFirst();
+  return row === undefined ? null : runOf(row);
+}
+
+/**
+ * Begins a run, unless something minds since the environment was listed, or another process has begun one since `before`:
+ * then false.
+ */
+export async function beginCronRun(
+  database: Database,
+  { id, lastRun }: Pick<CronEnvironment, "id" | "lastRun">,
+  now: Date,
+): Promise<boolean> {
+  const before = lastRun?.beganAt ?? null;
+  const { rows } = await sql`
+    insert into cron_runs (environment_id, began_at)
+    select e.id, ${now} from environments e where e.id = ${id} and ${mayRun}
+    on conflict (environment_id) do update set began_at = excluded.began_at, ended_at = null
+      where cron_runs.began_at = ${before}::timestamptz
+    returning environment_id`.execute(database);
+  return rows.length > 0;
+}
+
+/** `isFailure`: it could not be ended, so that the next one waits longer. Tolerates that the environment is gone. */
+export async function endCronRun(
+  database: Database,
+  environmentId: string,
+  end: { readonly now: Date; readonly error: string | null; readonly isFailure: boolean },
+): Promise<void> {
+  await database
+    .updateTable("cron_runs")
+    .set(({ eb }) => ({
+      ended_at: end.now,
+      error: end.error,
+      failures: end.isFailure ? eb("failures", "+", 1) : 0,
+    }))
+    .where("environment_id", "=", environmentId)
+    .execute();
+}

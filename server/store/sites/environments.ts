@@ -1,0 +1,121 @@
+/** Environments and the domains that lead to them. */
+import { sql } from "kysely";
+import type { DatabaseTransaction, MailDelivery } from "../database.ts";
+import { awaitPackageTurn } from "../packages/packageTurns.ts";
+
+/** An environment as JSON, made by the database together with its site. */
+export interface EnvironmentRecord {
+  readonly id: string;
+  readonly number: number;
+  readonly name: string;
+  readonly display_name: string;
+  readonly is_premium: boolean;
+  readonly is_blocked: boolean;
+  readonly is_opt_out_from_automatic_php_update: boolean;
+  readonly wordpress_version: string | null;
+  readonly php_version: string;
+  readonly container_id: string;
+  readonly domains: readonly DomainRecord[];
+}
+
+export interface DomainRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly is_active: boolean;
+  readonly is_primary: boolean;
+}
+
+/** SQL expression: the environments of the site `s` that are to be seen, as one JSON array of `EnvironmentRecord`. */
+export const environmentsOfSite = `(
+  select coalesce(json_agg(json_build_object(
+    'id', e.id, 'number', e.number, 'name', e.name, 'display_name', e.display_name, 'is_premium', e.is_premium,
+    'is_blocked', e.awaits_rebuild or exists (select from environment_locks l where l.environment_id = e.id),
+    'is_opt_out_from_automatic_php_update', e.is_opt_out_from_automatic_php_update,
+    'wordpress_version', e.wordpress_version, 'php_version', e.php_version, 'container_id', e.container_id,
+    'domains', (
+      select coalesce(json_agg(json_build_object(
+        'id', d.id, 'name', d.name, 'is_active', d.is_active, 'is_primary', d.is_primary
+      ) order by d.is_primary desc, d.created_at, length(d.name), d.id), '[]'::json)
+      from domains d where d.environment_id = e.id)
+  ) order by e.number), '[]'::json)
+  from environments e where e.site_id = s.id and e.state <> 'adding')`;
+
+export interface NewEnvironment {
+  readonly id: string;
+  readonly siteId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly isPremium: boolean;
+  readonly phpVersion: string;
+  readonly containerId: string;
+  /** Absent: what its kind has. */
+  readonly mailDelivery?: MailDelivery;
+}
+
+/**
+ * Gives the environment's number, which is unique on this installation and never used again; null where the site has
+ * an environment of that name or display name.
+ */
+export async function insertEnvironment(
+  transaction: DatabaseTransaction,
+  environment: NewEnvironment,
+): Promise<number | null> {
+  const inserted = await transaction
+    .insertInto("environments")
+    .values({
+      id: environment.id,
+      site_id: environment.siteId,
+      company_id: environment.companyId,
+      name: environment.name,
+      display_name: environment.displayName,
+      is_premium: environment.isPremium,
+      php_version: environment.phpVersion,
+      container_id: environment.containerId,
+      mail_delivery: environment.mailDelivery ?? null,
+      state: "adding",
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("number")
+    .executeTakeFirst();
+  return inserted?.number ?? null;
+}
+
+/** A number like those of rows, for an environment that never has one. */
+export async function nextEnvironmentNumber(transaction: DatabaseTransaction): Promise<number> {
+  const { rows } = await sql<{ number: string }>`
+    select nextval(pg_get_serial_sequence('environments', 'number')) as number`.execute(transaction);
+  return Number(rows[0]?.number);
+}
+
+export async function isEnvironmentNameTaken(
+  transaction: DatabaseTransaction,
+  siteId: string,
+  displayName: string,
+): Promise<boolean> {
+  const taken = await transaction
+    .selectFrom("environments")
+    .select("id")
+    .where("site_id", "=", siteId)
+    .where((where) => where(where.fn("lower", ["display_name"]), "=", where.fn("lower", [where.val(displayName)])))
+    .executeTakeFirst();
+  return taken !== undefined;
+}
+
+/** Whether the row is there; nobody can remove it until the transaction ends. */
+export async function isEnvironmentThere(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("environments")
+    .select("id")
+    .where("id", "=", environmentId)
+    .forShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The environment and its domains. What was done with it stays in the activity log. */
+export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
+  // Its plugins go with it.
+  await awaitPackageTurn(transaction);
+  await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
+}

@@ -1,0 +1,158 @@
+/** Messages as rows: how they get in, how people see them, and how they go. `mailQueue.ts` is about their delivery. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, MailState, RefusedRecipient } from "../database.ts";
+import { maySend } from "./mailDelivery.ts";
+
+export interface NewMail {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly sender: string | null;
+  readonly from: string;
+  readonly subject: string;
+  readonly recipients: readonly string[];
+  readonly message: Buffer;
+}
+
+/**
+ * Queues or keeps it, as its environment has it; again for the same id changes nothing. Nothing also happens where the
+ * environment is gone. `hasServer`: whether there is a mail server.
+ */
+export async function insertMail(database: Database, mail: NewMail, hasServer: boolean): Promise<void> {
+  const { id, environmentId, sender, from, subject, recipients, message } = mail;
+  const isQueued = sql`${hasServer}::boolean and ${maySend("e")}`;
+  await sql`
+    insert into mails (id, company_id, site_id, environment_id, sender, from_field, subject, recipients, waiting, message,
+      bytes, state, queued_at, next_attempt_at)
+    select ${id}, e.company_id, e.site_id, e.id, ${sender}, ${from}, ${subject}, ${recipients}::text[], ${recipients}::text[],
+      ${message}::bytea, ${message.length}, case when ${isQueued} then 'queued' else 'kept' end,
+      case when ${isQueued} then now() end, case when ${isQueued} then now() end
+    from environments e where e.id = ${environmentId}
+    on conflict (id) do nothing`.execute(database);
+}
+
+/** How many messages wait in each of these environments, and how long they are together. Those with none are left out. */
+export async function countQueued(
+  database: Database,
+  environmentIds: readonly string[],
+): Promise<ReadonlyMap<string, { readonly messages: number; readonly bytes: number }>> {
+  const { rows } = await sql<{ id: string; messages: number; bytes: number }>`
+    select environment_id as id, count(*)::integer as messages, sum(bytes)::bigint as bytes
+    from mails where state = 'queued' and environment_id = any(${environmentIds}::uuid[]) group by 1`.execute(database);
+  return new Map(rows.map(({ id, messages, bytes }) => [id, { messages, bytes }]));
+}
+
+/** A message as lists show it. */
+export interface MailRecord {
+  readonly id: string;
+  readonly from_field: string;
+  readonly subject: string;
+  readonly recipients: string[];
+  readonly refused: readonly RefusedRecipient[];
+  readonly bytes: number;
+  readonly state: MailState;
+  readonly attempts: number;
+  readonly last_error: string | null;
+  readonly created_at: Date;
+  readonly next_attempt_at: Date | null;
+  readonly sent_at: Date | null;
+}
+
+export interface MailPage {
+  readonly environmentId: string;
+  /** Null: any. */
+  readonly state: MailState | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const shown = [
+  ...(["id", "from_field", "subject", "recipients", "refused", "bytes", "state", "attempts", "last_error"] as const),
+  ...(["created_at", "next_attempt_at", "sent_at"] as const),
+] as const;
+
+/** A page of messages, newest first, and how many there are in all. */
+export async function listMails(
+  database: Database,
+  { environmentId, state, limit, offset }: MailPage,
+): Promise<{ readonly items: MailRecord[]; readonly total: number }> {
+  let query = database.selectFrom("mails").where("environment_id", "=", environmentId);
+  if (state !== null) query = query.where("state", "=", state);
+  const [items, count] = await Promise.all([
+    query.select(shown).orderBy("created_at", "desc").orderBy("id").limit(limit).offset(offset).execute(),
+    query.select(({ fn }) => fn.countAll<number>().as("total")).executeTakeFirstOrThrow(),
+  ]);
+  return { items, total: count.total };
+}
+
+/** With the message itself; null where the environment has no such. */
+export async function findMail(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+  id: string,
+): Promise<(MailRecord & { readonly message: Buffer }) | null> {
+  const row = await database
+    .selectFrom("mails")
+    .select([...shown, "message"])
+    .where("environment_id", "=", environmentId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Null where the environment has no such. */
+export async function findMailRecord(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+  id: string,
+): Promise<MailRecord | null> {
+  const query = database.selectFrom("mails").where("environment_id", "=", environmentId).where("id", "=", id);
+  return (await query.select(shown).executeTakeFirst()) ?? null;
+}
+
+/** Its state, held until the transaction ends; null where the environment has no such message. */
+export async function lockMail(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  id: string,
+): Promise<MailState | null> {
+  const row = await transaction
+    .selectFrom("mails")
+    .select("state")
+    .where("environment_id", "=", environmentId)
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.state ?? null;
+}
+
+/** Removes one, or all of the environment's; gives how many there were. */
+export async function deleteMails(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  id: string | null,
+): Promise<number> {
+  let query = transaction.deleteFrom("mails").where("environment_id", "=", environmentId);
+  if (id !== null) query = query.where("id", "=", id);
+  const { numDeletedRows } = await query.executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+export interface MailLimits {
+  readonly days: number;
+  /** Of one environment. */
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** Removes what is older than it may be, and of each environment the oldest beyond its limits. What waits to be sent stays. */
+export async function deleteOldMails(database: Database, { days, messages, bytes }: MailLimits): Promise<void> {
+  await sql`
+    delete from mails where id in (
+      select id from (
+        select id, created_at, row_number() over newest as place, sum(bytes) over newest as total
+        from mails where state <> 'queued'
+        window newest as (partition by environment_id order by created_at desc, id)
+      ) settled
+      where created_at < now() - make_interval(days => ${days}::integer) or place > ${messages} or total > ${bytes}
+    )`.execute(database);
+}

@@ -1,0 +1,99 @@
+/** Redirect rules of environments. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../database.ts";
+
+/** As the interface has them. */
+export interface StoredRule {
+  readonly from: string;
+  readonly to: string;
+  readonly type: "permanent" | "redirect";
+  readonly domain: string | null;
+  readonly traffic_from_country: string | null;
+  readonly traffic_from_country_name: string | null;
+  readonly traffic_from_city: string | null;
+  readonly displayed_location: string | null;
+}
+
+/** As the edge has them. */
+export function forEdge(rule: StoredRule) {
+  const { domain, from, to, type, traffic_from_country: country, traffic_from_city: city } = rule;
+  return { domain, from, to, type, country, city };
+}
+
+export interface RuleList {
+  readonly id: string;
+  readonly rules: readonly StoredRule[];
+}
+
+/** In the order in which they were added; null where there is no such environment to be seen. */
+export async function findRedirectRules(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+): Promise<RuleList | null> {
+  return (await visible(database, environmentId).executeTakeFirst()) ?? null;
+}
+
+/** The same. Whoever else wants to change them waits until the transaction ends. */
+export async function lockRedirectRules(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+): Promise<RuleList | null> {
+  return (await visible(transaction, environmentId).forUpdate().executeTakeFirst()) ?? null;
+}
+
+function visible(database: Database | DatabaseTransaction, environmentId: string) {
+  return database
+    .selectFrom("environments")
+    .select(["id", "redirect_rules as rules"])
+    .where("id", "=", environmentId)
+    .where("state", "<>", "adding");
+}
+
+/** Under a new name for the edge. */
+export async function setRedirectRules(
+  transaction: DatabaseTransaction,
+  environmentId: string,
+  rules: readonly StoredRule[],
+): Promise<void> {
+  await transaction
+    .updateTable("environments")
+    .set({
+      redirect_rules: JSON.stringify(rules),
+      redirect_list: rules.length === 0 ? null : sql<string>`gen_random_uuid()`,
+    })
+    .where("id", "=", environmentId)
+    .execute();
+}
+
+/** Names that lead to the environment, the primary one first. */
+export async function namesOfEnvironment(
+  database: Database | DatabaseTransaction,
+  environmentId: string,
+): Promise<readonly { readonly name: string; readonly isWildcard: boolean }[]> {
+  return database
+    .selectFrom("domains")
+    .select(["name", "is_wildcard as isWildcard"])
+    .where("environment_id", "=", environmentId)
+    .orderBy("is_primary", "desc")
+    .orderBy("name")
+    .execute();
+}
+
+/** The list that the environment has now, with its name for the edge; null: none. */
+export async function findRuleList(
+  database: Database,
+  environmentId: string,
+): Promise<{ readonly list: string; readonly rules: readonly StoredRule[] } | null> {
+  const row = await database
+    .selectFrom("environments")
+    .select(["redirect_list as list", "redirect_rules as rules"])
+    .where("id", "=", environmentId)
+    .executeTakeFirst();
+  return row === undefined || row.list === null ? null : { list: row.list, rules: row.rules };
+}
+
+/** The names of all lists that there are. */
+export async function namesOfRuleLists(database: Database): Promise<readonly string[]> {
+  const rows = database.selectFrom("environments").select("redirect_list").where("redirect_list", "is not", null);
+  return (await rows.execute()).flatMap(({ redirect_list }) => (redirect_list === null ? [] : [redirect_list]));
+}
