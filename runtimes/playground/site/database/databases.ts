@@ -28,7 +28,7 @@ interface Patience {
 }
 
 function run(job: DatabaseJob, { deadlineSeconds = usualSeconds, signal }: Patience = {}): Promise<unknown> {
-  return runJob("./databaseJob.ts", job, { deadlineSeconds, ...(signal && { signal }) });
+  return runJob("../site/database/databaseJob.ts", job, { deadlineSeconds, ...(signal && { signal }) });
 }
 
 export async function copyDatabases(job: Omit<CopyJob, "kind">): Promise<void> {

@@ -61,7 +61,7 @@ function isEventsRead(value: unknown): value is EventsRead {
 }
 
 async function read(job: EventsJob, deadlineSeconds: number, signal: AbortSignal): Promise<readonly EventsRead[]> {
-  const found = await runJob("./eventsJob.ts", job, { deadlineSeconds, priority, signal });
+  const found = await runJob("../site/events/eventsJob.ts", job, { deadlineSeconds, priority, signal });
   if (Array.isArray(found) && found.length === job.sources.length && found.every(isEventsRead)) return found;
   throw new Error("Reading planned events came to something else.");
 }

@@ -25,7 +25,7 @@ function isPackagesRead(value: unknown): value is PackagesRead {
 }
 
 async function read(job: PackagesJob, deadlineSeconds: number, signal: AbortSignal): Promise<readonly PackagesRead[]> {
-  const found = await runJob("./packagesJob.ts", job, { deadlineSeconds, priority, signal });
+  const found = await runJob("../site/packages/packagesJob.ts", job, { deadlineSeconds, priority, signal });
   if (Array.isArray(found) && found.length === job.sources.length && found.every(isPackagesRead)) return found;
   throw new Error("Reading plugins and themes came to something else.");
 }

@@ -2,10 +2,10 @@
 import type { EnvironmentRef, NextEvents } from "@sitewright/runtimes/runtime.ts";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import type { TaskOrder, TaskResult } from "../clients/edgeClient.ts";
-import { findCronRun } from "../store/sites/cronRuns.ts";
-import { addCompany, addSite } from "../store/testing/rows.ts";
-import { createTestDatabase } from "../testing/database.ts";
+import type { TaskOrder, TaskResult } from "../../clients/edgeClient.ts";
+import { findCronRun } from "../../store/sites/cronRuns.ts";
+import { addCompany, addSite } from "../../store/testing/rows.ts";
+import { createTestDatabase } from "../../testing/database.ts";
 import { type CronOptions, makeCron } from "./runCron.ts";
 
 const ok = { ran: 1, failed: [], isCutShort: false };

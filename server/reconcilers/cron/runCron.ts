@@ -5,8 +5,8 @@
  */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
-import type { Database } from "../store/database.ts";
-import { beginCronRun, type CronEnvironment, endCronRun, listForCron } from "../store/sites/cronRuns.ts";
+import type { Database } from "../../store/database.ts";
+import { beginCronRun, type CronEnvironment, endCronRun, listForCron } from "../../store/sites/cronRuns.ts";
 import { type CronReport, runDueEvents, type TaskClient } from "./cronRun.ts";
 import { type CronCandidate, takeTurns } from "./cronTurns.ts";
 

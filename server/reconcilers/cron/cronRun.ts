@@ -1,7 +1,7 @@
 /** One run of the due events of one environment: of each of its sites in turn, through the edge. */
 import type { NextEvent } from "@sitewright/runtimes/runtime.ts";
 import * as v from "valibot";
-import { type EdgeClient, EdgeUnavailable, type TaskResult } from "../clients/edgeClient.ts";
+import { type EdgeClient, EdgeUnavailable, type TaskResult } from "../../clients/edgeClient.ts";
 
 export type TaskClient = Pick<EdgeClient, "runTask">;
 

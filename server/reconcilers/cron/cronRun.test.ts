@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EdgeUnavailable, type TaskOrder, type TaskResult } from "../clients/edgeClient.ts";
+import { EdgeUnavailable, type TaskOrder, type TaskResult } from "../../clients/edgeClient.ts";
 import { type DueEnvironment, runDueEvents } from "./cronRun.ts";
 
 const now = 1_000_000;
