@@ -186,10 +186,10 @@ describe("who may import whom", () => {
       'import { sites } from "@sitewright/server/store/sites/sites.ts";',
       "server/store/sites/sites.ts",
     ],
-    ["server/http/sites/sites.ts", 'import type { Sites } from "../store/database.ts";', "server/store/database.ts"],
+    ["server/http/sites/sites.ts", 'import type { Sites } from "../../store/database.ts";', "server/store/database.ts"],
     [
       "contract/sites/sites.ts",
-      'const late = await import("../server/settings/config.ts");',
+      'const late = await import("../../server/settings/config.ts");',
       "server/settings/config.ts",
     ],
     ["runtimes/fake/runtime.ts", 'export { boot } from "../playground/boot.ts";', "runtimes/playground/boot.ts"],
