@@ -456,6 +456,18 @@ export interface Operations {
   finished_at: Moment;
   /** How often the step that it stands at was begun by a process; 0 again when that step has ended. */
   attempts: Generated<number>;
+  /** The process that claimed it; null: none has. */
+  runner: string | null;
+}
+
+/** What a part of an operation came to: done, or given up for a reason that the customer reads. */
+export type OperationOutcome = "done" | { readonly failed: string; readonly kind?: Operations["failure_kind"] };
+
+export interface OperationOutcomes {
+  operation_id: string;
+  part: string;
+  outcome: JsonColumn<OperationOutcome>;
+  milliseconds: number;
 }
 
 export interface EnvironmentLocks {
@@ -572,6 +584,7 @@ export interface Tables {
   activity: ActivityTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;
+  operation_outcomes: OperationOutcomes;
   operation_wants: OperationWants;
   idempotency_keys: IdempotencyKeys;
   cron_runs: CronRuns;
