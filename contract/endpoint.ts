@@ -31,8 +31,13 @@ export type Resource =
   /** The calling key itself. */
   | { readonly kind: "key" };
 
+/** Where in the body of a response the result of a call stands, with nothing beside it; `body`: it is the body. */
+export type ResultPlace = "body" | `body.${string}`;
+
 export interface ResponseSpec {
   readonly description: string;
+  /** Where the result goes. Absent: the endpoint starts an operation, or its handler writes the whole answer. */
+  readonly result?: ResultPlace;
   readonly body: TSchema;
 }
 
@@ -79,6 +84,23 @@ export interface Input<E extends Endpoint> {
   readonly query: Part<E["query"]>;
   readonly body: Part<E["body"]>;
 }
+
+/** The type of the only field there is; `never` if that isn't `Key`. */
+type OnlyField<T, Key> = [keyof T] extends [Key] ? (Key extends keyof T ? T[Key] : never) : never;
+
+type At<T, Path> = Path extends `${infer Key}.${infer Rest}` ? At<OnlyField<T, Key>, Rest> : OnlyField<T, Path>;
+
+type ResultIn<Response> = Response extends { readonly result: infer Path; readonly body: infer Body extends TSchema }
+  ? At<{ body: Static<Body> }, Path>
+  : never;
+
+/**
+ * What a call returns whose answer follows from the row: the id of the operation it started, or what goes where the
+ * response says. `never` if the row states neither, or a place that its body doesn't have.
+ */
+export type Result<E extends Endpoint> = E extends { readonly operation: OperationKind }
+  ? string
+  : ResultIn<E["responses"][keyof E["responses"]]>;
 
 /** What a handler may answer. */
 export type Answer<E extends Endpoint> = {

@@ -308,6 +308,7 @@ export const listOperationPictures = endpoint({
   responses: {
     200: {
       description: "The pages; none where no pictures were taken, or none of the page that was asked for.",
+      result: "body.operation.pictures",
       body: Type.Object({ operation: Type.Object({ pictures: Type.Array(ComparedPage) }) }),
     },
   },

@@ -41,6 +41,7 @@ export const listDeletedEnvironments = endpoint({
   responses: {
     200: {
       description: "The deleted environments.",
+      result: "body.site.deleted_environments",
       body: Type.Object({ site: Type.Object({ deleted_environments: Type.Array(DeletedEnvironment) }) }),
     },
   },

@@ -29,6 +29,7 @@ export const listDeletedSites = endpoint({
   responses: {
     200: {
       description: "The deleted sites.",
+      result: "body.company.deleted_sites",
       body: Type.Object({ company: Type.Object({ deleted_sites: Type.Array(DeletedSite) }) }),
     },
   },

@@ -34,6 +34,7 @@ export const listDownloadableBackups = endpoint({
   responses: {
     200: {
       description: "The downloadable backups.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           display_name: Type.String({ examples: ["Live"] }),

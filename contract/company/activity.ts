@@ -134,6 +134,7 @@ export const listActivity = endpoint({
   responses: {
     200: {
       description: "The entries.",
+      result: "body.company.activity_logs",
       body: Type.Object({
         company: Type.Object({
           activity_logs: Type.Object({

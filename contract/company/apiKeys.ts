@@ -50,7 +50,9 @@ export const listApiKeys = endpoint({
   summary: "List the API keys of a company",
   description: "Newest first. A key itself is never shown again. Developers and billing users see only their own keys.",
   params: company,
-  responses: { 200: { description: "The keys.", body: Type.Object({ api_keys: Type.Array(ApiKey) }) } },
+  responses: {
+    200: { description: "The keys.", result: "body.api_keys", body: Type.Object({ api_keys: Type.Array(ApiKey) }) },
+  },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });
@@ -76,6 +78,7 @@ export const createApiKey = endpoint({
   responses: {
     201: {
       description: "The key exists and can be used.",
+      result: "body",
       body: Type.Object({
         api_key: ApiKeyWithScopes,
         token: Type.String({ description: "Send it as `Authorization: Bearer <token>`.", examples: ["sk_…"] }),
@@ -96,7 +99,11 @@ export const revokeApiKey = endpoint({
     "From this answer on the key is refused everywhere. It stays in the list as `revoked`. Revoking it again changes nothing. Developers can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   responses: {
-    200: { description: "The key is revoked.", body: Type.Object({ api_key: ApiKeyWithScopes }) },
+    200: {
+      description: "The key is revoked.",
+      result: "body.api_key",
+      body: Type.Object({ api_key: ApiKeyWithScopes }),
+    },
   },
   verb: "delete",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },

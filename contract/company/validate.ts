@@ -12,6 +12,7 @@ export const validateKey = endpoint({
   responses: {
     200: {
       description: "The key works.",
+      result: "body",
       body: Type.Object(
         {
           name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),

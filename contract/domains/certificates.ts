@@ -60,6 +60,7 @@ const Order = Type.Object(
 const state = (description: string) => ({
   200: {
     description,
+    result: "body.site_domain" as const,
     body: Type.Object({
       site_domain: Type.Object({ certificate: nullable(Certificate), order: nullable(Order) }),
     }),

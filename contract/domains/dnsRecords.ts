@@ -56,6 +56,7 @@ export const listDnsRecords = endpoint({
   responses: {
     200: {
       description: "The record sets.",
+      result: "body.domain.dns_records",
       body: Type.Object({ domain: Type.Object({ dns_records: Type.Array(DnsRecordSet) }) }),
     },
   },

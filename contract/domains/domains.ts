@@ -120,6 +120,7 @@ export const listSiteDomains = endpoint({
   responses: {
     200: {
       description: "The domains.",
+      result: "body.environment.site_domains",
       body: Type.Object({ environment: Type.Object({ site_domains: Type.Array(SiteDomain) }) }),
     },
   },
@@ -152,6 +153,7 @@ export const getVerificationRecords = endpoint({
   responses: {
     200: {
       description: "The records.",
+      result: "body.site_domain",
       body: Type.Object({
         site_domain: Type.Object({
           verification_records: Type.Array(WantedRecord),
@@ -205,6 +207,7 @@ export const listDomains = endpoint({
   responses: {
     200: {
       description: "The domains.",
+      result: "body.company.domains",
       body: Type.Object({
         company: Type.Object({
           domains: Type.Array(
@@ -242,7 +245,9 @@ export const getForceHttps = endpoint({
   summary: "Tell whether visitors are sent to https",
   description: "`DISABLED` until somebody decides otherwise.",
   params: byEnvironment,
-  responses: { 200: { description: "What becomes of requests by http.", body: forceHttpsStatus } },
+  responses: {
+    200: { description: "What becomes of requests by http.", result: "body.environment", body: forceHttpsStatus },
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -256,7 +261,7 @@ export const setForceHttps = endpoint({
     "In force when it is answered. Only names that a valid certificate covers are ever redirected, and nothing is forced while the primary domain has none.",
   params: byEnvironment,
   body: Type.Object({ type: forceHttpsType }, { title: "ForceHttps" }),
-  responses: { 200: { description: "It is in force.", body: forceHttpsStatus } },
+  responses: { 200: { description: "It is in force.", result: "body.environment", body: forceHttpsStatus } },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

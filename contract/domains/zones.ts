@@ -50,6 +50,7 @@ export const listZoneVersions = endpoint({
   responses: {
     200: {
       description: "The versions.",
+      result: "body.domain.zone_versions",
       body: Type.Object({ domain: Type.Object({ zone_versions: Type.Array(ZoneVersion) }) }),
     },
   },
@@ -67,6 +68,7 @@ export const getZoneVersion = endpoint({
   responses: {
     200: {
       description: "The version.",
+      result: "body.zone_version",
       body: Type.Object({
         zone_version: Type.Object({
           serial,
@@ -109,6 +111,7 @@ export const compareZoneVersions = endpoint({
   responses: {
     200: {
       description: "The difference, by name and type. `before` is null for what came, `after` for what went.",
+      result: "body.difference",
       body: Type.Object({ difference: Type.Array(RecordSetDifference) }),
     },
   },
@@ -149,6 +152,7 @@ export const exportZoneFile = endpoint({
   responses: {
     200: {
       description: "The file.",
+      result: "body.domain.zone_file",
       body: Type.Object({ domain: Type.Object({ zone_file: Type.String({ description: "The text." }) }) }),
     },
   },

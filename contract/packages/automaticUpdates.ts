@@ -53,7 +53,13 @@ export const getAutomaticUpdates = endpoint({
   summary: "What an environment updates by itself",
   description: "Nothing, where nobody has wished for it.",
   params: byId,
-  responses: { 200: { description: "What is wished.", body: Type.Object({ environment: AutomaticUpdates }) } },
+  responses: {
+    200: {
+      description: "What is wished.",
+      result: "body.environment",
+      body: Type.Object({ environment: AutomaticUpdates }),
+    },
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -67,7 +73,13 @@ export const replaceAutomaticUpdates = endpoint({
     "Updates are tried out beside the site, as those that somebody asks for are. All plugins, or themes, that are due are updated together; where that fails, each alone. What fails alone is tried again after a week, what is vulnerable after a day, or when there is another version. The wish belongs to the environment; a copy begins without one.",
   params: byId,
   body: Type.Object(wishes, { title: "AutomaticUpdatesWish" }),
-  responses: { 200: { description: "What is wished.", body: Type.Object({ environment: AutomaticUpdates }) } },
+  responses: {
+    200: {
+      description: "What is wished.",
+      result: "body.environment",
+      body: Type.Object({ environment: AutomaticUpdates }),
+    },
+  },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

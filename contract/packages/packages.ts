@@ -228,6 +228,7 @@ export const listPlugins = endpoint({
   responses: {
     200: {
       description: "The plugins.",
+      result: "body.environment.plugins",
       body: Type.Object({ environment: Type.Object({ plugins: environmentList }) }),
     },
   },
@@ -246,6 +247,7 @@ export const listThemes = endpoint({
   responses: {
     200: {
       description: "The themes.",
+      result: "body.environment.themes",
       body: Type.Object({ environment: Type.Object({ themes: environmentList }) }),
     },
   },

@@ -109,7 +109,7 @@ export const createRollout = endpoint({
     "Each environment is updated by an operation of its own, as if that had been asked for alone: tried out beside the site, with a backup before, and left as it is where anything is wrong. Those that are busy have their turn later.",
   params: byCompany,
   body: RolloutWish,
-  responses: { 201: { description: "The rollout.", body: Type.Object({ rollout: Rollout }) } },
+  responses: { 201: { description: "The rollout.", result: "body.rollout", body: Type.Object({ rollout: Rollout }) } },
   verb: "write",
   resource: ofCompany,
   changesLive: true,
@@ -127,6 +127,7 @@ export const listRollouts = endpoint({
   responses: {
     200: {
       description: "The rollouts.",
+      result: "body.company.rollouts",
       body: Type.Object({
         company: Type.Object({
           rollouts: Type.Object({ items: Type.Array(RolloutSummary), total: count("How many there are.") }),
@@ -145,7 +146,7 @@ export const getRollout = endpoint({
   summary: "How far a rollout is",
   description: "With what became of it in each environment. Those that were deleted since are left out.",
   params: byRollout,
-  responses: { 200: { description: "The rollout.", body: Type.Object({ rollout: Rollout }) } },
+  responses: { 200: { description: "The rollout.", result: "body.rollout", body: Type.Object({ rollout: Rollout }) } },
   verb: "read",
   resource: ofCompany,
 });
@@ -157,7 +158,7 @@ export const cancelRollout = endpoint({
   summary: "Cancel a rollout",
   description: "No other environment is begun with. What was begun goes on, and one that has ended stays as it is.",
   params: byRollout,
-  responses: { 200: { description: "The rollout.", body: Type.Object({ rollout: Rollout }) } },
+  responses: { 200: { description: "The rollout.", result: "body.rollout", body: Type.Object({ rollout: Rollout }) } },
   verb: "write",
   resource: ofCompany,
 });

@@ -43,7 +43,9 @@ export const getUpdateChecks = endpoint({
   summary: "The pages that an update is tried out with",
   description: "Besides the front page, the login page and the dashboard, which always are.",
   params: byId,
-  responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
+  responses: {
+    200: { description: "The pages.", result: "body.environment", body: Type.Object({ environment: UpdateChecks }) },
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -60,7 +62,9 @@ export const replaceUpdateChecks = endpoint({
     { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },
     { title: "UpdateChecks" },
   ),
-  responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
+  responses: {
+    200: { description: "The pages.", result: "body.environment", body: Type.Object({ environment: UpdateChecks }) },
+  },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

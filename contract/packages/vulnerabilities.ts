@@ -53,6 +53,7 @@ export const listVulnerabilities = endpoint({
   responses: {
     200: {
       description: "The vulnerabilities.",
+      result: "body.company.vulnerabilities",
       body: Type.Object({
         company: Type.Object({
           vulnerabilities: Type.Object({

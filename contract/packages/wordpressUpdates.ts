@@ -28,7 +28,13 @@ export const getWordPress = endpoint({
   description:
     "The package source is asked at that moment. Where it does not answer in time, no newer version is listed.",
   params: byId,
-  responses: { 200: { description: "The versions.", body: Type.Object({ environment: WordPressVersions }) } },
+  responses: {
+    200: {
+      description: "The versions.",
+      result: "body.environment",
+      body: Type.Object({ environment: WordPressVersions }),
+    },
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });

@@ -51,6 +51,7 @@ export const listCronEvents = endpoint({
   responses: {
     200: {
       description: "The events.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           id: uuid("Id of the environment."),

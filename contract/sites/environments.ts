@@ -69,6 +69,7 @@ export const listEnvironments = endpoint({
   responses: {
     200: {
       description: "The environments.",
+      result: "body.site.environments",
       body: Type.Object({ site: Type.Object({ environments: Type.Array(Environment) }) }),
     },
   },

@@ -31,6 +31,7 @@ export const listFiles = endpoint({
   responses: {
     200: {
       description: "The files.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           id: uuid("Id of the environment."),

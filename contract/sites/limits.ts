@@ -99,6 +99,7 @@ export const getLimits = endpoint({
   responses: {
     200: {
       description: "The limits.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           id: uuid("Id of the environment."),

@@ -14,6 +14,7 @@ export const listPhpVersions = endpoint({
   responses: {
     200: {
       description: "The versions.",
+      result: "body.company.available_php_versions",
       body: Type.Object({
         company: Type.Object({
           available_php_versions: Type.Array(

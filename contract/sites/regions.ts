@@ -64,6 +64,7 @@ export const listRegions = endpoint({
   responses: {
     200: {
       description: "The regions.",
+      result: "body.company.available_regions",
       body: Type.Object({
         company: Type.Object({
           available_regions: Type.Array(

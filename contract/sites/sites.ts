@@ -79,6 +79,7 @@ export const listSites = endpoint({
   responses: {
     200: {
       description: "The sites.",
+      result: "body.company.sites",
       body: Type.Object({ company: Type.Object({ sites: Type.Array(ListedSite) }) }),
     },
   },
@@ -108,7 +109,7 @@ export const getSite = endpoint({
   summary: "Get a site",
   description: "The site with its environments and their domains.",
   params: byId,
-  responses: { 200: { description: "The site.", body: Type.Object({ site: Site }) } },
+  responses: { 200: { description: "The site.", result: "body.site", body: Type.Object({ site: Site }) } },
   verb: "read",
   resource: { kind: "site", from: "params.site_id" },
 });

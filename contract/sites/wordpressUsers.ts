@@ -32,6 +32,7 @@ export const hasWpAdminUser = endpoint({
   responses: {
     200: {
       description: "Whether there is such an administrator.",
+      result: "body.has_wp_admin_user",
       body: Type.Object({ has_wp_admin_user: Type.Boolean() }),
     },
   },
@@ -58,6 +59,7 @@ export const createWpAdminUser = endpoint({
   responses: {
     200: {
       description: "The user is there.",
+      result: "body.create_wp_admin_user",
       body: Type.Object({ create_wp_admin_user: Type.Boolean({ description: "Always true.", examples: [true] }) }),
     },
   },
@@ -82,6 +84,7 @@ export const createWpLoginLink = endpoint({
   responses: {
     200: {
       description: "The link.",
+      result: "body.login_link",
       body: Type.Object({
         login_link: Type.String({ examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
       }),

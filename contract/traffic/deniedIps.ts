@@ -17,6 +17,7 @@ export const listDeniedIps = endpoint({
   responses: {
     200: {
       description: "The list.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           id: environmentId,
@@ -48,7 +49,7 @@ export const replaceDeniedIps = endpoint({
     { title: "DeniedIps" },
   ),
   responses: {
-    200: { description: "The list is in force.", body: Type.Object({ result: Type.Null() }) },
+    200: { description: "The list is in force.", result: "body.result", body: Type.Object({ result: Type.Null() }) },
   },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },

@@ -74,7 +74,7 @@ export const getEdgeCacheStatus = endpoint({
   description:
     "Each answer that could be kept says in `X-Cache` what happened: `HIT`, `STALE` (older than an hour, being made anew), `MISS`, or `BYPASS` (for this visitor alone).",
   query: Type.Object({ environment_id: environmentId }),
-  responses: { 200: { description: "The status.", body: EdgeCaching } },
+  responses: { 200: { description: "The status.", result: "body.environment", body: EdgeCaching } },
   verb: "read",
   resource: { kind: "environment", from: "query.environment_id" },
 });

@@ -43,6 +43,7 @@ export const readLogs = endpoint({
   responses: {
     200: {
       description: "The lines.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           container_info: Type.Object({

@@ -84,6 +84,7 @@ export const listMails = endpoint({
   responses: {
     200: {
       description: "The mails.",
+      result: "body.environment",
       body: Type.Object({
         environment: Type.Object({
           display_name: text("Live"),
@@ -106,7 +107,7 @@ export const getMail = endpoint({
   description:
     "With its header, its text, its HTML, and what is attached to it. Links to set a password anew are in mails: keys that may only read get neither text nor HTML.",
   params: Type.Object(mail),
-  responses: { 200: { description: "The mail.", body: Type.Object({ mail: WholeMail }) } },
+  responses: { 200: { description: "The mail.", result: "body.mail", body: Type.Object({ mail: WholeMail }) } },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -119,7 +120,7 @@ export const deliverMail = endpoint({
   description:
     "Hands a mail to the mail server that was kept, has bounced or has failed, whatever its environment's setting is; to all its recipients that it has not reached. One that waits already goes on waiting.",
   params: Type.Object(mail),
-  responses: { 200: { description: "It is queued.", body: Type.Object({ mail: Mail }) } },
+  responses: { 200: { description: "It is queued.", result: "body.mail", body: Type.Object({ mail: Mail }) } },
   verb: "write",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },
@@ -132,7 +133,13 @@ export const deleteMail = endpoint({
   summary: "Delete a mail",
   description: "One that waits to be sent is then sent no more, unless it is being handed over at that moment.",
   params: Type.Object(mail),
-  responses: { 200: { description: "It is gone.", body: Type.Object({ deleted: Type.Integer({ examples: [1] }) }) } },
+  responses: {
+    200: {
+      description: "It is gone.",
+      result: "body.deleted",
+      body: Type.Object({ deleted: Type.Integer({ examples: [1] }) }),
+    },
+  },
   verb: "delete",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },
@@ -146,7 +153,11 @@ export const deleteMails = endpoint({
   description: "Those too that wait to be sent.",
   params: Type.Object(environment),
   responses: {
-    200: { description: "They are gone.", body: Type.Object({ deleted: Type.Integer({ examples: [12] }) }) },
+    200: {
+      description: "They are gone.",
+      result: "body.deleted",
+      body: Type.Object({ deleted: Type.Integer({ examples: [12] }) }),
+    },
   },
   verb: "delete",
   changesLive: true,
@@ -167,6 +178,7 @@ export const modifyMailDelivery = endpoint({
   responses: {
     200: {
       description: "It is so.",
+      result: "body.environment",
       body: Type.Object({ environment: Type.Object({ display_name: text("Staging"), delivery }) }),
     },
   },

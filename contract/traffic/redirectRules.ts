@@ -104,7 +104,7 @@ export const listRedirectRules = endpoint({
     "A page of them, sorted by `key`; rules that are the same by it stand in the order in which they were added.",
   params: byEnvironment,
   query: Type.Object(paging),
-  responses: { 200: { description: "A page of rules.", body: Page } },
+  responses: { 200: { description: "A page of rules.", result: "body.environment", body: Page } },
   verb: "read",
   resource,
 });
@@ -126,7 +126,9 @@ export const updateRedirectRules = endpoint({
     },
     { title: "RedirectRulesUpdate" },
   ),
-  responses: { 200: { description: "The change is in force; a page of rules.", body: Page } },
+  responses: {
+    200: { description: "The change is in force; a page of rules.", result: "body.environment", body: Page },
+  },
   verb: "write",
   resource,
   changesLive: true,
@@ -147,6 +149,7 @@ export const testRedirectRules = endpoint({
   responses: {
     200: {
       description: "What a visitor gets; all three null where no rule answers.",
+      result: "body",
       body: Type.Object({
         rule: nullable(RedirectRule),
         status: nullable(Type.Integer({ examples: [301] })),
@@ -166,7 +169,11 @@ export const exportRedirectRules = endpoint({
   description: "All of them in the order in which they were added, with a line of names; what the import takes.",
   params: byEnvironment,
   responses: {
-    200: { description: "The text.", body: Type.Object({ csv: Type.String({ examples: ["from,to,type,domain\n"] }) }) },
+    200: {
+      description: "The text.",
+      result: "body.csv",
+      body: Type.Object({ csv: Type.String({ examples: ["from,to,type,domain\n"] }) }),
+    },
   },
   verb: "read",
   resource,
@@ -187,6 +194,7 @@ export const importRedirectRules = endpoint({
   responses: {
     200: {
       description: "They are in force.",
+      result: "body",
       body: Type.Object({ imported: Type.Integer(), redirect_rules_count: Type.Integer() }),
     },
   },

@@ -55,6 +55,7 @@ export const getUsage = endpoint({
   responses: {
     200: {
       description: "One row for each environment.",
+      result: "body.company.usage",
       body: Type.Object({
         company: Type.Object({
           usage: Type.Object({
