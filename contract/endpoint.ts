@@ -2,7 +2,7 @@
  * An endpoint is one value. Types, validation, authorisation, serialisation and the OpenAPI document follow
  * from it: whatever a row can say, no handler has to remember.
  */
-import type { Static, TObject, TSchema } from "typebox";
+import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from "typebox";
 import type { OperationKind } from "./operations.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -31,14 +31,28 @@ export type Resource =
   /** The calling key itself. */
   | { readonly kind: "key" };
 
-/** Where in the body of a response the result of a call stands, with nothing beside it; `body`: it is the body. */
-export type ResultPlace = "body" | `body.${string}`;
-
 export interface ResponseSpec {
   readonly description: string;
-  /** Where the result goes. Absent: the endpoint starts an operation, or its handler writes the whole answer. */
-  readonly result?: ResultPlace;
   readonly body: TSchema;
+  /** What the body holds alone, and in which fields, outermost first. */
+  readonly result?: { readonly fields: readonly string[]; readonly schema: TSchema };
+}
+
+/**
+ * A response that holds the result of a call and nothing else: in the field `sites` of `company` if `fields` are
+ * `["company", "sites"]`, or as the body itself if there are none.
+ */
+export function result<S extends TSchema>(
+  fields: readonly string[],
+  description: string,
+  schema: S,
+  bodyOptions: TObjectOptions = {},
+) {
+  const body = fields.reduceRight<TSchema>(
+    (inner, field, depth) => Type.Object({ [field]: inner }, depth === 0 ? bodyOptions : {}),
+    schema,
+  );
+  return { description, body, result: { fields, schema } };
 }
 
 export interface Endpoint {
@@ -85,22 +99,15 @@ export interface Input<E extends Endpoint> {
   readonly body: Part<E["body"]>;
 }
 
-/** The type of the only field there is; `never` if that isn't `Key`. */
-type OnlyField<T, Key> = [keyof T] extends [Key] ? (Key extends keyof T ? T[Key] : never) : never;
-
-type At<T, Path> = Path extends `${infer Key}.${infer Rest}` ? At<OnlyField<T, Key>, Rest> : OnlyField<T, Path>;
-
-type ResultIn<Response> = Response extends { readonly result: infer Path; readonly body: infer Body extends TSchema }
-  ? At<{ body: Static<Body> }, Path>
-  : never;
-
 /**
- * What a call returns whose answer follows from the row: the id of the operation it started, or what goes where the
- * response says. `never` if the row states neither, or a place that its body doesn't have.
+ * What a call returns whose answer follows from the row: the id of the operation it started, or the result that the
+ * response holds. `never` if the row states neither.
  */
 export type Result<E extends Endpoint> = E extends { readonly operation: OperationKind }
   ? string
-  : ResultIn<E["responses"][keyof E["responses"]]>;
+  : HeldBy<E["responses"][keyof E["responses"]]>;
+
+type HeldBy<R> = R extends { readonly result: { readonly schema: infer S extends TSchema } } ? Static<S> : never;
 
 /** What a handler may answer. */
 export type Answer<E extends Endpoint> = {

@@ -1,6 +1,6 @@
 /** Newer versions of plugins and themes that an environment gets by itself. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { line, nullable, pattern, uuid } from "../schema.ts";
 
 const byId = Type.Object({ env_id: uuid("Id of the environment.") });
@@ -54,11 +54,7 @@ export const getAutomaticUpdates = endpoint({
   description: "Nothing, where nobody has wished for it.",
   params: byId,
   responses: {
-    200: {
-      description: "What is wished.",
-      result: "body.environment",
-      body: Type.Object({ environment: AutomaticUpdates }),
-    },
+    200: result(["environment"], "What is wished.", AutomaticUpdates),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -74,11 +70,7 @@ export const replaceAutomaticUpdates = endpoint({
   params: byId,
   body: Type.Object(wishes, { title: "AutomaticUpdatesWish" }),
   responses: {
-    200: {
-      description: "What is wished.",
-      result: "body.environment",
-      body: Type.Object({ environment: AutomaticUpdates }),
-    },
+    200: result(["environment"], "What is wished.", AutomaticUpdates),
   },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },

@@ -1,6 +1,6 @@
 /** Pages that are asked for before an update takes a site's place. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
 const byId = Type.Object({ env_id: uuid("Id of the environment.") });
@@ -44,7 +44,7 @@ export const getUpdateChecks = endpoint({
   description: "Besides the front page, the login page and the dashboard, which always are.",
   params: byId,
   responses: {
-    200: { description: "The pages.", result: "body.environment", body: Type.Object({ environment: UpdateChecks }) },
+    200: result(["environment"], "The pages.", UpdateChecks),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -63,7 +63,7 @@ export const replaceUpdateChecks = endpoint({
     { title: "UpdateChecks" },
   ),
   responses: {
-    200: { description: "The pages.", result: "body.environment", body: Type.Object({ environment: UpdateChecks }) },
+    200: result(["environment"], "The pages.", UpdateChecks),
   },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },

@@ -1,43 +1,35 @@
-import type { Result } from "@sitewright/contract/endpoint.ts";
-import { endpoint } from "@sitewright/contract/endpoint.ts";
+import { endpoint, type Result, result } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { Type } from "typebox";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeAnswer, type SomeCalls } from "./handling.ts";
 
-const row = {
+const listNames = endpoint({
   method: "GET",
-  path: "/probe",
-  tag: "Probe",
+  path: "/names",
+  tag: "Names",
   summary: "",
   description: "",
+  responses: { 200: result(["company", "names"], "The names.", Type.Array(Type.String())) },
   verb: "read",
   resource: { kind: "key" },
-} as const;
-const body = Type.Object({ company: Type.Object({ names: Type.Array(Type.String()), total: Type.Integer() }) });
-const whole = endpoint({ ...row, responses: { 200: { description: "", result: "body.company", body } } });
+});
 
 describe("the answer of a call", () => {
-  it("wraps the result as the row says", () => {
-    const result: Result<typeof whole> = { names: ["a"], total: 1 };
-    expect(makeAnswer(whole)(result)).toEqual({ status: 200, body: { company: result } });
+  it("holds the result as the row says", () => {
+    const names: Result<typeof listNames> = ["a"];
+    expect(makeAnswer(listNames)(names)).toEqual({ status: 200, body: { company: { names } } });
     expect(makeAnswer(endpoints.createApiKey)("the body")).toEqual({ status: 201, body: "the body" });
-  });
-
-  it("has no type where the row names a field that isn't there, or isn't alone", () => {
-    const missing = endpoint({ ...row, responses: { 200: { description: "", result: "body.site", body } } });
-    const crowded = endpoint({ ...row, responses: { 200: { description: "", result: "body.company.names", body } } });
-    expectTypeOf<Result<typeof missing>>().toBeNever();
-    expectTypeOf<Result<typeof crowded>>().toBeNever();
   });
 
   it("doesn't compile from another result", () => {
     const wrong = { listRegions: () => "text" };
     // @ts-expect-error: the result is not that of the contract
     wrong satisfies SomeCalls;
-    const wholeAnswer = { getOperation: async () => "text" };
+    const answerer = { getOperation: async () => "text" };
     // @ts-expect-error: the endpoint writes its answer itself
-    wholeAnswer satisfies SomeCalls;
+    answerer satisfies SomeCalls;
+    expect([wrong, answerer]).toHaveLength(2);
   });
 
   it("can't be made from a row that doesn't say how", () => {

@@ -1,5 +1,5 @@
 /** From what a call returned to the answer that the endpoint's row describes. */
-import type { Endpoint, ResultPlace } from "@sitewright/contract/endpoint.ts";
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import type { Answerers, Calls } from "@sitewright/contract/endpoints.ts";
 import { type OperationKind, operationKinds } from "@sitewright/contract/operations.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
@@ -20,14 +20,14 @@ export interface AnyAnswer {
   readonly basis?: object;
 }
 
-/** Makes the function that answers with the result of a call to this endpoint. Throws if the row doesn't say how. */
-export function makeAnswer({ operation, responses, path }: Endpoint): (result: unknown) => AnyAnswer {
+/** Makes the function that answers with what a call to this endpoint returned. Throws if the row doesn't say how. */
+export function makeAnswer({ operation, responses, path }: Endpoint): (returned: unknown) => AnyAnswer {
   const [[status, response] = [], ...others] = Object.entries(responses);
   if (response === undefined || others.length > 0) throw new Error(`${path} has more than one response, or none`);
-  const { result: place } = response;
+  const { result } = response;
   if (operation !== undefined) return (id) => ({ ...accepted(operation, String(id)), status: Number(status) });
-  if (place === undefined) throw new Error(`${path} does not say where its result goes`);
-  return (result) => ({ status: Number(status), body: wrap(result, place) });
+  if (result === undefined) throw new Error(`${path} does not say where its result goes`);
+  return (returned) => ({ status: Number(status), body: wrap(returned, result.fields) });
 }
 
 /** The operation exists and goes on after the answer. */
@@ -38,7 +38,6 @@ function accepted(kind: OperationKind, operationId: string) {
   };
 }
 
-function wrap(result: unknown, place: ResultPlace): unknown {
-  const [, ...keys] = place.split(".");
-  return keys.reduceRight((inner, key) => ({ [key]: inner }), result);
+function wrap(result: unknown, fields: readonly string[]): unknown {
+  return fields.reduceRight((inner, field) => ({ [field]: inner }), result);
 }
