@@ -18,7 +18,6 @@ import { updateWordPress } from "./packages/updateWordPress.ts";
 import { changeLimits } from "./sites/changeLimits.ts";
 import { clearCache, clearEdgeCache } from "./sites/clearCache.ts";
 import { createEnvironment } from "./sites/createEnvironment.ts";
-import { createSite } from "./sites/createSite.ts";
 import { deleteEnvironment } from "./sites/deleteEnvironment.ts";
 import { deleteSite } from "./sites/deleteSite.ts";
 import { modifyPhpVersion } from "./sites/modifyPhpVersion.ts";
@@ -35,7 +34,7 @@ export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>
 
 export function operationDefinitions(services: Services): OperationDefinitions {
   return {
-    addSite: createSite(services),
+    addSite: createEnvironment(services, "addSite"),
     addPlainSite: createEnvironment(services, "addPlainSite"),
     cloneSite: createEnvironment(services, "cloneSite"),
     deleteSite: deleteSite(services),

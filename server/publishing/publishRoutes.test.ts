@@ -3,14 +3,13 @@ import { join } from "node:path";
 import type { EdgeTable } from "@sitewright/edge/tables/table.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EdgeUnavailable, makeEdgeClient } from "../clients/edgeClient.ts";
-import type { CreateSiteInput } from "../operations/sites/createSite.ts";
 import { edgeGenerations } from "../store/generations.ts";
 import { setAwaitsRebuild } from "../store/moved.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "../testing/edge.ts";
 import { silentLog } from "../testing/engine.ts";
-import { insertNewSite } from "../testing/sites.ts";
+import { insertNewSite, installOf, type NewSiteInput } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { makePublisher, tableFile } from "./publishRoutes.ts";
 
@@ -26,11 +25,10 @@ async function addServedSite(): Promise<string> {
   return (await addServed()).environment.id;
 }
 
-async function addServed(): Promise<CreateSiteInput> {
+async function addServed(): Promise<NewSiteInput> {
   const { input } = await insertNewSite(world);
-  const { environment, phpVersion, wordpress } = input;
-  const adminPasswordDigest = "A".repeat(64);
-  await world.services.runtime.provision({ environment, phpVersion, wordpress: { ...wordpress, adminPasswordDigest } });
+  const { environment, phpVersion } = input;
+  await world.services.runtime.provision({ environment, phpVersion, wordpress: installOf(input) });
   await setEnvironmentState(world.own.database, [environment.id], "serving");
   return input;
 }
@@ -70,13 +68,13 @@ describe("publishRoutes", () => {
   });
 
   test("of an environment that is made anew the edge learns the names alone", async () => {
-    const { environment, wordpress } = await addServed();
+    const { environment, address } = await addServed();
     await setAwaitsRebuild(world.own.database, environment.id, true);
     await world.own.database.updateTable("domains").set({ is_wildcard: true }).execute();
     await world.services.publisher.publish();
-    const { hostname } = new URL(wordpress.address);
+    const { hostname } = new URL(address);
     expect(await readTable()).toMatchObject({ environments: [], hosts: [], away: [hostname, `*.${hostname}`] });
-    expect((await visit(world.facts.edgePort, wordpress.address)).status).toBe(503);
+    expect((await visit(world.facts.edgePort, address)).status).toBe(503);
   });
 
   test("tells who may reach mail servers, and a change of that is never taken for told before it is committed", async () => {
@@ -133,9 +131,9 @@ describe("publishRoutes", () => {
     };
     const publishers = [makePublisher(options), makePublisher(options)];
     const publishing = Array.from({ length: 12 }, async (_, index) => {
-      const { wordpress } = await addServed();
+      const { address } = await addServed();
       await publishers[index % 2]?.publish();
-      return wordpress.address;
+      return address;
     });
     for (const address of await Promise.all(publishing)) {
       expect((await visit(world.facts.edgePort, address)).status).toBe(200);

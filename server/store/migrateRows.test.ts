@@ -93,3 +93,42 @@ test("an operation that was interrupted by the upgrade keeps the parts that the 
   ]);
   expect((await pool.query("select to_regnamespace('dbos') as schema")).rows).toEqual([{ schema: null }]);
 });
+
+test("a site that was being created during the upgrade continues with the input of today's steps", async () => {
+  const { pool, drop } = await createTestDatabase({ template: "template0" });
+  onTestFinished(drop);
+  const migrations = await readMigrations();
+  const at = migrations.findIndex(({ name }) => name === "0032-new-site-input");
+  await migrate(pool, migrations.slice(0, at));
+  const environment = { id: live, number: 1 };
+  const wordpress = {
+    title: "Harbour",
+    adminUser: "ada",
+    adminEmail: "ada@example.com",
+    locale: "en_US",
+    multisite: null,
+  };
+  const before = {
+    siteId: site,
+    environment,
+    phpVersion: "8.3",
+    wordpress: { ...wordpress, address: "http://harbour" },
+  };
+  await pool.query(
+    `with company as (insert into companies (id, name) values ('${company}', 'Harbour')),
+      entry as (
+        insert into activity (company_id, category, type) values ('${company}', 'siteActions', 'addSite') returning id)
+    insert into operations (id, kind, company_id, activity_id, state, steps_total, input, reference_id)
+      select state, 'addSite', '${company}', entry.id, state, 4, $1, gen_random_uuid()
+      from entry, unnest(array['running', 'succeeded']) as state`,
+    [before],
+  );
+  await migrate(pool);
+  const { rows } = await pool.query("select id, input from operations order by id");
+  const content = { kind: "wordpress", ...wordpress, plugins: [] };
+  const after = { siteId: site, isNewSite: true, environment, phpVersion: "8.3", address: "http://harbour", content };
+  expect(rows).toEqual([
+    { id: "running", input: after },
+    { id: "succeeded", input: before },
+  ]);
+});

@@ -3,11 +3,10 @@ import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import type { MultisiteKind, WordPressInstall } from "@sitewright/runtimes/runtime.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/crashHarness.ts";
-import type { CreateEnvironmentInput } from "../operations/sites/createEnvironment.ts";
-import type { CreateSiteInput } from "../operations/sites/createSite.ts";
+import type { CreateEnvironmentInput, NewWordPress } from "../operations/sites/createEnvironment.ts";
 import type { DeleteSiteInput } from "../operations/sites/deleteSite.ts";
 import { nobody } from "../store/company/activity.ts";
 import { setSiteState } from "../store/sites/siteStates.ts";
@@ -16,6 +15,9 @@ import { visit } from "./edge.ts";
 import { insertTestCompany } from "./engine.ts";
 import { checkPassword } from "./password.ts";
 import type { World } from "./world.ts";
+
+/** Of a site with a WordPress. */
+export type NewSiteInput = CreateEnvironmentInput & { readonly content: NewWordPress };
 
 /** The digest of nobody's password. */
 export const digest = "A".repeat(64);
@@ -57,12 +59,14 @@ export async function insertNewSite({ own: { database }, facts }: World, multisi
       is_wildcard: multisite === "subdomain",
     })
     .execute();
-  const input: CreateSiteInput = {
+  const input: NewSiteInput = {
     siteId,
+    isNewSite: true,
     environment: { id: environmentId, number },
     phpVersion: "8.3",
-    wordpress: {
-      address: `http://${name}.localhost:${facts.edgePort}`,
+    address: `http://${name}.localhost:${facts.edgePort}`,
+    content: {
+      kind: "wordpress",
       title: name,
       adminUser: "ada",
       adminEmail: "ada@example.com",
@@ -74,14 +78,14 @@ export async function insertNewSite({ own: { database }, facts }: World, multisi
 }
 
 /** Inputs by request, as the checks want them back. */
-const inputs = new WeakMap<OperationRequest, CreateSiteInput>();
+const inputs = new WeakMap<OperationRequest, NewSiteInput>();
 
-function remember(request: OperationRequest, input: CreateSiteInput): OperationRequest {
+function remember(request: OperationRequest, input: NewSiteInput): OperationRequest {
   inputs.set(request, input);
   return request;
 }
 
-function inputOf(request: OperationRequest): CreateSiteInput {
+function inputOf(request: OperationRequest): NewSiteInput {
   const input = inputs.get(request);
   if (!input) throw new Error("This request was not prepared here");
   return input;
@@ -109,13 +113,13 @@ export const creatingPlainSite: Subject = {
   kind: "addPlainSite",
   prepare: async (world) => {
     const { companyId, input } = await insertNewSite(world);
-    const { siteId, environment, phpVersion, wordpress } = input;
+    const { siteId, environment, phpVersion, address } = input;
     const plain: CreateEnvironmentInput = {
       siteId,
       isNewSite: true,
       environment,
       phpVersion,
-      address: wordpress.address,
+      address,
       content: { kind: "plain" },
     };
     const ids = { companyId, siteId, environmentId: environment.id };
@@ -130,10 +134,10 @@ export const deletingSite: Subject = {
   prepare: async (world) => {
     const { companyId, input } = await insertNewSite(world);
     await makeLive(world, input);
-    const { siteId, environment, wordpress } = input;
+    const { siteId, environment, address } = input;
     const locks = [environment.id];
     const request = { ...common, companyId, siteId, environmentId: environment.id, locks } as const;
-    const environments = [{ ...environment, address: wordpress.address }];
+    const environments = [{ ...environment, address }];
     const wish: DeleteSiteInput = { siteId, environments, withoutBackup: false };
     return remember({ ...request, kind: "deleteSite", input: wish }, input);
   },
@@ -156,7 +160,7 @@ interface Kept {
 /** What there is of the site that it could be brought back from; no backup is unfinished, and nothing lies about. */
 export async function keptOf(
   { own: { database }, facts }: World,
-  { siteId }: Pick<CreateSiteInput, "siteId">,
+  { siteId }: Pick<NewSiteInput, "siteId">,
   wanted: Kept,
 ): Promise<string[]> {
   const sites = await database.selectFrom("deleted_sites").select("id").where("id", "=", siteId).execute();
@@ -178,19 +182,24 @@ export async function keptOf(
 export async function liveSite(world: World, multisite: MultisiteKind | null = null) {
   const { companyId, input } = await insertNewSite(world, multisite);
   await makeLive(world, input);
-  const { siteId, environment, wordpress } = input;
-  return { companyId, siteId, environment, address: wordpress.address, name: wordpress.title };
+  const { siteId, environment, address, content } = input;
+  return { companyId, siteId, environment, address, name: content.title };
 }
 
-async function makeLive({ services, own: { database } }: World, input: CreateSiteInput): Promise<void> {
+async function makeLive({ services, own: { database } }: World, input: NewSiteInput): Promise<void> {
   await services.runtime.provision({
     environment: input.environment,
     phpVersion: input.phpVersion,
-    wordpress: { ...input.wordpress, adminPasswordDigest: digest },
+    wordpress: installOf(input),
   });
   await setEnvironmentState(database, [input.environment.id], "serving");
   await setSiteState(database, input.siteId, "live");
   await services.publisher.publish();
+}
+
+/** The WordPress that the operation would install. */
+export function installOf({ address, content: { kind: _, ...wordpress } }: NewSiteInput): WordPressInstall {
+  return { ...wordpress, address, adminPasswordDigest: digest };
 }
 
 interface Traces {
@@ -201,8 +210,8 @@ interface Traces {
   readonly status: number;
 }
 
-async function tracesOf({ own: { database }, services, facts }: World, input: CreateSiteInput): Promise<Traces> {
-  const { siteId, environment, wordpress } = input;
+async function tracesOf({ own: { database }, services, facts }: World, input: NewSiteInput): Promise<Traces> {
+  const { siteId, environment, address } = input;
   const site = await database.selectFrom("sites").select("state").where("id", "=", siteId).executeTakeFirst();
   const row = await database
     .selectFrom("environments")
@@ -215,16 +224,16 @@ async function tracesOf({ own: { database }, services, facts }: World, input: Cr
     environmentState: row?.state ?? null,
     domains: domains.length,
     isOnDisk: (await services.runtime.layout(environment)) !== null,
-    status: (await visit(facts.edgePort, wordpress.address)).status,
+    status: (await visit(facts.edgePort, address)).status,
   };
 }
 
-async function isThere(world: World, input: CreateSiteInput): Promise<string[]> {
+async function isThere(world: World, input: NewSiteInput): Promise<string[]> {
   const whole = { siteState: "live", environmentState: "serving", domains: 1, isOnDisk: true, status: 200 };
   return differences(whole, await tracesOf(world, input));
 }
 
-async function isGone(world: World, input: CreateSiteInput): Promise<string[]> {
+async function isGone(world: World, input: NewSiteInput): Promise<string[]> {
   const nothing = { siteState: null, environmentState: null, domains: 0, isOnDisk: false, status: 404 };
   return differences(nothing, await tracesOf(world, input));
 }

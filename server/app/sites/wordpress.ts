@@ -1,6 +1,7 @@
 /** What a new WordPress may be: checked before anything begins. */
 import { passwordDigest } from "@sitewright/runtimes/password.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import type { NewWordPress } from "@sitewright/server/operations/sites/createEnvironment.ts";
 import type { NewPlugin } from "@sitewright/server/operations/steps/addPlugins.ts";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
@@ -21,14 +22,7 @@ export interface WordPressWish {
 
 export interface WordPressPlan {
   /** For the operation's input: nothing secret. */
-  readonly install: {
-    readonly title: string;
-    readonly adminUser: string;
-    readonly adminEmail: string;
-    readonly locale: string;
-    readonly multisite: MultisiteKind | null;
-  };
-  readonly plugins: readonly NewPlugin[];
+  readonly content: NewWordPress;
   readonly passwordDigest: string;
 }
 
@@ -36,16 +30,16 @@ export interface WordPressPlan {
 export function planWordPress(context: Context, wish: WordPressWish): WordPressPlan {
   const plugins = choosePlugins(context, wish);
   requireLanguage(context, wish.wp_language);
-  const multisite = chooseMultisite(context, wish);
   return {
-    install: {
+    content: {
+      kind: "wordpress",
       title: wish.site_title,
       adminUser: wish.admin_user,
       adminEmail: wish.admin_email,
       locale: wish.wp_language,
-      multisite,
+      multisite: chooseMultisite(context, wish),
+      plugins,
     },
-    plugins,
     passwordDigest: passwordDigest(wish.admin_password),
   };
 }

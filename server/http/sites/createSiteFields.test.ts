@@ -151,7 +151,7 @@ describe("texts that people type", () => {
       .select("input")
       .where("site_id", "=", id)
       .executeTakeFirstOrThrow();
-    expect(input).toMatchObject({ wordpress: { title: text } });
+    expect(input).toMatchObject({ content: { title: text } });
     const log = await call("GET", `/v2/company/${company.company_id}/activity-logs?site_id=${id}`);
     expect(log.body.company.activity_logs.items[0].descriptions).toEqual([`Add the site “${text}”`]);
     const found = await call("GET", `/v2/sites?search=${encodeURIComponent(text)}`);

@@ -70,8 +70,8 @@ describe("POST /sites", () => {
       siteId: row.site_id,
       environment: { id: row.environment_id, number: expect.any(Number) },
       phpVersion: "8.3",
-      wordpress: {
-        address: expect.stringMatching(/^http:\/\/site-[0-9a-f]{8}\.localhost:8081$/),
+      address: expect.stringMatching(/^http:\/\/site-[0-9a-f]{8}\.localhost:8081$/),
+      content: {
         title: wish.site_title,
         adminUser: "ada",
         adminEmail: "ada@example.com",
@@ -174,11 +174,13 @@ describe("requests that can't be", () => {
     const query = database.selectFrom("operations").select("input").where("id", "=", body.operation_id);
     const { input } = await query.executeTakeFirstOrThrow();
     expect(input).toMatchObject({
-      plugins: [
-        { slug: "woocommerce", file: "woocommerce/woocommerce.php" },
-        { slug: "wordpress-seo", file: "wordpress-seo/wp-seo.php" },
-        { slug: "easy-digital-downloads", file: "easy-digital-downloads/easy-digital-downloads.php" },
-      ],
+      content: {
+        plugins: [
+          { slug: "woocommerce", file: "woocommerce/woocommerce.php" },
+          { slug: "wordpress-seo", file: "wordpress-seo/wp-seo.php" },
+          { slug: "easy-digital-downloads", file: "easy-digital-downloads/easy-digital-downloads.php" },
+        ],
+      },
     });
   });
 

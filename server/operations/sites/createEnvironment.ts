@@ -1,6 +1,6 @@
 /**
- * A new environment, of a site that is there or of one that begins with it: made, made known, and seen to answer
- * before anybody is told that it exists. What it begins as is WordPress, nothing, or a copy of another one.
+ * Creates an environment, of an existing site or together with a new one. It becomes visible in the API as live only after
+ * its first page answered. Its content is a WordPress, nothing, or a copy of another environment.
  */
 import type { OperationKind } from "@sitewright/contract/operations.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
@@ -18,16 +18,18 @@ type Ref = { readonly id: string; readonly number: number };
 export type NewContent =
   | { readonly kind: "plain" }
   | { readonly kind: "clone"; readonly source: Ref; readonly sourceAddress: string }
-  | {
-      readonly kind: "wordpress";
-      readonly title: string;
-      readonly adminUser: string;
-      readonly adminEmail: string;
-      readonly locale: string;
-      readonly multisite: MultisiteKind | null;
-      /** Absent: none. */
-      readonly plugins?: readonly NewPlugin[];
-    };
+  | NewWordPress;
+
+export type NewWordPress = {
+  readonly kind: "wordpress";
+  readonly title: string;
+  readonly adminUser: string;
+  readonly adminEmail: string;
+  readonly locale: string;
+  readonly multisite: MultisiteKind | null;
+  /** Absent: none. */
+  readonly plugins?: readonly NewPlugin[];
+};
 
 /** The ids are those of the rows that the request inserted. A WordPress's password digest is the secret. */
 export type CreateEnvironmentInput = {

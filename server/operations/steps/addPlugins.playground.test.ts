@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pluginZip } from "../../packages/testing/zips.ts";
 import { putZip } from "../../testing/packageUpdates.ts";
 import { playground } from "../../testing/playground.ts";
-import { creatingSite } from "../../testing/sites.ts";
+import { creatingSite, type NewSiteInput } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
-import type { CreateSiteInput } from "../sites/createSite.ts";
+import type { NewWordPress } from "../sites/createEnvironment.ts";
 import type { NewPlugin } from "./addPlugins.ts";
 
 const patience = 240_000;
@@ -26,17 +26,14 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-async function requestWith(
-  plugins: readonly NewPlugin[],
-  more: Partial<CreateSiteInput["wordpress"]> = {},
-): Promise<OperationRequest> {
+async function requestWith(plugins: readonly NewPlugin[], more: Partial<NewWordPress> = {}): Promise<OperationRequest> {
   const request = await creatingSite.prepare(world);
-  const input: CreateSiteInput = Object(request.input);
-  return { ...request, input: { ...input, plugins, wordpress: { ...input.wordpress, ...more } } };
+  const input: NewSiteInput = Object(request.input);
+  return { ...request, input: { ...input, content: { ...input.content, ...more, plugins } } };
 }
 
 async function pluginsOf({ input }: OperationRequest) {
-  const { environment }: CreateSiteInput = Object(input);
+  const { environment }: NewSiteInput = Object(input);
   const found = await world.services.runtime.packages([environment], new AbortController().signal);
   return found.get(environment.id)?.packages.filter(({ kind, isActive }) => kind === "plugin" && isActive);
 }
@@ -65,7 +62,7 @@ test.each([
     expect(row.state).toBe("failed");
     expect(row.public_error).toContain(says);
     expect(await pluginsOf(request)).toBeUndefined();
-    const { siteId }: CreateSiteInput = Object(request.input);
+    const { siteId }: NewSiteInput = Object(request.input);
     expect(await world.own.database.selectFrom("sites").select("id").where("id", "=", siteId).execute()).toEqual([]);
   });
 });

@@ -1,0 +1,93 @@
+/** What a new site and a further environment have in common: the rows they begin with, and the operation that makes them. */
+import { randomUUID } from "node:crypto";
+import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { CreateEnvironmentInput, NewContent } from "@sitewright/server/operations/sites/createEnvironment.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
+import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
+import { insertEnvironment, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
+import { removeSite } from "@sitewright/server/store/sites/sites.ts";
+import type { Context } from "../context.ts";
+import { addressOf, hostOf } from "./addresses.ts";
+
+/** The row of a new environment. */
+export interface EnvironmentPlan {
+  readonly siteId: string;
+  readonly siteName: string;
+  readonly displayName: string;
+  readonly isPremium: boolean;
+  readonly phpVersion: string;
+  /** Whether every subdomain of its host leads to it too, as a multisite with subdomains needs. */
+  readonly isWildcard: boolean;
+  /** Absent: mail is sent. */
+  readonly mailDelivery?: "keep";
+}
+
+export interface NewEnvironment extends EnvironmentPlan {
+  readonly id: string;
+  readonly number: number;
+  readonly address: string;
+}
+
+/** Inserts an environment and its primary domain. Null, with nothing inserted, where the name or the host is taken. */
+export async function insertUnderName(
+  { settings, caller: { companyId } }: Context,
+  transaction: DatabaseTransaction,
+  name: string,
+  facts: EnvironmentPlan,
+): Promise<NewEnvironment | null> {
+  const { siteName, isWildcard, ...columns } = facts;
+  const { siteId } = facts;
+  const id = randomUUID();
+  const number = await insertEnvironment(transaction, { ...columns, id, companyId, name, containerId: randomUUID() });
+  if (number === null) return null;
+  const host = hostOf(settings, name, siteName);
+  const domain = { id: randomUUID(), environmentId: id, siteId, companyId, name: host, isWildcard };
+  if (await insertPrimaryDomain(transaction, domain)) {
+    return { ...facts, id, number, address: addressOf(settings, { host, is_https: false }) };
+  }
+  await removeEnvironmentRows(transaction, id);
+  return null;
+}
+
+interface Creation {
+  readonly kind: OperationKind;
+  readonly isNewSite: boolean;
+  readonly content: NewContent;
+  /** Digest of the administrator's password. */
+  readonly secret?: string;
+  readonly activityParameters: Readonly<Record<string, string>>;
+}
+
+/** Starts the operation that makes an inserted environment, and its site with it. Returns the operation's id. */
+export async function startCreation(
+  context: Context,
+  transaction: DatabaseTransaction,
+  { id, number, siteId, phpVersion, address }: NewEnvironment,
+  { isNewSite, content, ...request }: Creation,
+): Promise<string> {
+  const environment = { id, number };
+  const { operationId, isRefused } = await context.acceptOperation(transaction, {
+    ...request,
+    input: { siteId, isNewSite, environment, phpVersion, address, content } satisfies CreateEnvironmentInput,
+    companyId: context.caller.companyId,
+    siteId,
+    environmentId: id,
+    // The source of a copy must not change meanwhile.
+    locks: content.kind === "clone" ? [id, content.source.id] : [id],
+    whenBusy: context.whenBusy,
+    actor: context.actor,
+  });
+  // It will never run, so nothing else would free the names.
+  if (isRefused) await (isNewSite ? removeSite(transaction, siteId) : removeEnvironmentRows(transaction, id));
+  return operationId;
+}
+
+/** A copy of `source`. */
+export function cloneOf({ settings }: Context, source: EnvironmentFacts): NewContent {
+  return {
+    kind: "clone",
+    source: { id: source.id, number: source.number },
+    sourceAddress: addressOf(settings, source),
+  };
+}
