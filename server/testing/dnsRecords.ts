@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { makeDnsClient } from "../clients/dnsClient.ts";
 import type { ChangeDnsRecordInput, ZoneChangeKind } from "../operations/domains/changeDnsRecord.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { nobody } from "../store/company/activity.ts";
 import { listDnsRecords, setDnsRecordSet } from "../store/domains/dnsRecords.ts";
 import { lockZoneOfDomain, putIntoZone, raiseSerial } from "../store/domains/zones.ts";

@@ -7,7 +7,7 @@ import type { AddDomainInput } from "../operations/domains/addDomain.ts";
 import type { ChangePrimaryDomainInput } from "../operations/domains/changePrimaryDomain.ts";
 import type { DeleteDomainInput } from "../operations/domains/deleteDomain.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { nobody } from "../store/company/activity.ts";
 import { domainsOfEnvironment } from "../store/domains/domains.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";

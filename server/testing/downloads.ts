@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { openPromise } from "yauzl";
 import type { AddDownloadableBackupInput } from "../operations/backups/addDownloadableBackup.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { findDownloadableBackup, insertDownloadableBackup } from "../store/backups/downloadableBackups.ts";
 import { nobody } from "../store/company/activity.ts";
 import { visit } from "./edge.ts";

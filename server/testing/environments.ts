@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { EdgeTable } from "@sitewright/edge/tables/table.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { CreateEnvironmentInput, NewContent } from "../operations/sites/createEnvironment.ts";
 import type { DeleteEnvironmentInput } from "../operations/sites/deleteEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/sites/pushEnvironment.ts";

@@ -1,4 +1,4 @@
-/** Makes any definition fail, or its process die, at a point that a test names. The definition does not know. */
+/** Makes any definition fail, or its runner die, at a point that a test names. The definition does not know. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type AnyDefinition, type Step, StepFailure } from "../operations/engine/operation.ts";
 import type { Json } from "../store/database.ts";
@@ -13,13 +13,15 @@ export interface Fault {
   /** Where a step, an undo or the end throws; every time, or as often as `failTimes` says. */
   readonly failAt?: Point;
   readonly failTimes?: number;
-  /** Where the process kills itself with SIGKILL. */
+  /** Whether every piece of work is done a second time right after the first, as after a crash before it was recorded. */
+  readonly isRepeated?: boolean;
+  /** Where the runner dies. */
   readonly killAt?: Point;
   /** A kill `in` a step comes so long after its beginning. */
   readonly killAfterMilliseconds?: number;
   /**
-   * So many operations are killed by one SIGKILL: each waits where it is to be killed, or before it begins the work amid
-   * which it is, until all of them are there. Absent: one.
+   * So many operations die together: each waits where it is to be killed, or before it begins the work amid which it is,
+   * until all of them are there. Absent: one.
    */
   readonly together?: number;
 }
@@ -29,32 +31,49 @@ export const anyOperation = "*";
 
 export const plannedFailure = "This was meant to fail.";
 
-let there = 0;
-let everybodyIsThere = Promise.withResolvers<void>();
-
-/** Resolves when as many operations are where they are to be killed as are killed together. */
-export function everybody({ together = 1 }: Fault): Promise<void> {
-  const { promise, resolve } = everybodyIsThere;
-  there += 1;
-  if (there < together) return promise;
-  there = 0;
-  everybodyIsThere = Promise.withResolvers();
-  resolve();
-  return promise;
+/** How a runner dies. */
+export interface Death {
+  /** Resolves when as many operations are where they are to be killed as die together. */
+  everybody(fault: Fault): Promise<void>;
+  /** Nothing that waits for it goes on. */
+  die(): Promise<never>;
 }
+
+/** `kill` ends the runner, at once or soon. */
+export function deathBy(kill: () => void): Death {
+  let there = 0;
+  let everybodyIsThere = Promise.withResolvers<void>();
+  return {
+    everybody: ({ together = 1 }) => {
+      const { promise, resolve } = everybodyIsThere;
+      there += 1;
+      if (there < together) return promise;
+      there = 0;
+      everybodyIsThere = Promise.withResolvers();
+      resolve();
+      return promise;
+    },
+    die: () => {
+      kill();
+      return new Promise(() => undefined);
+    },
+  };
+}
+
+export const deathOfProcess = deathBy(() => process.kill(process.pid, "SIGKILL"));
 
 /** Says what is to go wrong now; asked anew at each point. */
 export type FaultSource = (operationId: string) => Fault | undefined;
 
 /** The definition with the faults that `source` names at each moment. */
-export function withFaults(definition: AnyDefinition, source: FaultSource): AnyDefinition {
+export function withFaults(definition: AnyDefinition, source: FaultSource, death = deathOfProcess): AnyDefinition {
   const failures = new Map<string, number>();
 
   async function reach(operationId: string, point: Point): Promise<void> {
     const fault = source(operationId);
     if (fault?.killAt === point) {
-      await everybody(fault);
-      process.kill(process.pid, "SIGKILL");
+      await death.everybody(fault);
+      await death.die();
     }
     if (fault?.failAt !== point) return;
     const key = `${operationId} ${point}`;
@@ -67,12 +86,13 @@ export function withFaults(definition: AnyDefinition, source: FaultSource): AnyD
     await reach(operationId, `${name}:before`);
     const fault = source(operationId);
     if (fault?.killAt === `${name}:in`) {
-      await everybody(fault);
+      await death.everybody(fault);
       work().catch(() => undefined);
       await delay(fault.killAfterMilliseconds ?? 0);
-      process.kill(process.pid, "SIGKILL");
+      await death.die();
     }
     await work();
+    if (fault?.isRepeated) await work();
     await reach(operationId, `${name}:after`);
   }
 

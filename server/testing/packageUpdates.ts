@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
 import { pluginZip } from "../packages/testing/zips.ts";
 import { nobody } from "../store/company/activity.ts";

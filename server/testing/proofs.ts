@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ProveBackupInput } from "../operations/backups/proveBackup.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { nobody } from "../store/company/activity.ts";
 import { nextEnvironmentNumber } from "../store/sites/environments.ts";
 import { backedUpSite } from "./backups.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { SearchAndReplaceInput } from "../operations/sites/searchAndReplace.ts";
 import { nobody } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";

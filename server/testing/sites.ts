@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { MultisiteKind, WordPressInstall } from "@sitewright/runtimes/runtime.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { CreateEnvironmentInput, NewWordPress } from "../operations/sites/createEnvironment.ts";
 import type { DeleteSiteInput } from "../operations/sites/deleteSite.ts";
 import { nobody } from "../store/company/activity.ts";

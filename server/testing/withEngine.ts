@@ -1,7 +1,7 @@
 /** The real engine in this process, for the operations of a world. */
 
 import { startEngine } from "../operations/engine/engine.ts";
-import { openTable, type Table } from "../operations/faults/crashHarness.ts";
+import { openTable, type Table } from "../operations/faults/testing/crashHarness.ts";
 import { silentLog, testPaces } from "./engine.ts";
 import { type Fault, withFaults } from "./faults.ts";
 import type { World } from "./world.ts";

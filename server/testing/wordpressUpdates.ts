@@ -5,7 +5,7 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { UpdateWordPressInput } from "../operations/packages/updateWordPress.ts";
 import { type MoreFiles, zipOf } from "../packages/testing/zips.ts";
 import { nobody } from "../store/company/activity.ts";

@@ -6,43 +6,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
-import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
-import { openArchives } from "../archives/archives.ts";
-import { openDownloads } from "../archives/downloads.ts";
-import { openFolderBlobs } from "../archives/folderBlobs.ts";
-import { namingFailures } from "../archives/namedFailures.ts";
-import { makeDnsClient } from "../clients/dnsClient.ts";
-import { makeEdgeClient } from "../clients/edgeClient.ts";
-import { makeProbe } from "../operations/steps/probe.ts";
-import { makeSeeCandidate } from "../operations/steps/seeCandidate.ts";
 import type { Services } from "../operations/steps/services.ts";
-import { makeTryOut } from "../operations/steps/trial.ts";
-import { openPackageSource } from "../packages/source.ts";
-import { makePictures } from "../pictures/pictures.ts";
-import { makePublisher } from "../publishing/publishRoutes.ts";
-import { makeZonePublisher } from "../publishing/publishZones.ts";
-import { noTransfers } from "../publishing/zoneTable.ts";
-import { makeSealer } from "../sealing.ts";
-import { piecesFor } from "../store/backups/pieces.ts";
-import type { Database } from "../store/database.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestDns } from "./dns.ts";
 import { type MakeServing, startTestEdge } from "./edge.ts";
-import { silentLog } from "./engine.ts";
 import { startTestMirror } from "./mirror.ts";
-
-export interface WorldFacts {
-  readonly databaseUrl: string;
-  readonly dataFolder: string;
-  readonly edgeSocket: string;
-  readonly edgePort: number;
-  readonly dnsSocket: string;
-  /** Of a mirror of the zips that lie in the folder `packages` of the data folder. */
-  readonly packageSource: string;
-  /** Path of the program; its pictures are kept in the folder `pictures` of the data folder. Absent: there is none. */
-  readonly chromium?: string;
-}
+import { type RuntimeParameter, servicesOf, type WorldFacts } from "./services.ts";
 
 export interface World extends AsyncDisposable {
   readonly facts: WorldFacts;
@@ -50,15 +20,6 @@ export interface World extends AsyncDisposable {
   readonly services: Services;
   readonly runtime: RuntimeParameter;
 }
-
-/** A runtime as another process can make it too: the module, its factory, and what the factory is given. */
-export interface RuntimeParameter {
-  readonly module: string;
-  readonly factory: string;
-  readonly options: unknown;
-}
-
-const archiveKey = Buffer.alloc(32, "of every world");
 
 /** Which runtime a world has, in both of its faces. */
 export interface WorldRuntime {
@@ -72,51 +33,6 @@ function fakeRuntime(dataFolder: string): WorldRuntime {
   const options = { folder: join(dataFolder, "fake") };
   const parameter = { module: "@sitewright/runtimes/fake/runtime.ts", factory: "createFakeRuntime", options };
   return { runtime: createFakeRuntime(options), parameter };
-}
-
-export function servicesOf(facts: WorldFacts, database: Database, runtime: Runtime): Services {
-  const { chromium } = facts;
-  const edge = makeEdgeClient(facts.edgeSocket);
-  const dns = makeDnsClient(facts.dnsSocket, "127.0.0.1");
-  const sealer = makeSealer(archiveKey);
-  return {
-    dns,
-    zones: makeZonePublisher({
-      database,
-      dns,
-      dataFolder: facts.dataFolder,
-      transfers: noTransfers,
-      names: { dnsNames: ["ns1.localhost"], siteSuffix: "localhost" },
-      edgeAddresses: ["203.0.113.7"],
-      log: silentLog,
-    }),
-    database,
-    runtime,
-    publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
-    probe: makeProbe({ http: facts.edgePort, tls: null }),
-    tryOut: makeTryOut(edge),
-    see: makeSeeCandidate(edge),
-    pictures: chromium === undefined ? null : makePictures({ chromium, folder: join(facts.dataFolder, "pictures") }),
-    settle: (environmentId, signal) => edge.settle(environmentId, signal),
-    purge: (order, signal) => edge.purge(order, signal),
-    archives: openArchives({
-      blobs: namingFailures(openFolderBlobs(join(facts.dataFolder, "archives"))),
-      key: archiveKey,
-      indexOf: (backup) => piecesFor(database, backup),
-      work: join(facts.dataFolder, "work"),
-      removeFolder: removeTree,
-    }),
-    backupDays: { manual: 14, scheduled: 14, "system-generated": 14 },
-    undeleteDays: 14,
-    fullBackupDays: 7,
-    archiveReadDays: 7,
-    diskQuotaBytes: null,
-    downloads: openDownloads(join(facts.dataFolder, "downloads")),
-    downloadHours: 72,
-    packageSource: openPackageSource(facts.packageSource),
-    sealer,
-    wpCliSeconds: 60,
-  };
 }
 
 /** A new, empty world, of the fake runtime unless told otherwise. */

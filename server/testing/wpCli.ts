@@ -1,7 +1,7 @@
 /** A command of WP-CLI as the subject of an operation: a live site, and how often the command was begun there. */
 import { readFakeCommands } from "@sitewright/runtimes/fake/wpCli.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
-import type { Subject } from "../operations/faults/crashHarness.ts";
+import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { nobody } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";

@@ -14,7 +14,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { StepFailure } from "../engine/operation.ts";
-import type { Table } from "../faults/crashHarness.ts";
+import type { Table } from "../faults/testing/crashHarness.ts";
 import type { Services } from "../steps/services.ts";
 
 let world: World;

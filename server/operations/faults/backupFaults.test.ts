@@ -30,7 +30,7 @@ import { withGuardedStore, withStore } from "../../testing/withStore.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
-import type { Subject, Table } from "./crashHarness.ts";
+import type { Subject, Table } from "./testing/crashHarness.ts";
 
 let world: World;
 let blobs: FaultyBlobs;

@@ -5,7 +5,9 @@ import { playground } from "../../testing/playground.ts";
 import { creatingSite, deletingSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import { operationDefinitions } from "../definitions.ts";
-import { type Case, killCases, runKills } from "./crashHarness.ts";
+import { type Case, deathCases } from "./testing/cases.ts";
+import { runDeaths } from "./testing/crashHarness.ts";
+import { startProcess } from "./testing/runners.ts";
 
 /** Kills come at any moment of a step: making a site takes some 50 ms, its first page some 150. */
 const longestWorkMilliseconds = 100;
@@ -21,7 +23,7 @@ afterAll(async () => {
 
 /** What only rows and the edge hear of is the same with the fake, and was killed there. */
 const elsewhere = /^(?:run|undo) (?:estimate|hold|trial|freeze):/;
-const amidWork = ({ fault: { killAt = "" } }: Case) => killAt.endsWith(":in") && !elsewhere.test(killAt);
+const isHere = ({ fault: { killAt = "" } }: Case) => !elsewhere.test(killAt);
 const patienceMilliseconds = 300_000;
 const subjects = {
   "creating a site": creatingSite,
@@ -34,10 +36,10 @@ describe.each(Object.entries(subjects))("%s with real PHP is finished or never h
   test(
     "when its process is killed amid any of its work",
     async () => {
-      const { forward, back } = killCases(operationDefinitions(world.services)[subject.kind]);
-      const cases = [...forward, ...back].filter(amidWork);
+      const cases = deathCases(operationDefinitions(world.services)[subject.kind]).amid.filter(isHere);
       expect(cases.length).toBeGreaterThan(3);
-      expect(await runKills(subject, { worlds: [world], longestWorkMilliseconds, mostTogether: 1 }, cases)).toEqual([]);
+      const options = { start: startProcess, longestWorkMilliseconds, mostTogether: 1 };
+      expect(await runDeaths(subject, world, cases, options)).toEqual([]);
     },
     patienceMilliseconds,
   );

@@ -10,7 +10,8 @@ import type { OperationRow } from "../../store/operations.ts";
 import { anyOperation, type Fault } from "../../testing/faults.ts";
 import { creatingSite, deletingSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import { openTable, type Subject, startChild } from "./crashHarness.ts";
+import { openTable, type Subject } from "./testing/crashHarness.ts";
+import { startChild } from "./testing/runners.ts";
 
 let world: World;
 let script: Script;

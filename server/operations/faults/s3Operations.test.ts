@@ -18,7 +18,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore } from "../../testing/withStore.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
-import type { Subject, Table } from "./crashHarness.ts";
+import type { Subject, Table } from "./testing/crashHarness.ts";
 
 let server: S3Server;
 let proxy: S3Proxy;

@@ -11,7 +11,7 @@ import { putZip } from "../../testing/packageUpdates.ts";
 import { openShopSite, type ShopSite, shows } from "../../testing/shopSite.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import type { World } from "../../testing/world.ts";
-import type { Table } from "../faults/crashHarness.ts";
+import type { Table } from "../faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "./updatePackages.ts";
 
 const patience = 400_000;

@@ -13,7 +13,7 @@ import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
-import type { Table } from "../faults/crashHarness.ts";
+import type { Table } from "../faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "./updatePackages.ts";
 
 let world: World;

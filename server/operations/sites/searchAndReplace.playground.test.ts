@@ -7,7 +7,7 @@ import { playground } from "../../testing/playground.ts";
 import { previewingReplacement, replacementOf, replacingTexts } from "../../testing/replacements.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import type { Subject } from "../faults/crashHarness.ts";
+import type { Subject } from "../faults/testing/crashHarness.ts";
 import type { SearchAndReplaceInput } from "./searchAndReplace.ts";
 
 type Input = SearchAndReplaceInput;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { previewingReplacement, replacingTexts } from "../../testing/replacements.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import type { Subject } from "../faults/crashHarness.ts";
+import type { Subject } from "../faults/testing/crashHarness.ts";
 
 let world: World;
 beforeAll(async () => {

@@ -10,7 +10,8 @@ import { openPictureStore, type Pictures } from "../../pictures/pictures.ts";
 import { updatingPlugin } from "../../testing/packageUpdates.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import { openTable, startChild } from "../faults/crashHarness.ts";
+import { openTable } from "../faults/testing/crashHarness.ts";
+import { startChild } from "../faults/testing/runners.ts";
 import type { SeeCandidate } from "./seeCandidate.ts";
 
 async function looking(world: World) {

@@ -1,0 +1,28 @@
+/** Sites and environments through every crash. A new operation is one line in `describeCrashes`. */
+import {
+  addingEnvironment,
+  addingPlainEnvironment,
+  changingLimits,
+  cloningEnvironment,
+  deletingEnvironment,
+  modifyingPhpVersion,
+  restartingPhp,
+} from "../../testing/environments.ts";
+import { resettingSite } from "../../testing/resets.ts";
+import { creatingPlainSite, creatingSite, deletingSite } from "../../testing/sites.ts";
+import { describeCrashes } from "./testing/describeCrashes.ts";
+
+describeCrashes({
+  "creating a site": creatingSite,
+  "creating a plain site": creatingPlainSite,
+  "deleting a site": deletingSite,
+  "resetting a site": resettingSite,
+  "adding an environment": addingEnvironment,
+  "adding a plain environment": addingPlainEnvironment,
+  "cloning an environment": cloningEnvironment,
+  "deleting an environment": deletingEnvironment,
+  "changing the version of PHP": modifyingPhpVersion,
+  "restarting PHP": restartingPhp,
+  "changing an environment's PHP allocation": changingLimits("changeEnvironmentPhpAllocation"),
+  "changing a site's PHP allocation": changingLimits("changeSitePhpAllocation"),
+});

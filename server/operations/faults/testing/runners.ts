@@ -1,0 +1,97 @@
+/**
+ * Runners of operations that die.
+ *
+ * - A process dies by SIGKILL, in the middle of its work too. It takes a second to start.
+ * - An engine in this process dies between two pieces of work: its connections are terminated, as PostgreSQL does for a
+ *   process that is gone, and nothing that it had begun goes on. It takes some milliseconds to start.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { deathBy } from "../../../testing/faults.ts";
+import { type Faults, type FaultyEngine, startFaultyEngine, type ToRunner } from "../../../testing/faultyEngine.ts";
+import { makeRuntime } from "../../../testing/services.ts";
+import type { World } from "../../../testing/world.ts";
+
+export interface Runner {
+  /** Adds a fault. */
+  arm(order: ToRunner): Promise<void>;
+  /** Resolves when it is dead: with true where it died of a fault. */
+  readonly died: Promise<boolean>;
+  /** Ends it at once. */
+  end(): Promise<void>;
+}
+
+/** Ready when this resolves. */
+export type StartRunner = (world: World, faults?: Faults) => Promise<Runner>;
+
+export const startEngineHere: StartRunner = async (world, faults = {}) => {
+  const name = `runner-${randomUUID()}`;
+  const databaseUrl = new URL(world.facts.databaseUrl);
+  databaseUrl.searchParams.set("application_name", name);
+  const known = new Map(Object.entries(faults));
+  const died = Promise.withResolvers<boolean>();
+  let faulty: FaultyEngine | undefined;
+  const kill = async (): Promise<void> => {
+    // It would connect again.
+    await faulty?.notifications.close();
+    const terminate = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1";
+    await world.own.pool.query(terminate, [name]);
+    await faulty?.engine.lost;
+  };
+  const death = deathBy(() => void kill().then(() => died.resolve(true), died.reject));
+  const facts = { ...world.facts, databaseUrl: databaseUrl.href };
+  faulty = await startFaultyEngine(facts, await makeRuntime(world.runtime), known, death);
+  const { stop } = faulty;
+  return {
+    arm: async ({ operationId, fault }) => void known.set(operationId, fault),
+    died: died.promise,
+    end: async () => {
+      died.resolve(false);
+      await stop();
+    },
+  };
+};
+
+export const startProcess: StartRunner = async (world, faults) => {
+  const child = await startChild(world, faults);
+  return {
+    arm: (order) => arm(child, order),
+    died: once(child, "exit").then(([, signal]) => signal === "SIGKILL"),
+    end: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+};
+
+/** A process that runs operations in the world; ready when this resolves. */
+export async function startChild(world: World, faults: Faults = {}): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../../testing/operationsChild.ts")], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: {
+      ...process.env,
+      WORLD: JSON.stringify(world.facts),
+      RUNTIME: JSON.stringify(world.runtime),
+      FAULTS: JSON.stringify(faults),
+    },
+  });
+  const first = await Promise.race([once(child, "message"), once(child, "exit").then(() => ["ended"])]);
+  if (first[0] === "ended") throw new Error("The child ended before it was ready");
+  return child;
+}
+
+async function arm(child: ChildProcess, order: ToRunner): Promise<void> {
+  const armed = new Promise<void>((resolve) => {
+    const hear = (message: unknown) => {
+      if (message !== order.operationId) return;
+      child.off("message", hear);
+      resolve();
+    };
+    child.on("message", hear);
+  });
+  child.send(order);
+  await armed;
+}
