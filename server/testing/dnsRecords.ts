@@ -86,10 +86,10 @@ const [added, changed, removed] = [
   { before: "old", after: "new" },
   { before: "old", after: null },
 ];
-export const dnsSubjects: Readonly<Record<string, Subject>> = {
+export const dnsSubjects = {
   "creating a DNS record": subject("createDnsRecord", added),
   "changing a DNS record": subject("updateDnsRecord", changed),
   "deleting a DNS record": subject("deleteDnsRecord", removed),
   "going back to a version of a zone": subject("restoreZoneVersion", removed, changed, added),
   "importing a zone file": subject("importZoneFile", added, changed),
-};
+} satisfies Readonly<Record<string, Subject>>;

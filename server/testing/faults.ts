@@ -43,6 +43,7 @@ export interface Death {
 export function deathBy(kill: () => void): Death {
   let there = 0;
   let everybodyIsThere = Promise.withResolvers<void>();
+  let isDying = false;
   return {
     everybody: ({ together = 1 }) => {
       const { promise, resolve } = everybodyIsThere;
@@ -54,7 +55,8 @@ export function deathBy(kill: () => void): Death {
       return promise;
     },
     die: () => {
-      kill();
+      if (!isDying) kill();
+      isDying = true;
       return new Promise(() => undefined);
     },
   };

@@ -6,14 +6,18 @@ import { provingBackup } from "../../testing/proofs.ts";
 import { rebuildingEnvironment } from "../../testing/rebuilds.ts";
 import { describeCrashes } from "./testing/describeCrashes.ts";
 
-describeCrashes({
-  "backing an environment up": backingUp,
-  "backing an environment up on schedule": backingUpOnSchedule,
-  "making a downloadable backup": makingDownload,
-  "removing a backup": removingBackup,
-  "restoring a backup": restoringBackup,
-  "bringing a deleted site back": restoringDeletedSite,
-  "bringing a deleted environment back": restoringDeletedEnvironment,
-  "proving a backup": provingBackup,
-  "rebuilding an environment": rebuildingEnvironment,
-});
+describeCrashes(
+  {
+    "backing an environment up": backingUp,
+    "backing an environment up on schedule": backingUpOnSchedule,
+    "making a downloadable backup": makingDownload,
+    "removing a backup": removingBackup,
+    "restoring a backup": restoringBackup,
+    "bringing a deleted site back": restoringDeletedSite,
+    "proving a backup": provingBackup,
+    "rebuilding an environment": rebuildingEnvironment,
+  },
+  {
+    "bringing a deleted environment back": restoringDeletedEnvironment,
+  },
+);

@@ -6,13 +6,17 @@ import { updatingWordPress } from "../../testing/wordpressUpdates.ts";
 import { runningWpCli } from "../../testing/wpCli.ts";
 import { describeCrashes } from "./testing/describeCrashes.ts";
 
-describeCrashes({
-  "pushing everything": pushing("all", "all"),
-  "pushing some files": pushing(["index.php"], "all"),
-  "comparing before a push": comparing,
-  "replacing a text": replacingTexts,
-  "counting what would be replaced": previewingReplacement,
-  "running a command of WP-CLI": runningWpCli,
-  "updating a plugin": updatingPlugin,
-  "updating WordPress": updatingWordPress,
-});
+describeCrashes(
+  {
+    "pushing everything": pushing("all", "all"),
+    "comparing before a push": comparing,
+    "replacing a text": replacingTexts,
+    "counting what would be replaced": previewingReplacement,
+    "running a command of WP-CLI": runningWpCli,
+    "updating a plugin": updatingPlugin,
+    "updating WordPress": updatingWordPress,
+  },
+  {
+    "pushing some files": pushing(["index.php"], "all"),
+  },
+);

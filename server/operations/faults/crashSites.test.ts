@@ -12,17 +12,21 @@ import { resettingSite } from "../../testing/resets.ts";
 import { creatingPlainSite, creatingSite, deletingSite } from "../../testing/sites.ts";
 import { describeCrashes } from "./testing/describeCrashes.ts";
 
-describeCrashes({
-  "creating a site": creatingSite,
-  "creating a plain site": creatingPlainSite,
-  "deleting a site": deletingSite,
-  "resetting a site": resettingSite,
-  "adding an environment": addingEnvironment,
-  "adding a plain environment": addingPlainEnvironment,
-  "cloning an environment": cloningEnvironment,
-  "deleting an environment": deletingEnvironment,
-  "changing the version of PHP": modifyingPhpVersion,
-  "restarting PHP": restartingPhp,
-  "changing an environment's PHP allocation": changingLimits("changeEnvironmentPhpAllocation"),
-  "changing a site's PHP allocation": changingLimits("changeSitePhpAllocation"),
-});
+describeCrashes(
+  {
+    "creating a site": creatingSite,
+    "deleting a site": deletingSite,
+    "resetting a site": resettingSite,
+    "cloning an environment": cloningEnvironment,
+    "deleting an environment": deletingEnvironment,
+    "changing the version of PHP": modifyingPhpVersion,
+    "restarting PHP": restartingPhp,
+    "changing an environment's PHP allocation": changingLimits("changeEnvironmentPhpAllocation"),
+  },
+  {
+    "creating a plain site": creatingPlainSite,
+    "adding an environment": addingEnvironment,
+    "adding a plain environment": addingPlainEnvironment,
+    "changing a site's PHP allocation": changingLimits("changeSitePhpAllocation"),
+  },
+);

@@ -66,7 +66,7 @@ export interface DeathOptions {
   readonly start?: StartRunner;
   /** Absent: the runner ends with this run. Whoever made it ends what is left in it. */
   readonly spare?: Spare;
-  /** How many operations one death is that of. Absent: eight. Where work takes seconds, those that wait would run out of time. */
+  /** How many operations one death is that of. Absent: 16. Where work takes seconds, those that wait would run out of time. */
   readonly mostTogether?: number;
   /** Deaths in the middle of work come up to so long after its beginning. Absent: 3. */
   readonly longestWorkMilliseconds?: number;
@@ -80,7 +80,7 @@ export async function runDeaths(
   subject: Subject,
   world: World,
   cases: readonly Case[],
-  { start = startEngineHere, spare, mostTogether = 8, longestWorkMilliseconds = 3 }: DeathOptions = {},
+  { start = startEngineHere, spare, mostTogether = 16, longestWorkMilliseconds = 3 }: DeathOptions = {},
 ): Promise<string[]> {
   await using table = await openTable(world);
   const wrong: string[] = [];
@@ -108,8 +108,10 @@ export async function runDeaths(
         wrong.push(`${group.map(({ name }) => name).join(", ")}: not all of them came to their points`);
       }
       runner = await start(world, survivors);
-      for (const { each, request, ended } of dying) {
-        wrong.push(...(await judge(subject, world, each, request, await ended)));
+      const rows = await Promise.all(dying.map(({ ended }) => ended));
+      for (const [at, { each, request }] of dying.entries()) {
+        const row = rows[at];
+        if (row) wrong.push(...(await judge(subject, world, each, request, row)));
       }
     }
   } finally {

@@ -9,8 +9,14 @@ import { startProcess } from "./runners.ts";
 /** Processes are started and killed one after the other, on whatever machine. */
 const patienceMilliseconds = 400_000;
 
-/** By what is done. */
-export function describeCrashes(subjects: Readonly<Record<string, Subject>>): void {
+/**
+ * Subjects by what is done. `alike` have the steps of one of the subjects: they fail at each point, and die at none, because
+ * those steps have died there.
+ */
+export function describeCrashes(
+  subjects: Readonly<Record<string, Subject>>,
+  alike: Readonly<Record<string, Subject>> = {},
+): void {
   let world: World;
   /** Another process works in it. */
   let shared: World;
@@ -23,24 +29,26 @@ export function describeCrashes(subjects: Readonly<Record<string, Subject>>): vo
     await Promise.all([world[Symbol.asyncDispose](), shared[Symbol.asyncDispose]()]);
   });
 
-  describe.each(Object.entries(subjects))("%s is finished or never happened", (_, subject) => {
-    const definition = () => operationDefinitions(world.services)[subject.kind];
+  const definitionOf = ({ kind }: Subject) => operationDefinitions(world.services)[kind];
 
+  describe.each(Object.entries({ ...subjects, ...alike }))("%s is finished or never happened", (_, subject) => {
     test("wherever it fails", async () => {
-      expect(await runFailures(subject, world, failureCases(definition()))).toEqual([]);
+      expect(await runFailures(subject, world, failureCases(definitionOf(subject)))).toEqual([]);
     });
 
     test.skipIf(subject.isAtMostOnce)("where each of its steps is done twice", async () => {
-      expect(await runFailures(subject, world, repeatedCases(definition()))).toEqual([]);
+      expect(await runFailures(subject, world, repeatedCases(definitionOf(subject)))).toEqual([]);
     });
+  });
 
+  describe.each(Object.entries(subjects))("%s is finished or never happened", (_, subject) => {
     test("wherever its process dies between two pieces of work", { timeout: patienceMilliseconds }, async () => {
-      expect(await runDeaths(subject, world, deathCases(definition()).between)).toEqual([]);
+      expect(await runDeaths(subject, world, deathCases(definitionOf(subject)).between)).toEqual([]);
     });
 
     test("wherever its process is killed amid its work", { timeout: patienceMilliseconds }, async () => {
       const options = { start: startProcess, spare };
-      expect(await runDeaths(subject, shared, deathCases(definition()).amid, options)).toEqual([]);
+      expect(await runDeaths(subject, shared, deathCases(definitionOf(subject)).amid, options)).toEqual([]);
     });
   });
 }

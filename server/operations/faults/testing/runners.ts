@@ -36,8 +36,9 @@ export const startEngineHere: StartRunner = async (world, faults = {}) => {
   const kill = async (): Promise<void> => {
     // It would connect again.
     await faulty?.notifications.close();
-    const terminate = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1";
-    await world.own.pool.query(terminate, [name]);
+    // To wait for one connection after the other, as PostgreSQL offers, takes a tenth of a second for each.
+    const terminate = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1";
+    while ((await world.own.pool.query(terminate, [name])).rowCount !== 0);
     await faulty?.engine.lost;
   };
   const death = deathBy(() => void kill().then(() => died.resolve(true), died.reject));
