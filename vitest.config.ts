@@ -67,8 +67,7 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
           exclude: never,
-          // The started product measures time: nothing else may run beside it.
-          maxWorkers: 1,
+          // The tests of the runtime prepare what the installations use.
           sequence: { groupOrder: 1 },
         },
       },

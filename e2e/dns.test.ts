@@ -5,14 +5,14 @@ import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { eventually } from "@sitewright/dns/testing/withDns.ts";
 import { startPowerDns } from "@sitewright/server/testing/powerDns.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
+import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
 import { find, kill } from "./processes.ts";
 import { type CreatedSite, createSite, followOperation } from "./sites.ts";
 
 const zone = "harbour.example";
 const key = { name: "transfer.example", algorithm: "hmac-sha256", secret: randomBytes(32).toString("base64") };
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let installation: Installation;
 let site: CreatedSite;
 let domainId: string;
@@ -20,7 +20,7 @@ let port: number;
 let secondaryPort: number;
 
 beforeAll(async () => {
-  clone = await cloneRepository();
+  clone = await cloneInstalled();
   [port, secondaryPort] = [await freePort(), await freePort()];
   installation = await start(clone.folder, {
     ...prepared,

@@ -2,16 +2,16 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
+import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
 import { type CreatedSite, createSite, followOperation, type SiteBody } from "./sites.ts";
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let installation: Installation;
 let site: CreatedSite;
 let staging: { readonly id: string; readonly address: string };
 
 beforeAll(async () => {
-  clone = await cloneRepository();
+  clone = await cloneInstalled();
   installation = await start(clone.folder, { ...prepared, SITEWRIGHT_SPARE_WORKERS: "2" });
   site = await createSite(installation, { display_name: "Harbour", site_title: "Harbour" });
 }, 300_000);

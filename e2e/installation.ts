@@ -38,8 +38,8 @@ export interface Installation {
 const run = promisify(execFile);
 const patience = { deadlineSeconds: 240, intervalMilliseconds: 50 };
 
-/** Settings for those to whom it is nothing new that WordPress is fetched and compiled: with what other tests have of it. */
-export const prepared = { SITEWRIGHT_ASSETS: join(import.meta.dirname, "..", "runtimes", ".cache", "assets") };
+/** Settings with WordPress already downloaded and compiled, as the tests of the runtime left it. */
+export const prepared = { SITEWRIGHT_ASSETS: join(import.meta.dirname, "..", ".cache", "assets") };
 
 /** Clones the committed state of this repository into a new folder, without its dependencies. */
 export async function cloneRepository(): Promise<{ folder: string; remove(): Promise<void> }> {
@@ -47,6 +47,18 @@ export async function cloneRepository(): Promise<{ folder: string; remove(): Pro
   const folder = join(parent, "clone");
   await run("git", ["clone", "--quiet", process.cwd(), folder]);
   return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
+}
+
+/** The same with the packages of this repository, so that `npm start` does not spend half a minute installing them. */
+export async function cloneInstalled(): ReturnType<typeof cloneRepository> {
+  const clone = await cloneRepository();
+  const [from, to] = [join(process.cwd(), "node_modules"), join(clone.folder, "node_modules")];
+  await run("cp", ["-al", from, to]).catch(async () => {
+    // Hard links are not possible between two file systems.
+    await rm(to, { recursive: true, force: true });
+    await run("cp", ["-a", from, to]);
+  });
+  return clone;
 }
 
 /** Runs `npm start` in a clone and waits until it answers. */

@@ -3,18 +3,18 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer } from "./http.ts";
-import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
+import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
 import { descendants, isAlive, kill, type ProcessRole } from "./processes.ts";
 import { acceptSite, type CreatedSite, createSite, describeSite, followOperation } from "./sites.ts";
 
 const recovery = { timeout: 60_000, interval: 50 };
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let installation: Installation;
 let site: CreatedSite;
 
 beforeAll(async () => {
-  clone = await cloneRepository();
+  clone = await cloneInstalled();
   installation = await start(clone.folder, prepared);
   site = await createSite(installation, { display_name: "Survivor", site_title: "Survivor" });
 });
@@ -45,6 +45,23 @@ async function untilApiAnswers(): Promise<void> {
   }, recovery);
 }
 
+interface Creation {
+  readonly name: string;
+  readonly operationId: string;
+}
+
+/** A site that was made answers visitors, and can be deleted. */
+async function requireWholeOrNothing({ name, operationId }: Creation): Promise<void> {
+  const ended = await followOperation(installation, operationId);
+  expect([200, 500]).toContain(ended.status);
+  if (ended.status !== 200 || ended.data?.idSite === undefined) return;
+  const made = await describeSite(installation, ended.data.idSite);
+  expect((await installation.visit(`${made.address}/`)).text).toContain(name);
+  const removed = await installation.api("DELETE", `/sites/${made.id}`);
+  const gone = await followOperation(installation, removed.json<{ operation_id: string }>().operation_id);
+  expect(gone.status).toBe(200);
+}
+
 describe("kill -9", () => {
   test.each<ProcessRole>(["control", "postgres"])(
     "of %s: every visitor is answered until the API is back",
@@ -71,22 +88,17 @@ describe("kill -9", () => {
   });
 
   test("of the control process at any moment of ten creations: each ends, whole or not at all", async () => {
-    for (let index = 0; index < 10; index += 1) {
-      const name = `Moment ${index}`;
-      const operationId = await acceptSite(installation, { display_name: name, site_title: name });
-      // Each creation gets a little further: it is the number of visits, not a clock, that spaces the kills.
-      for (let visits = 0; visits < index; visits += 1) await installation.visit(anew());
+    for (let kills = 0; kills < 5; kills += 1) {
+      const creations: Creation[] = [];
+      for (const name of [`Moment ${kills}`, `Later moment ${kills}`]) {
+        const operationId = await acceptSite(installation, { display_name: name, site_title: name });
+        creations.push({ name, operationId });
+        // Each creation gets a little further: it is the number of visits, not a clock, that spaces the kills.
+        for (let visits = 0; visits < kills; visits += 1) await installation.visit(anew());
+      }
       await kill(root(), "control");
       await untilApiAnswers();
-      const ended = await followOperation(installation, operationId);
-      expect([200, 500]).toContain(ended.status);
-      if (ended.status === 200 && ended.data?.idSite !== undefined) {
-        const made = await describeSite(installation, ended.data.idSite);
-        expect((await installation.visit(`${made.address}/`)).text).toContain(name);
-        const removed = await installation.api("DELETE", `/sites/${made.id}`);
-        const gone = await followOperation(installation, removed.json<{ operation_id: string }>().operation_id);
-        expect(gone.status).toBe(200);
-      }
+      await Promise.all(creations.map(requireWholeOrNothing));
     }
     expect(await readdir(join(installation.data, "environments"))).toEqual([site.environmentId]);
     const sites = (await installation.api("GET", "/sites")).json<{ company: { sites: { id: string }[] } }>();

@@ -2,16 +2,16 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
+import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
 import { type CreatedSite, createSite } from "./sites.ts";
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let installation: Installation;
 let browser: Browser;
 let site: CreatedSite;
 
 beforeAll(async () => {
-  clone = await cloneRepository();
+  clone = await cloneInstalled();
   installation = await start(clone.folder, prepared);
   browser = await launchBrowser();
   site = await createSite(installation, { display_name: "Harbour" });

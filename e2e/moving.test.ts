@@ -4,20 +4,20 @@ import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
+import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
 import { type CreatedSite, createSite, describeSite, followOperation, type SiteBody } from "./sites.ts";
 import { until } from "./until.ts";
 
 const run = promisify(execFile);
 const few = { ...prepared, SITEWRIGHT_SPARE_WORKERS: "1" };
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let old: Installation;
 let installation: Installation;
 let site: CreatedSite;
 
 beforeAll(async () => {
-  clone = await cloneRepository();
+  clone = await cloneInstalled();
   old = await start(clone.folder, few);
   installation = old;
   site = await createSite(old, { display_name: "Harbour", site_title: "Harbour" });

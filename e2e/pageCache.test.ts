@@ -5,12 +5,12 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { send } from "./http.ts";
-import { cloneRepository, type Installation, prepared, start } from "./installation.ts";
+import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
 import { kill } from "./processes.ts";
 import { type CreatedSite, createSite, followOperation } from "./sites.ts";
 import { until } from "./until.ts";
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let installation: Installation;
 let browser: Browser;
 let site: CreatedSite;
@@ -34,7 +34,7 @@ add_action('template_redirect', function () {
 `;
 
 beforeAll(async () => {
-  clone = await cloneRepository();
+  clone = await cloneInstalled();
   installation = await start(clone.folder, prepared);
   browser = await launchBrowser();
   site = await createSite(installation, { display_name: "Harbour" });
