@@ -102,6 +102,7 @@ const mayImport: Record<string, readonly string[]> = {
     "server",
     "server/certificates",
     "server/packages",
+    "server/operations",
     "server/clients",
     "server/publishing",
     "server/reconcilers",
