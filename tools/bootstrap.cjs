@@ -15,6 +15,19 @@ const path = require("node:path");
 const root = path.dirname(__dirname);
 const modules = path.join(root, "node_modules");
 const node = path.join(modules, ".bin", "node");
+/** Instead of a program's name: only install. */
+const installation = "--install";
+
+/**
+ * What packages bring and nothing of ours loads, half of all megabytes: PHP older than the oldest on offer, PHP for machines
+ * without JSPI (which our Node has), PHP's extensions that nobody asks for, and Node's headers.
+ */
+const neverLoaded = [
+  ["@php-wasm", /^node-(5-2|7-4|8-0)$/, ["asyncify", "jspi"]],
+  ["@php-wasm", /^node-\d+-\d+$/, ["asyncify", "jspi/extensions"]],
+  ["@php-wasm", /^node$/, ["shared"]],
+  ["node/node_modules", /^node-/, ["include", "share"]],
+];
 
 main(process.argv[2], process.argv.slice(3)).catch((error) => fail(error.message));
 
@@ -23,8 +36,16 @@ async function main(script, parameters) {
     fail("Usage: node tools/bootstrap.cjs <file.ts> [arguments]");
     return;
   }
+  if (script === installation) {
+    // Another run may have done it while this one waited for the lock.
+    if (!isInstalled()) {
+      await install();
+    }
+    return;
+  }
   if (!isInstalled()) {
-    await install();
+    requireWritable();
+    await installAlone();
   }
   become([node, path.join(root, script)].concat(parameters));
 }
@@ -61,6 +82,27 @@ function isSame(wanted, found, name) {
   return wanted.version === found.version && wanted.integrity === found.integrity && wanted.link === found.link;
 }
 
+function requireWritable() {
+  try {
+    fs.accessSync(root, fs.constants.W_OK);
+  } catch (_) {
+    throw new Error(`This folder must be writable, packages are installed into it: ${root}`);
+  }
+}
+
+/** Two runs at once would remove each other's packages. The lock is gone with its holder, however that ends. */
+function installAlone() {
+  const locks = path.join(root, ".cache");
+  fs.mkdirSync(locks, { recursive: true });
+  const parameters = [path.join(locks, "install.lock"), process.execPath, __filename, installation];
+  return new Promise((resolve, reject) => {
+    const locked = childProcess.spawn("flock", parameters, { stdio: ["ignore", 2, 2] });
+    // Not every system has flock.
+    locked.on("error", () => install().then(resolve, reject));
+    locked.on("exit", (code) => (code === 0 ? resolve() : process.exit(code === null ? 1 : code)));
+  });
+}
+
 function install() {
   say("Installing the packages that Sitewright needs (this takes about a minute, and is only needed once) …");
   const started = Date.now();
@@ -91,11 +133,24 @@ function install() {
             "Allow install scripts (npm config get ignore-scripts), then run: npm rebuild node",
         );
       } else {
+        prune();
         say(`  installed in ${seconds()} s`);
         resolve();
       }
     });
   });
+}
+
+function prune() {
+  for (const [folder, names, parts] of neverLoaded) {
+    const parent = path.join(modules, folder);
+    const found = fs.existsSync(parent) ? fs.readdirSync(parent).filter((name) => names.test(name)) : [];
+    for (const name of found) {
+      for (const part of parts) {
+        fs.rmSync(path.join(parent, name, part), { recursive: true, force: true });
+      }
+    }
+  }
 }
 
 /** Without our own `.bin`: npm must not run under the Node that it is about to replace. */

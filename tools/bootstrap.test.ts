@@ -11,7 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 const lockfile = {
@@ -52,11 +53,8 @@ function installed(packages: object = lockfile.packages): void {
   writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
 }
 
-function bootstrap(given: readonly string[] = [], isOldNode = false) {
+function bootstrap(given: readonly string[] = [], options: readonly string[] = []) {
   const env = { PATH: `${join(root, "bin")}:/usr/bin:/bin` };
-  // Before version 22 a program can't replace itself by another.
-  writeFileSync(join(root, "old.cjs"), "delete process.execve;");
-  const options = isOldNode ? ["--require", join(root, "old.cjs")] : [];
   const parameters = [...options, join(root, "tools", "bootstrap.cjs"), "program.ts", ...given];
   const child = spawn(process.execPath, parameters, { env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -90,6 +88,49 @@ describe("a fresh clone", () => {
     expect(calls()).toMatch(/^npm ci .*--include=dev/);
     expect(errors).toContain("Installing the packages that Sitewright needs");
     expect(errors).toContain("added 3 packages");
+  });
+
+  test("keeps of the packages what is loaded", async () => {
+    const modules = join(root, "node_modules");
+    const buildOf = (version: string) => `@php-wasm/node-${version.replace(".", "-")}/jspi/php.wasm`;
+    const [kept, removed] = [
+      [...phpVersions.map(buildOf), "@php-wasm/node-7-4/package.json", "@php-wasm/node/index.js"],
+      ["@php-wasm/node-8-3/asyncify/php_8_3.js", "@php-wasm/node-7-4/jspi/php_7_4.js", "@php-wasm/node/shared/icu.dat"],
+    ];
+    for (const file of [...kept, ...removed]) {
+      mkdirSync(dirname(join(modules, file)), { recursive: true });
+      writeFileSync(join(modules, file), "");
+    }
+    writeFileSync(program, "");
+    expect(await bootstrap().ended).toMatchObject({ code: 0 });
+    expect(kept.filter((file) => !existsSync(join(modules, file)))).toEqual([]);
+    expect(removed.filter((file) => existsSync(join(modules, file)))).toEqual([]);
+  });
+
+  test("has its packages installed once, by two commands at once", async () => {
+    const slowly = "while [ ! -e go ]; do sleep 0.05; done";
+    fakeNpm(`${slowly}; mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node &&
+      cp package-lock.json node_modules/.package-lock.json`);
+    writeFileSync(program, "");
+    const both = [bootstrap(), bootstrap()];
+    await expect.poll(calls).toMatch(/^npm ci/);
+    writeFileSync(join(root, "go"), "");
+    for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
+    expect(calls().match(/npm ci/g)).toHaveLength(1);
+  });
+
+  test("that may not be written to is named, and npm is not called", async () => {
+    // Root may write everywhere: this Node finds that it may not.
+    writeFileSync(
+      join(root, "readOnly.cjs"),
+      `require("node:fs").accessSync = () => { throw new Error("EROFS: read-only file system"); };`,
+    );
+    const { code, errors } = await bootstrap([], ["--require", join(root, "readOnly.cjs")]).ended;
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: `This folder must be writable, packages are installed into it: ${root}\n`,
+    });
+    expect(calls()).toBe("");
   });
 
   test("where npm fails ends with what to do next, and starts nothing", async () => {
@@ -149,16 +190,22 @@ describe.each([
   ["a Node that can replace itself", false],
   ["an older Node", true],
 ])("under %s, the program", (_, isOldNode) => {
+  /** Before version 22 a program can't replace itself by another. */
+  function options(): string[] {
+    writeFileSync(join(root, "old.cjs"), "delete process.execve;");
+    return isOldNode ? ["--require", join(root, "old.cjs")] : [];
+  }
+
   test("has its exit code passed on", async () => {
     installed();
     writeFileSync(program, "process.exit(7)");
-    expect(await bootstrap([], isOldNode).ended).toMatchObject({ code: 7 });
+    expect(await bootstrap([], options()).ended).toMatchObject({ code: 7 });
   });
 
   test("has the signal that ended it passed on", async () => {
     installed();
     writeFileSync(program, 'process.kill(process.pid, "SIGKILL"); setInterval(() => 0, 1000);');
-    expect(await bootstrap([], isOldNode).ended).toMatchObject({ signal: "SIGKILL" });
+    expect(await bootstrap([], options()).ended).toMatchObject({ signal: "SIGKILL" });
   });
 
   test("gets a signal that bootstrap gets, once", async () => {
@@ -170,7 +217,7 @@ describe.each([
        setInterval(() => 0, 1000);
        console.log("waits");`,
     );
-    const { child, ended, says } = bootstrap([], isOldNode);
+    const { child, ended, says } = bootstrap([], options());
     await says("waits");
     child.kill("SIGINT");
     await says("interrupted");

@@ -1,0 +1,82 @@
+/** What the tests call that is not ours: programs, and an older theme. What Debian calls the packages, and what is missing here. */
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+export interface Requirement {
+  /** The command, or the folder's name. */
+  readonly name: string;
+  readonly packages: readonly string[];
+}
+
+export const programs: readonly Requirement[] = [
+  { name: "chromium", packages: ["chromium"] },
+  { name: "curl", packages: ["curl"] },
+  { name: "dig", packages: ["bind9-dnsutils"] },
+  { name: "git", packages: ["git"] },
+  { name: "kdig", packages: ["knot-dnsutils"] },
+  { name: "knotd", packages: ["knot"] },
+  { name: "mariadb", packages: ["mariadb-client"] },
+  { name: "mariadb-install-db", packages: ["mariadb-server"] },
+  { name: "mariadbd", packages: ["mariadb-server"] },
+  { name: "named-checkzone", packages: ["bind9-utils"] },
+  { name: "openssl", packages: ["openssl"] },
+  { name: "pdns_server", packages: ["pdns-server", "pdns-backend-lmdb"] },
+  { name: "pebble", packages: ["pebble"] },
+  { name: "pebble-challtestsrv", packages: ["pebble"] },
+  { name: "unzip", packages: ["unzip"] },
+];
+
+/** In an older version than WordPress brings it. */
+export const theme: Requirement = { name: "twentytwentythree", packages: ["wordpress-theme-twentytwentythree"] };
+/** Where the package puts it. */
+export const themesFolder = "usr/share/wordpress/wp-content/themes";
+
+/** Other names and places of `chromium`. */
+const browsers = [
+  "chromium-browser",
+  "google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+/** With the folders in which Debian has servers, which not every user's PATH names. */
+export function searchPath(env: NodeJS.ProcessEnv): string[] {
+  return [...new Set([...(env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"])].filter((folder) => folder !== "");
+}
+
+/** The absolute path, or null. */
+function find(names: readonly string[], folders: readonly string[]): string | null {
+  const places = names.flatMap((name) => (name.startsWith("/") ? [name] : folders.map((folder) => join(folder, name))));
+  return places.find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `CHROMIUM` names another one than that of the PATH. */
+export function findBrowser(env: NodeJS.ProcessEnv): string | null {
+  return find(env.CHROMIUM === undefined ? ["chromium", ...browsers] : [env.CHROMIUM], searchPath(env));
+}
+
+/** `WORDPRESS_THEMES` names another folder of themes than that of the package. */
+function hasTheme(env: NodeJS.ProcessEnv): boolean {
+  return existsSync(join(env.WORDPRESS_THEMES ?? `/${themesFolder}`, theme.name));
+}
+
+/** What is not found with these settings. */
+export function missingFrom(env: NodeJS.ProcessEnv): Requirement[] {
+  const isFound = ({ name }: Requirement) =>
+    (name === "chromium" ? findBrowser(env) : find([name], searchPath(env))) !== null;
+  return [...programs.filter((program) => !isFound(program)), ...(hasTheme(env) ? [] : [theme])];
+}
+
+/** Without repetitions. */
+export function packagesOf(requirements: readonly Requirement[]): string[] {
+  return [...new Set(requirements.flatMap(({ packages }) => packages))];
+}
