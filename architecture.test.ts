@@ -135,8 +135,7 @@ const files = globSync("{contract,dns,edge,runtimes,server,supervisor,e2e,bench,
   exclude: (name) => name.includes("node_modules"),
 }).map((file) => file.replaceAll("\\", "/"));
 
-const isTestCode = (file: string): boolean =>
-  /\.test\.ts$|(^|\/)testing\/|conformance\w*\.ts$|^e2e\//.test(file);
+const isTestCode = (file: string): boolean => /\.test\.ts$|(^|\/)testing\/|conformance\w*\.ts$|^e2e\//.test(file);
 
 /** The longest part of the table that holds the file: `server/http/errors.ts` is in `server/http`. */
 function partOf(file: string): string {

@@ -6,23 +6,26 @@ const patience = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: {
 const never = ["**/node_modules/**", "data/**", ".cache/**"];
 const globalSetup = ["server/testing/globalSetup.ts"];
 
-/** Files that need a process of their own: they load PHP, change the process, or stop it. */
+/** Real PHP. */
+const playground = ["**/*.playground.test.ts", "runtimes/playground/*.test.ts"];
+
+/** Operations in every crash. */
+const crashes = ["server/operations/faults/crash*.test.ts"];
+
+/** Files that need a process of their own: they change or stop it, or measure its memory. */
 const isolated = [
-  "**/*.playground.test.ts",
-  "runtimes/**/*.test.ts",
   "supervisor/**/*.test.ts",
   "tools/**/*.test.ts",
   "server/*.test.ts",
+  "runtimes/playground/site/replace/replaceTexts.test.ts",
 ];
 
 /** Started last, these would keep one worker busy and leave the other idle. */
-const longest = ["crashBackups", "crashContent", "crashSites", "crashDomains"].map(
-  (name) => `server/operations/faults/${name}.test.ts`,
-);
+const longest = /\/faults\/crash|playground\/(compiled|serving|copies)|supervisor\/installation/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLongest = ({ moduleId }: TestSpecification) => longest.some((name) => moduleId.endsWith(name));
+    const isLongest = ({ moduleId }: TestSpecification) => longest.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
   }
@@ -42,9 +45,20 @@ export default defineConfig({
           ...patience,
           name: "rooms",
           include: ["**/*.test.ts"],
-          exclude: [...never, ...isolated, "e2e/**"],
+          exclude: [...never, ...playground, ...crashes, ...isolated, "e2e/**"],
           globalSetup,
           // Files share a process and the modules loaded in it: a third of the time was spent loading them again.
+          isolate: false,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...patience,
+          name: "crashes",
+          include: crashes,
+          exclude: [...never, "**/*.playground.test.ts"],
+          globalSetup,
           isolate: false,
           sequence: { groupOrder: 0 },
         },
@@ -62,12 +76,22 @@ export default defineConfig({
       {
         test: {
           ...patience,
+          name: "playground",
+          include: playground,
+          exclude: never,
+          globalSetup,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...patience,
           testTimeout: 600_000,
           hookTimeout: 600_000,
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
           exclude: never,
-          // The tests of the runtime prepare what the installations use.
+          // The tests of real PHP prepare what the installations use.
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,4 +1,4 @@
-/** Gets what the tests call and the machine lacks: as root from Debian's packages, without root into a folder of the clone. */
+/** Installs the programs that tests run: Debian packages as root, and without root a folder of the clone. */
 import { execFileSync } from "node:child_process";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -7,19 +7,23 @@ import { missingFrom, packagesOf, type Requirement } from "./programs.ts";
 import { testEnvironment, unpackedFolder } from "./testEnvironment.ts";
 import { unpackPrograms } from "./unpackPrograms.ts";
 
-/** Ends at once where nothing is missing. Rejects with one message that names every package. */
+/** Does nothing where nothing is missing. Rejects with one message that names every missing package. */
 export async function installPrograms(): Promise<void> {
   if (missingNow().length === 0) return;
   const lock = join(tmpdir(), `sitewright-programs-${userInfo().uid}.lock`);
-  await withLock(lock, install, () => say("Another run installs programs: waiting for it …"));
+  await withLock(
+    lock,
+    async () => install(),
+    () => say("Another run is installing programs: waiting for it …"),
+  );
 }
 
 const missingNow = () => missingFrom(testEnvironment());
 
-async function install(): Promise<void> {
+function install(): void {
   const missing = missingNow();
   if (missing.length === 0) return;
-  say(`Installing what the tests call: ${packagesOf(missing).join(" ")} …`);
+  say(`Installing what the tests run: ${packagesOf(missing).join(" ")} …`);
   try {
     if (process.getuid?.() === 0) installAsRoot(missing);
     else unpackPrograms(missingFrom(process.env), unpackedFolder(missingFrom(process.env)));
@@ -31,22 +35,20 @@ async function install(): Promise<void> {
 }
 
 function installAsRoot(missing: readonly Requirement[]): void {
-  const options = {
-    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    stdio: ["ignore", process.stderr, process.stderr],
-  } as const;
   // Another program may be installing something.
-  const aptGet = (...parameters: string[]) =>
-    execFileSync("apt-get", ["--quiet=2", "-o", "DPkg::Lock::Timeout=600", ...parameters], {
-      ...options,
-      stdio: [...options.stdio],
-    });
   aptGet("update");
   aptGet("install", "--yes", "--no-install-recommends", ...packagesOf(missing));
 }
 
+function aptGet(...parameters: readonly string[]): void {
+  execFileSync("apt-get", ["--quiet=2", "-o", "DPkg::Lock::Timeout=600", ...parameters], {
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    stdio: ["ignore", process.stderr, process.stderr],
+  });
+}
+
 function complaint(missing: readonly Requirement[], reason: string): string {
-  return `The tests call programs that are missing here: ${missing.map(({ name }) => name).join(", ")}.
+  return `The tests run programs that are missing here: ${missing.map(({ name }) => name).join(", ")}.
 They could not be installed: ${reason}
 Install them, then try again. On Debian: apt-get install --no-install-recommends ${packagesOf(missing).join(" ")}`;
 }

@@ -1,4 +1,4 @@
-/** What the tests call that is not ours: programs, and an older theme. What Debian calls the packages, and what is missing here. */
+/** Programs of others that tests run, and an older theme: their Debian packages, and which are missing here. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -26,12 +26,12 @@ export const programs: readonly Requirement[] = [
   { name: "unzip", packages: ["unzip"] },
 ];
 
-/** In an older version than WordPress brings it. */
+/** In an older version than the one that WordPress includes. */
 export const theme: Requirement = { name: "twentytwentythree", packages: ["wordpress-theme-twentytwentythree"] };
-/** Where the package puts it. */
+/** Where its package puts it, below the root. */
 export const themesFolder = "usr/share/wordpress/wp-content/themes";
 
-/** Other names and places of `chromium`. */
+/** Other names and paths of `chromium`. */
 const browsers = [
   "chromium-browser",
   "google-chrome",
@@ -39,15 +39,15 @@ const browsers = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** With the folders in which Debian has servers, which not every user's PATH names. */
+/** `PATH`, and Debian's folders of servers, which not every user has in it. */
 export function searchPath(env: NodeJS.ProcessEnv): string[] {
   return [...new Set([...(env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"])].filter((folder) => folder !== "");
 }
 
-/** The absolute path, or null. */
+/** The absolute path of the first that exists, or null. */
 function find(names: readonly string[], folders: readonly string[]): string | null {
-  const places = names.flatMap((name) => (name.startsWith("/") ? [name] : folders.map((folder) => join(folder, name))));
-  return places.find(isExecutable) ?? null;
+  const files = names.flatMap((name) => (name.startsWith("/") ? [name] : folders.map((folder) => join(folder, name))));
+  return files.find(isExecutable) ?? null;
 }
 
 function isExecutable(file: string): boolean {
@@ -59,24 +59,24 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** `CHROMIUM` names another one than that of the PATH. */
+/** The variable `CHROMIUM` overrides the search. */
 export function findBrowser(env: NodeJS.ProcessEnv): string | null {
   return find(env.CHROMIUM === undefined ? ["chromium", ...browsers] : [env.CHROMIUM], searchPath(env));
 }
 
-/** `WORDPRESS_THEMES` names another folder of themes than that of the package. */
+/** The variable `WORDPRESS_THEMES` names another folder than the package's. */
 function hasTheme(env: NodeJS.ProcessEnv): boolean {
   return existsSync(join(env.WORDPRESS_THEMES ?? `/${themesFolder}`, theme.name));
 }
 
-/** What is not found with these settings. */
+/** What these settings don't lead to. */
 export function missingFrom(env: NodeJS.ProcessEnv): Requirement[] {
   const isFound = ({ name }: Requirement) =>
     (name === "chromium" ? findBrowser(env) : find([name], searchPath(env))) !== null;
   return [...programs.filter((program) => !isFound(program)), ...(hasTheme(env) ? [] : [theme])];
 }
 
-/** Without repetitions. */
+/** Without duplicates. */
 export function packagesOf(requirements: readonly Requirement[]): string[] {
   return [...new Set(requirements.flatMap(({ packages }) => packages))];
 }

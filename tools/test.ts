@@ -1,11 +1,17 @@
 /**
- * What `npm test` runs: types, format and lint, then all tests (one of them proves that generated files are
- * fresh); everything even where something failed, so that one run tells all. With arguments (`npm test -- supervisor`) only the tests they select.
+ * What `npm test` runs: types, format and lint, then all tests (one of them proves that generated files are fresh), each
+ * even where one before it failed, so that one run shows everything.
+ *
+ * - `npm test -- server/app dns`: only the tests of files whose path contains one of the arguments.
+ * - `npm run test:fast`: without the tests of real PHP, of crashes and of the started product.
+ * - `npm run test:watch -- server/app`: runs tests again whenever a file changes that they depend on.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installPrograms } from "./installPrograms.ts";
+import { testEnvironment } from "./testEnvironment.ts";
 
 const root = join(import.meta.dirname, "..");
 const reports = mkdtempSync(join(tmpdir(), "sitewright-test-"));
@@ -28,9 +34,16 @@ const checks: readonly Check[] = [
   { name: "format and lint", program: "biome", parameters: ["ci", "--diagnostic-level=warn"] },
 ];
 
-function tests(selected: readonly string[]): Check {
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  return { name: "tests", program: "vitest", parameters: ["run", ...reporters, ...selected] };
+/** Without real PHP, crashes, and the started product. */
+const fast = ["--project=rooms", "--project=isolated"];
+
+function tests(parameters: readonly string[]): Check {
+  const reporters = ["default", "json", "./tools/slowest.ts"].map((name) => `--reporter=${name}`);
+  return {
+    name: "tests",
+    program: "vitest",
+    parameters: ["run", ...reporters, `--outputFile.json=${report}`, ...parameters],
+  };
 }
 
 function run(check: Check): Promise<Outcome> {
@@ -38,6 +51,7 @@ function run(check: Check): Promise<Outcome> {
   const since = performance.now();
   const program = spawn(join(root, "node_modules", ".bin", check.program), [...check.parameters], {
     cwd: root,
+    env: testEnvironment(),
     stdio: ["ignore", "inherit", "inherit"],
   });
   return new Promise((resolve, reject) => {
@@ -68,11 +82,22 @@ function counts(): string {
   }
 }
 
-const selected = process.argv.slice(2);
-const outcomes: Outcome[] = [];
-for (const check of selected.length > 0 ? [tests(selected)] : [...checks, tests([])]) {
-  outcomes.push(await run(check));
+function planned([mode, ...filters]: readonly string[]): readonly Check[] {
+  if (mode === "--watch") return [{ name: "tests", program: "vitest", parameters: filters }];
+  if (mode === "--fast") return [...checks, tests([...fast, ...filters])];
+  return mode === undefined ? [...checks, tests([])] : [tests([mode, ...filters])];
 }
+
+const given = process.argv.slice(2);
+try {
+  await installPrograms();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  // A selection of tests may do without them.
+  if (given.length === 0) process.exit(1);
+}
+const outcomes: Outcome[] = [];
+for (const check of planned(given)) outcomes.push(await run(check));
 process.stdout.write(summary(outcomes));
 rmSync(reports, { recursive: true, force: true });
 process.exitCode = outcomes.every(({ isGood }) => isGood) ? 0 : 1;

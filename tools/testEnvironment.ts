@@ -1,12 +1,12 @@
-/** Where tests find the programs of others: on the machine, or unpacked into the clone (`unpackPrograms.ts`). */
+/** Where tests find programs: installed on the machine, or unpacked into the clone (`unpackPrograms.ts`). */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { findBrowser, missingFrom, packagesOf, type Requirement, searchPath, themesFolder } from "./programs.ts";
 
-export const unpackedPrograms = join(import.meta.dirname, "..", ".cache", "programs");
+const unpackedPrograms = join(import.meta.dirname, "..", ".cache", "programs");
 
-/** Of what the machine lacks, in the release that it has: another machine with the same clone has a folder of its own. */
+/** Of these packages in the release of this machine: another machine with the same clone uses another folder. */
 export function unpackedFolder(missing: readonly Requirement[]): string {
   const key = createHash("sha256").update(packagesOf(missing).join(" ")).update(release()).digest("hex");
   return join(unpackedPrograms, key.slice(0, 12));
@@ -16,7 +16,7 @@ function release(): string {
   return existsSync("/etc/os-release") ? readFileSync("/etc/os-release", "utf8") : process.platform;
 }
 
-/** Settings for processes that run tests. */
+/** The variables that processes of the tests get. */
 export function testEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const missing = missingFrom(env);
   const folder = unpackedFolder(missing);

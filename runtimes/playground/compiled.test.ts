@@ -107,7 +107,8 @@ describe("what is compiled once for all workers", () => {
     expect(same).toEqual(made);
     expect([one.find("8.3"), other.find("8.3")]).toEqual([made, made]);
     // Which of the platform's scripts are compiled depends on what WordPress does at its first pages.
-    const ofWordPress = async (folder: string) => (await scriptsBelow(folder)).filter((name) => name.includes("/site/"));
+    const ofWordPress = async (folder: string) =>
+      (await scriptsBelow(folder)).filter((name) => name.includes("/site/"));
     expect(await ofWordPress(path.dirname(made.opcodes))).toEqual(await ofWordPress(shared));
   }, 400_000);
 

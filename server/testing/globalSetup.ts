@@ -1,10 +1,10 @@
-/** Vitest's `globalSetup` for every test that needs PostgreSQL. */
-import { startTestPostgres, type TestPostgres } from "./postgres.ts";
+/** Vitest's `globalSetup` for every test that needs PostgreSQL: one server for all projects of a run. */
+import { startTestPostgres, type TestPostgres, testPostgresVariable } from "./postgres.ts";
 
 let server: TestPostgres | undefined;
 
 export async function setup(): Promise<void> {
-  server = await startTestPostgres();
+  if (process.env[testPostgresVariable] === undefined) server = await startTestPostgres();
 }
 
 export async function teardown(): Promise<void> {
