@@ -116,7 +116,7 @@ const mayImport: Record<string, readonly string[]> = {
     "supervisor",
     "e2e",
   ],
-  tools: [],
+  tools: ["runtimes/playground"],
 };
 
 const compositionRoots = new Set([

@@ -1,5 +1,9 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { Slowest } from "./tools/slowest.ts";
+
+/** Where `tools/test.ts` reads what became of the tests. */
+const report = process.env.SITEWRIGHT_TEST_REPORT;
 
 /** Real PHP and PostgreSQL are slow on a small machine, and twice as slow next to the longest file. */
 const patience = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } };
@@ -38,7 +42,8 @@ export default defineConfig({
     maxWorkers: 2,
     // Processes that tests start load their modules in half of the time.
     env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "node_modules/.cache/sitewright" },
-    reporters: ["default"],
+    reporters: ["default", new Slowest(), ...(report === undefined ? [] : ["json"])],
+    ...(report !== undefined && { outputFile: report }),
     projects: [
       {
         test: {

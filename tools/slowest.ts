@@ -4,7 +4,7 @@ import type { ReportedHookContext, Reporter, TestModule } from "vitest/node";
 
 const shown = 10;
 
-export default class Slowest implements Reporter {
+export class Slowest implements Reporter {
   readonly #begun = new Map<string, number>();
   readonly #hooks: (readonly [name: string, milliseconds: number])[] = [];
 
