@@ -47,7 +47,8 @@ function run(check: Check): Promise<Outcome> {
   const program = spawn(join(root, "node_modules", ".bin", check.program), [...check.parameters], {
     cwd: root,
     env: { ...testEnvironment(), SITEWRIGHT_TEST_REPORT: report },
-    stdio: ["ignore", "inherit", "inherit"],
+    // Its keys select what is run again.
+    stdio: [check.name === "watch" ? "inherit" : "ignore", "inherit", "inherit"],
   });
   return new Promise((resolve, reject) => {
     program.on("error", reject);
@@ -78,7 +79,7 @@ function counts(): string {
 }
 
 function planned([mode, ...filters]: readonly string[]): readonly Check[] {
-  if (mode === "--watch") return [{ name: "tests", program: "vitest", parameters: filters }];
+  if (mode === "--watch") return [{ name: "watch", program: "vitest", parameters: ["watch", ...filters] }];
   if (mode === "--fast") return [...checks, tests([...fast, ...filters])];
   return mode === undefined ? [...checks, tests([])] : [tests([mode, ...filters])];
 }

@@ -1,23 +1,36 @@
 /**
- * Debian's packages without being root: fetched with everything that they need and the machine lacks, and unpacked into a
- * folder. They expect to lie in `/usr`, so each program is started by a script that tells it where its things are.
+ * Debian packages without root: downloaded with every dependency that the machine lacks, and unpacked into a folder. They
+ * expect to be in `/usr`, so each program is started by a script that tells it where its files are.
  */
 import { execFileSync } from "node:child_process";
 import { globSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { packagesOf, programs, type Requirement, theme } from "./programs.ts";
 
-/** Where a program is, if not in a folder of programs, and what it must be called with. */
-const starts: Record<string, { readonly file?: string; readonly parameters?: string }> = {
-  // What Debian has in `/usr/bin` is a script with absolute paths.
+interface Start {
+  /** The file that is run, where it is not the program of that name. */
+  readonly file?: string;
+  /** Further parameters. */
+  readonly parameters?: string;
+  /** A script that splits paths at spaces is given a path without them. */
+  readonly needsPathWithoutSpaces?: boolean;
+}
+
+const starts: Record<string, Start> = {
+  // Debian's `/usr/bin/chromium` is a script with absolute paths.
   chromium: { file: "usr/lib/chromium/chromium" },
   mariadbd: { parameters: '--basedir="$root/usr"' },
-  "mariadb-install-db": { parameters: '--basedir="$root/usr"' },
+  "mariadb-install-db": { parameters: '--basedir="$root/usr"', needsPathWithoutSpaces: true },
   pdns_server: { parameters: '--module-dir="$(echo "$root"/usr/lib/*/pdns)"' },
 };
 
 const settings = `export GIT_EXEC_PATH="$root/usr/lib/git-core" GIT_TEMPLATE_DIR="$root/usr/share/git-core/templates"
 export OPENSSL_CONF="$root/etc/ssl/openssl.cnf" FONTCONFIG_FILE="$root/fonts.conf"`;
+
+const pathWithoutSpaces = `link="$(mktemp -d)"
+trap 'rm -r "$link"' EXIT
+ln -s "$root" "$link/root"
+root="$link/root"`;
 
 const fonts = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
@@ -29,12 +42,13 @@ const fonts = `<?xml version="1.0"?>
 `;
 
 /**
- * Makes `folder` with `bin/` and `root/`. It appears when it is complete. Interrupted, it goes on with what was fetched.
- * One process at a time. Throws where a package can't be fetched; what apt-get says of it is on standard error.
+ * Makes `folder` with `bin/` and `root/`; it appears when it is complete. A run that was interrupted is continued with what
+ * it had downloaded. One process at a time. Throws where a package can't be downloaded; apt-get's own messages are on
+ * standard error.
  */
 export function unpackPrograms(missing: readonly Requirement[], folder: string): void {
   const [apt, part] = [join(dirname(folder), "apt"), `${folder}.part`];
-  fetchPackages(missing, apt);
+  download(missing, apt);
   rmSync(part, { recursive: true, force: true });
   const root = join(part, "root");
   mkdirSync(root, { recursive: true });
@@ -45,15 +59,17 @@ export function unpackPrograms(missing: readonly Requirement[], folder: string):
   rmSync(apt, { recursive: true, force: true });
 }
 
-/** The theme's package would bring WordPress and a web server: it is fetched alone. */
-function fetchPackages(missing: readonly Requirement[], apt: string): void {
+function download(missing: readonly Requirement[], apt: string): void {
   const alone = join(apt, "alone");
   for (const name of ["lists/partial", "archives/partial", "alone"]) mkdirSync(join(apt, name), { recursive: true });
-  const places = [`Dir::State=${apt}`, "Dir::State::status=/var/lib/dpkg/status", `Dir::Cache=${apt}`];
-  const options = ["--quiet=2", ...[...places, "Debug::NoLocking=1"].flatMap((option) => ["-o", option])];
+  const paths = [`Dir::State=${apt}`, "Dir::State::status=/var/lib/dpkg/status", `Dir::Cache=${apt}`];
+  const options = ["--quiet=2", ...[...paths, "Debug::NoLocking=1"].flatMap((option) => ["-o", option])];
   run("apt-get", [...options, "update"]);
   const wanted = packagesOf(missing.filter((requirement) => requirement !== theme));
-  run("apt-get", [...options, "install", "--download-only", "--yes", "--no-install-recommends", ...wanted]);
+  if (wanted.length > 0) {
+    run("apt-get", [...options, "install", "--download-only", "--yes", "--no-install-recommends", ...wanted]);
+  }
+  // With its dependencies, it would bring WordPress and a web server.
   if (missing.includes(theme)) run("apt-get", [...options, "download", ...theme.packages], alone);
 }
 
@@ -65,27 +81,28 @@ function writeStarters(missing: readonly Requirement[], part: string): void {
   const root = join(part, "root");
   const bin = join(part, "bin");
   mkdirSync(bin);
-  const libraries = globSync("{usr/,}lib/*-linux-gnu*/{,*/}lib*.so*", { cwd: root }).map(
-    (file) => `$root/${dirname(file)}`,
-  );
+  const files = globSync("{usr/,}lib/*-linux-gnu*/{,*/}lib*.so*", { cwd: root });
+  const libraries = [...new Set(files.map((file) => `$root/${dirname(file)}`))].join(":");
   for (const { name } of missing.filter((requirement) => programs.includes(requirement))) {
-    const { file = found(root, name), parameters = "" } = starts[name] ?? {};
+    const { file = fileOf(root, name), parameters = "", needsPathWithoutSpaces = false } = starts[name] ?? {};
+    const command = `"$root/${file}" "$@" ${parameters}`;
     const lines = [
       "#!/bin/sh",
       'root="$(dirname "$(dirname "$0")")/root"',
-      `export LD_LIBRARY_PATH="${[...new Set(libraries)].join(":")}"`,
+      ...(needsPathWithoutSpaces ? [pathWithoutSpaces] : []),
+      `export LD_LIBRARY_PATH="${libraries}"`,
       settings,
-      `exec "$root/${file}" "$@" ${parameters}`,
+      needsPathWithoutSpaces ? command : `exec ${command}`,
     ];
     writeFileSync(join(bin, name), `${lines.join("\n")}\n`, { mode: 0o755 });
   }
 }
 
-/** Relative to the root. */
-function found(root: string, name: string): string {
-  const [file] = ["usr/bin", "usr/sbin", "bin", "sbin"].filter((folder) => has(join(root, folder), name));
-  if (file === undefined) throw new Error(`No package has brought ${name}.`);
-  return `${file}/${name}`;
+/** Path below the root. */
+function fileOf(root: string, name: string): string {
+  const folder = ["usr/bin", "usr/sbin", "bin", "sbin"].find((candidate) => has(join(root, candidate), name));
+  if (folder === undefined) throw new Error(`No package contains ${name}.`);
+  return `${folder}/${name}`;
 }
 
 function has(folder: string, name: string): boolean {
