@@ -3,7 +3,7 @@
  * names that were asked for last, so that a thousand domains take no more memory than those in use.
  */
 import { createSecureContext, type SecureContext } from "node:tls";
-import QuickLRU from "quick-lru";
+import { LRUCache } from "lru-cache";
 import type { EdgeCertificate } from "../tables/table.ts";
 import type { EdgeLog } from "../visit.ts";
 import { indexCertificates } from "./names.ts";
@@ -25,12 +25,12 @@ export interface Certificates {
   areTogether(shown: string, asked: string): boolean;
 }
 
-/** Of certificates, each for as many names as it has; at times up to twice as many. */
+/** Of certificates, each for as many names as it has. */
 const keptContexts = 1_000;
 
 export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
   let names = indexCertificates([]);
-  const kept = new QuickLRU<string, Promise<SecureContext>>({ maxSize: keptContexts });
+  const kept = new LRUCache<string, Promise<SecureContext>>({ max: keptContexts });
 
   function contextOf(id: string): Promise<SecureContext> {
     const context = kept.get(id) ?? makeContext(id);

@@ -1,10 +1,11 @@
 /** Logs of environments, as the edge process has written them: read, and removed when their time is over. */
+
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import pLimit from "p-limit";
 import { type Budget, isUsedUp, linesBackwards } from "./backwards.ts";
 import { begunAt } from "./layout.ts";
 import { timeOfLine } from "./lineTime.ts";
-import { createTurns } from "./turns.ts";
 
 export interface LogQuery {
   readonly environmentId: string;
@@ -56,12 +57,12 @@ export function openLogs(folder: string, limits: LogReadLimits = usualLimits): L
     if (!idPattern.test(environmentId)) throw new Error(`Not an id: ${environmentId}`);
     return join(folder, environmentId);
   };
-  const inTurn = createTurns(readsAtOnce);
+  const limit = pLimit(readsAtOnce);
   return {
     async read(query) {
       const own = folderOf(query.environmentId);
       const files = filesFor(await namesIn(own), query).map((name) => join(own, name));
-      return inTurn(() => select(files, query, limits));
+      return limit(() => select(files, query, limits));
     },
     list: async () => (await namesIn(folder)).filter((name) => idPattern.test(name)),
     remove: (environmentId) => rm(folderOf(environmentId), { recursive: true, force: true }),

@@ -4,8 +4,9 @@
  * Whether one still holds is asked of the database each time, by the transaction that wrote each row last (`xmin`): what
  * any process has changed is seen at once, and nobody has to remember to tell.
  */
+
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
-import QuickLRU from "quick-lru";
 import type { BackupType } from "./backups.ts";
 
 /** A backup as lists show it. */
@@ -44,7 +45,7 @@ const keptLengths = { least: 100, most: 2_000 };
 const keptLists = 16;
 
 export function makeBackupLists(pool: Pool): BackupLists {
-  const kept = new QuickLRU<string, VersionedList>({ maxSize: keptLists });
+  const kept = new LRUCache<string, VersionedList>({ max: keptLists });
   return {
     list: async (environmentId) => {
       const known = kept.get(environmentId);

@@ -8,8 +8,9 @@
  * object as before, so that of a fleet in which one plugin after the other is updated only that one is put together and written
  * anew.
  */
+
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
-import QuickLRU from "quick-lru";
 import type { PackageKind, UpdateStatus } from "../database.ts";
 import { type CompanyPackage, groupsOf, type PackageGroup, select } from "./packageGroups.ts";
 
@@ -144,8 +145,8 @@ interface View {
 
 /** For as long as the process lives. */
 export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
-  const inventories = new QuickLRU<string, Inventory>({ maxSize: keptInventories });
-  const views = new QuickLRU<string, View>({ maxSize: keptInventories });
+  const inventories = new LRUCache<string, Inventory>({ max: keptInventories });
+  const views = new LRUCache<string, View>({ max: keptInventories });
 
   function inventoryOf(key: string): Inventory {
     const known = inventories.get(key);

@@ -1,8 +1,8 @@
 /** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
+import pLimit from "p-limit";
 import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../../runtime.ts";
 import type { Dumped } from "../../mysql/dump.ts";
 import { runJob } from "../../templates/job.ts";
-import { turns } from "../turns.ts";
 import type { StoredFacts } from "../wordpressFacts.ts";
 import type {
   CopyJob,
@@ -66,14 +66,14 @@ export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<Stored
 /** Whoever asks waits for it. */
 const userSeconds = 30;
 /** Anybody with a key may ask as often as they like, and each time takes a process. */
-const userTurns = turns(3);
+const limitUsers = pLimit(3);
 
 function isUser(value: unknown): value is WordPressUser | null {
   return value === null || (typeof value === "object" && "login" in value && "isAdministrator" in value);
 }
 
 export async function storedUserOf(job: Omit<UserJob, "kind">): Promise<WordPressUser | null> {
-  const found = await userTurns(() => run({ kind: "user", ...job }, { deadlineSeconds: userSeconds }));
+  const found = await limitUsers(() => run({ kind: "user", ...job }, { deadlineSeconds: userSeconds }));
   if (!isUser(found)) throw new Error("Looking for a user came to something else.");
   return found;
 }
