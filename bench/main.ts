@@ -18,6 +18,7 @@ import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
+import { measureOperations } from "./operations.ts";
 import { measurePackages } from "./packages.ts";
 import { measureUpdates, startMirror } from "./packagesUpdate.ts";
 import { measurePage } from "./page.ts";
@@ -35,6 +36,7 @@ const parts = [
   "environments",
   "backups",
   "packages",
+  "operations",
   "neighbours",
   "page",
   "cache",
@@ -171,6 +173,11 @@ try {
     await untilQuiet();
     figures.push(...(await measureUpdates(installation, mirror, untilQuiet)));
     figures.push(...(await measurePackages(installation, untilQuiet)));
+  }
+  if (isWanted("operations")) {
+    say("the engine of operations by itself …");
+    await untilQuiet();
+    figures.push(...(await measureOperations()));
   }
   if (isWanted("neighbours")) {
     say("a quiet site beside a loud one …");

@@ -3,8 +3,7 @@ import { readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
 
 const query = `
-  select (completed_at_epoch_ms - started_at_epoch_ms)::float as milliseconds
-    from dbos.operation_outputs where workflow_uuid = $1 and function_name = $2`;
+  select milliseconds from operation_outcomes where operation_id = $1 and part = $2`;
 
 /** `data` is the data folder of a running installation. Throws where that operation had no such step, or not yet. */
 export async function stepMilliseconds(data: string, operationId: string, step: string): Promise<number> {

@@ -2,7 +2,7 @@
  * An endpoint is one value. Types, validation, authorisation, serialisation and the OpenAPI document follow
  * from it: whatever a row can say, no handler has to remember.
  */
-import type { Static, TObject, TSchema } from "typebox";
+import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from "typebox";
 import type { OperationKind } from "./operations.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -34,6 +34,25 @@ export type Resource =
 export interface ResponseSpec {
   readonly description: string;
   readonly body: TSchema;
+  /** What the body holds alone, and in which fields, outermost first. */
+  readonly result?: { readonly fields: readonly string[]; readonly schema: TSchema };
+}
+
+/**
+ * A response that holds the result of a call and nothing else: in the field `sites` of `company` if `fields` are
+ * `["company", "sites"]`, or as the body itself if there are none.
+ */
+export function result<S extends TSchema>(
+  fields: readonly string[],
+  description: string,
+  schema: S,
+  bodyOptions: TObjectOptions = {},
+) {
+  const body = fields.reduceRight<TSchema>(
+    (inner, field, depth) => Type.Object({ [field]: inner }, depth === 0 ? bodyOptions : {}),
+    schema,
+  );
+  return { description, body, result: { fields, schema } };
 }
 
 export interface Endpoint {
@@ -79,6 +98,16 @@ export interface Input<E extends Endpoint> {
   readonly query: Part<E["query"]>;
   readonly body: Part<E["body"]>;
 }
+
+/**
+ * What a call returns whose answer follows from the row: the id of the operation it started, or the result that the
+ * response holds. `never` if the row states neither.
+ */
+export type Result<E extends Endpoint> = E extends { readonly operation: OperationKind }
+  ? string
+  : HeldBy<E["responses"][keyof E["responses"]]>;
+
+type HeldBy<R> = R extends { readonly result: { readonly schema: infer S extends TSchema } } ? Static<S> : never;
 
 /** What a handler may answer. */
 export type Answer<E extends Endpoint> = {

@@ -27,7 +27,7 @@ import {
   listZoneVersions,
   restoreZoneVersion,
 } from "./domains/zones.ts";
-import type { Answer, Endpoint, Input } from "./endpoint.ts";
+import type { Answer, Endpoint, Input, Result } from "./endpoint.ts";
 import { getOperation, listOperationPictures } from "./operations.ts";
 import { getAutomaticUpdates, replaceAutomaticUpdates } from "./packages/automaticUpdates.ts";
 import {
@@ -187,10 +187,25 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints;
 
-/** One handler for each endpoint: leave one out and nothing compiles. */
-export type Handlers<Context> = {
-  readonly [Name in EndpointName]: (
+type Row<Name extends EndpointName> = (typeof endpoints)[Name];
+
+type CalledName = { [Name in EndpointName]: [Result<Row<Name>>] extends [never] ? never : Name }[EndpointName];
+
+/** Endpoints whose answer follows from the row: each returns its result alone. */
+export type Calls<Context> = {
+  readonly [Name in CalledName]: (
     context: Context,
-    input: Input<(typeof endpoints)[Name]>,
-  ) => Promise<Answer<(typeof endpoints)[Name]>>;
+    input: Input<Row<Name>>,
+  ) => Result<Row<Name>> | Promise<Result<Row<Name>>>;
 };
+
+/** Endpoints that write their answer themselves. */
+export type Answerers<Context> = {
+  readonly [Name in Exclude<EndpointName, CalledName>]: (
+    context: Context,
+    input: Input<Row<Name>>,
+  ) => Promise<Answer<Row<Name>>>;
+};
+
+/** One handler for each endpoint: leave one out and nothing compiles. */
+export type Handlers<Context> = Calls<Context> & Answerers<Context>;

@@ -1,6 +1,6 @@
 /** The kinds of operation there are, and the endpoint that follows one. */
 import { Type } from "typebox";
-import { endpoint } from "./endpoint.ts";
+import { endpoint, result } from "./endpoint.ts";
 import { nullable, pattern, uuid } from "./schema.ts";
 
 interface OperationKindFacts {
@@ -306,10 +306,11 @@ export const listOperationPictures = endpoint({
     ),
   }),
   responses: {
-    200: {
-      description: "The pages; none where no pictures were taken, or none of the page that was asked for.",
-      body: Type.Object({ operation: Type.Object({ pictures: Type.Array(ComparedPage) }) }),
-    },
+    200: result(
+      ["operation", "pictures"],
+      "The pages; none where no pictures were taken, or none of the page that was asked for.",
+      Type.Array(ComparedPage),
+    ),
   },
   verb: "read",
   resource: { kind: "operation", from: "params.operation_id" },

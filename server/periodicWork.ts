@@ -17,7 +17,6 @@ import type { Logs } from "./logs/logs.ts";
 import type { Deliver } from "./mail/deliver.ts";
 import type { Spool, SpooledMail } from "./mail/spool.ts";
 import type { AcceptOperation } from "./operations/engine/accept.ts";
-import { deleteJournals } from "./operations/engine/engine.ts";
 import type { PackageSource } from "./packages/source.ts";
 import type { Publisher } from "./publishing/publishRoutes.ts";
 import type { ZonePublisher } from "./publishing/publishZones.ts";
@@ -102,7 +101,7 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
         await database.transaction().execute(beginWaiting);
       },
     },
-    { name: "expire", everySeconds: hour, retrySeconds: minute, run: () => expire({ database, deleteJournals }) },
+    { name: "expire", everySeconds: hour, retrySeconds: minute, run: () => expire(database) },
     ...workOnUsage(options),
     { name: "runCron", everySeconds: 10, retrySeconds: 10, run: () => cron.reconcile() },
     ...workOnEnvironments(options),

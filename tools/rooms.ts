@@ -130,6 +130,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server",
     "server/certificates",
     "server/packages",
+    "server/operations",
     "server/clients",
     "server/publishing",
     "server/reconcilers",

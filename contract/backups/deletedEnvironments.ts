@@ -1,6 +1,6 @@
 /** Environments that were deleted and can be brought back. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { line, nullable, uuid } from "../schema.ts";
 import { moment } from "./backups.ts";
@@ -39,10 +39,7 @@ export const listDeletedEnvironments = endpoint({
   description: "Those that can be brought back, the newest deletion first.",
   params: Type.Object({ site_id }),
   responses: {
-    200: {
-      description: "The deleted environments.",
-      body: Type.Object({ site: Type.Object({ deleted_environments: Type.Array(DeletedEnvironment) }) }),
-    },
+    200: result(["site", "deleted_environments"], "The deleted environments.", Type.Array(DeletedEnvironment)),
   },
   verb: "read",
   resource: { kind: "site", from: "params.site_id" },

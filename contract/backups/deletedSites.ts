@@ -1,6 +1,6 @@
 /** Sites that were deleted and can be brought back. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { line, uuid } from "../schema.ts";
 import { DeletedEnvironment, whenDeleted } from "./deletedEnvironments.ts";
@@ -27,10 +27,7 @@ export const listDeletedSites = endpoint({
   description: "Those that can be brought back, the newest deletion first.",
   params: Type.Object({ id }),
   responses: {
-    200: {
-      description: "The deleted sites.",
-      body: Type.Object({ company: Type.Object({ deleted_sites: Type.Array(DeletedSite) }) }),
-    },
+    200: result(["company", "deleted_sites"], "The deleted sites.", Type.Array(DeletedSite)),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "filtered" },

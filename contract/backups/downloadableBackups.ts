@@ -1,6 +1,6 @@
 /** Downloadable backups: an environment, or a backup, as one zip behind a link that expires. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, uuid } from "../schema.ts";
 
@@ -32,15 +32,14 @@ export const listDownloadableBackups = endpoint({
   description: "Those whose links are good, and those that are being made, the newest first.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
-    200: {
-      description: "The downloadable backups.",
-      body: Type.Object({
-        environment: Type.Object({
-          display_name: Type.String({ examples: ["Live"] }),
-          downloadable_backups: Type.Array(DownloadableBackup),
-        }),
+    200: result(
+      ["environment"],
+      "The downloadable backups.",
+      Type.Object({
+        display_name: Type.String({ examples: ["Live"] }),
+        downloadable_backups: Type.Array(DownloadableBackup),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },

@@ -1,6 +1,6 @@
 /** What was done, by whom. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { activityCategories } from "../operations.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
@@ -132,17 +132,14 @@ export const listActivity = endpoint({
     language: Type.Optional(Type.Enum(languages, { default: "en", description: "Language of the descriptions." })),
   }),
   responses: {
-    200: {
-      description: "The entries.",
-      body: Type.Object({
-        company: Type.Object({
-          activity_logs: Type.Object({
-            items: Type.Array(ActivityEntry),
-            total: Type.Integer({ minimum: 0 }),
-          }),
-        }),
+    200: result(
+      ["company", "activity_logs"],
+      "The entries.",
+      Type.Object({
+        items: Type.Array(ActivityEntry),
+        total: Type.Integer({ minimum: 0 }),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "filtered" },

@@ -1,6 +1,6 @@
 /** The keys by which programs speak for a person of a company. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { line, nullable, pattern, uuid } from "../schema.ts";
 
 const status = Type.Enum(["active", "revoked", "expired"], { description: "Only `active` keys are accepted." });
@@ -50,7 +50,9 @@ export const listApiKeys = endpoint({
   summary: "List the API keys of a company",
   description: "Newest first. A key itself is never shown again. Developers and billing users see only their own keys.",
   params: company,
-  responses: { 200: { description: "The keys.", body: Type.Object({ api_keys: Type.Array(ApiKey) }) } },
+  responses: {
+    200: result(["api_keys"], "The keys.", Type.Array(ApiKey)),
+  },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });
@@ -74,13 +76,14 @@ export const createApiKey = endpoint({
     { title: "ApiKeyCreate" },
   ),
   responses: {
-    201: {
-      description: "The key exists and can be used.",
-      body: Type.Object({
+    201: result(
+      [],
+      "The key exists and can be used.",
+      Type.Object({
         api_key: ApiKeyWithScopes,
         token: Type.String({ description: "Send it as `Authorization: Bearer <token>`.", examples: ["sk_…"] }),
       }),
-    },
+    ),
   },
   verb: "write",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
@@ -96,7 +99,7 @@ export const revokeApiKey = endpoint({
     "From this answer on the key is refused everywhere. It stays in the list as `revoked`. Revoking it again changes nothing. Developers can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   responses: {
-    200: { description: "The key is revoked.", body: Type.Object({ api_key: ApiKeyWithScopes }) },
+    200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes),
   },
   verb: "delete",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },

@@ -1,6 +1,6 @@
 /** Which key is this? */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { nullable, uuid } from "../schema.ts";
 
 export const validateKey = endpoint({
@@ -10,9 +10,10 @@ export const validateKey = endpoint({
   summary: "Check an API key",
   description: "Says which key made the request and which company it belongs to. An unusable key gets a 401.",
   responses: {
-    200: {
-      description: "The key works.",
-      body: Type.Object(
+    200: result(
+      [],
+      "The key works.",
+      Type.Object(
         {
           name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),
           expires_at: nullable(
@@ -26,7 +27,7 @@ export const validateKey = endpoint({
         },
         { title: "ValidatedKey" },
       ),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "key" },

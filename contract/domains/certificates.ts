@@ -1,6 +1,6 @@
 /** The certificates of domains: what is shown to visitors, what is ordered, and the customers' own. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
 const params = Type.Object({ site_domain_id: uuid("Id of the domain.") });
@@ -58,12 +58,11 @@ const Order = Type.Object(
 );
 
 const state = (description: string) => ({
-  200: {
+  200: result(
+    ["site_domain"],
     description,
-    body: Type.Object({
-      site_domain: Type.Object({ certificate: nullable(Certificate), order: nullable(Order) }),
-    }),
-  },
+    Type.Object({ certificate: nullable(Certificate), order: nullable(Order) }),
+  ),
 });
 
 const common = {

@@ -1,6 +1,6 @@
 /** What a domain's zone answers in DNS. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { pattern, uuid } from "../schema.ts";
 
@@ -54,10 +54,7 @@ export const listDnsRecords = endpoint({
   description: "Of the domain and the names below it. The zone's own SOA and NS records are not among them.",
   params,
   responses: {
-    200: {
-      description: "The record sets.",
-      body: Type.Object({ domain: Type.Object({ dns_records: Type.Array(DnsRecordSet) }) }),
-    },
+    200: result(["domain", "dns_records"], "The record sets.", Type.Array(DnsRecordSet)),
   },
   verb: "read",
   resource,

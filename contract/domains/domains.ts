@@ -1,6 +1,6 @@
 /** The names under which visitors find an environment. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
@@ -118,10 +118,7 @@ export const listSiteDomains = endpoint({
   description: "The primary one first, then as they were added.",
   params: byEnvironment,
   responses: {
-    200: {
-      description: "The domains.",
-      body: Type.Object({ environment: Type.Object({ site_domains: Type.Array(SiteDomain) }) }),
-    },
+    200: result(["environment", "site_domains"], "The domains.", Type.Array(SiteDomain)),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -150,20 +147,19 @@ export const getVerificationRecords = endpoint({
     "`verification_records`: the TXT record that proves ownership, and the CNAME by which a certificate for the names below it can be had. `pointing_records`: A and AAAA for what is registered itself, a CNAME for a name below it. Each with what was last seen. Domains are looked at soon after they are added, then less and less often; asking here brings the next look forward. A temporary domain needs nothing.",
   params: Type.Object({ site_domain_id: uuid("Id of the domain.") }),
   responses: {
-    200: {
-      description: "The records.",
-      body: Type.Object({
-        site_domain: Type.Object({
-          verification_records: Type.Array(WantedRecord),
-          pointing_records: Type.Array(WantedRecord),
-          is_verified: Type.Boolean({ description: "Ownership was proven, or needs no proof." }),
-          points_here: Type.Boolean({ description: "It pointed here at the last look." }),
-          last_checked_at: nullable(
-            Type.Number({ description: "Milliseconds since 1970; null where nobody has looked yet." }),
-          ),
-        }),
+    200: result(
+      ["site_domain"],
+      "The records.",
+      Type.Object({
+        verification_records: Type.Array(WantedRecord),
+        pointing_records: Type.Array(WantedRecord),
+        is_verified: Type.Boolean({ description: "Ownership was proven, or needs no proof." }),
+        points_here: Type.Boolean({ description: "It pointed here at the last look." }),
+        last_checked_at: nullable(
+          Type.Number({ description: "Milliseconds since 1970; null where nobody has looked yet." }),
+        ),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "domain", from: "params.site_domain_id" },
@@ -203,24 +199,21 @@ export const listDomains = endpoint({
   description: "Of all its environments, as they were added.",
   query: Type.Object({ company: Type.Optional(uuid("Id of the company; by default the key's own.")) }),
   responses: {
-    200: {
-      description: "The domains.",
-      body: Type.Object({
-        company: Type.Object({
-          domains: Type.Array(
-            Type.Object(
-              {
-                id: uuid("Id of the domain, the same everywhere."),
-                name,
-                site_id: nullable(uuid("The site that it leads to.")),
-                is_active: isActive,
-              },
-              { title: "CompanyDomain" },
-            ),
-          ),
-        }),
-      }),
-    },
+    200: result(
+      ["company", "domains"],
+      "The domains.",
+      Type.Array(
+        Type.Object(
+          {
+            id: uuid("Id of the domain, the same everywhere."),
+            name,
+            site_id: nullable(uuid("The site that it leads to.")),
+            is_active: isActive,
+          },
+          { title: "CompanyDomain" },
+        ),
+      ),
+    ),
   },
   verb: "read",
   resource: { kind: "company", from: "query.company", underSiteScope: "filtered" },
@@ -231,9 +224,7 @@ const forceHttpsType = Type.Enum(["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMAR
     "`ENABLED_FOR_ALL`: who comes by http is sent to the same name by https. `ENABLED_REDIRECT_TO_PRIMARY`: to the primary domain. `DISABLED`: answered.",
 });
 
-const forceHttpsStatus = Type.Object({
-  environment: Type.Object({ id: env_id, force_https_status: Type.Object({ type: forceHttpsType }) }),
-});
+const forceHttpsStatus = Type.Object({ id: env_id, force_https_status: Type.Object({ type: forceHttpsType }) });
 
 export const getForceHttps = endpoint({
   method: "GET",
@@ -242,7 +233,9 @@ export const getForceHttps = endpoint({
   summary: "Tell whether visitors are sent to https",
   description: "`DISABLED` until somebody decides otherwise.",
   params: byEnvironment,
-  responses: { 200: { description: "What becomes of requests by http.", body: forceHttpsStatus } },
+  responses: {
+    200: result(["environment"], "What becomes of requests by http.", forceHttpsStatus),
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -256,7 +249,7 @@ export const setForceHttps = endpoint({
     "In force when it is answered. Only names that a valid certificate covers are ever redirected, and nothing is forced while the primary domain has none.",
   params: byEnvironment,
   body: Type.Object({ type: forceHttpsType }, { title: "ForceHttps" }),
-  responses: { 200: { description: "It is in force.", body: forceHttpsStatus } },
+  responses: { 200: result(["environment"], "It is in force.", forceHttpsStatus) },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

@@ -1,6 +1,6 @@
 /** A domain's zone as a whole: its versions, and as a file. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 import { DnsRecordSet, dnsRecordTypes } from "./dnsRecords.ts";
@@ -48,10 +48,7 @@ export const listZoneVersions = endpoint({
   description: "A version for each change of its records, the newest first; of the last 100.",
   params: byDomain,
   responses: {
-    200: {
-      description: "The versions.",
-      body: Type.Object({ domain: Type.Object({ zone_versions: Type.Array(ZoneVersion) }) }),
-    },
+    200: result(["domain", "zone_versions"], "The versions.", Type.Array(ZoneVersion)),
   },
   verb: "read",
   resource,
@@ -65,16 +62,15 @@ export const getZoneVersion = endpoint({
   description: "The record sets of the domain and the names below it as they were then.",
   params: bySerial,
   responses: {
-    200: {
-      description: "The version.",
-      body: Type.Object({
-        zone_version: Type.Object({
-          serial,
-          created_at: createdAt,
-          dns_records: Type.Array(DnsRecordSet),
-        }),
+    200: result(
+      ["zone_version"],
+      "The version.",
+      Type.Object({
+        serial,
+        created_at: createdAt,
+        dns_records: Type.Array(DnsRecordSet),
       }),
-    },
+    ),
   },
   verb: "read",
   resource,
@@ -107,10 +103,11 @@ export const compareZoneVersions = endpoint({
     ),
   }),
   responses: {
-    200: {
-      description: "The difference, by name and type. `before` is null for what came, `after` for what went.",
-      body: Type.Object({ difference: Type.Array(RecordSetDifference) }),
-    },
+    200: result(
+      ["difference"],
+      "The difference, by name and type. `before` is null for what came, `after` for what went.",
+      Type.Array(RecordSetDifference),
+    ),
   },
   verb: "read",
   resource,
@@ -147,10 +144,7 @@ export const exportZoneFile = endpoint({
   description: "The domain and the names below it, with SOA and NS records, as other DNS servers read it.",
   params: byDomain,
   responses: {
-    200: {
-      description: "The file.",
-      body: Type.Object({ domain: Type.Object({ zone_file: Type.String({ description: "The text." }) }) }),
-    },
+    200: result(["domain", "zone_file"], "The file.", Type.String({ description: "The text." })),
   },
   verb: "read",
   resource,

@@ -1,6 +1,6 @@
 /** Newer versions of plugins and themes that an environment gets by itself. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { line, nullable, pattern, uuid } from "../schema.ts";
 
 const byId = Type.Object({ env_id: uuid("Id of the environment.") });
@@ -53,7 +53,9 @@ export const getAutomaticUpdates = endpoint({
   summary: "What an environment updates by itself",
   description: "Nothing, where nobody has wished for it.",
   params: byId,
-  responses: { 200: { description: "What is wished.", body: Type.Object({ environment: AutomaticUpdates }) } },
+  responses: {
+    200: result(["environment"], "What is wished.", AutomaticUpdates),
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -67,7 +69,9 @@ export const replaceAutomaticUpdates = endpoint({
     "Updates are tried out beside the site, as those that somebody asks for are. All plugins, or themes, that are due are updated together; where that fails, each alone. What fails alone is tried again after a week, what is vulnerable after a day, or when there is another version. The wish belongs to the environment; a copy begins without one.",
   params: byId,
   body: Type.Object(wishes, { title: "AutomaticUpdatesWish" }),
-  responses: { 200: { description: "What is wished.", body: Type.Object({ environment: AutomaticUpdates }) } },
+  responses: {
+    200: result(["environment"], "What is wished.", AutomaticUpdates),
+  },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

@@ -1,6 +1,6 @@
 /** Plugins and themes: which there are in which environment, and where there is a newer version of them. */
 import { type TObject, Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
 const moment = (description: string) =>
@@ -226,10 +226,7 @@ export const listPlugins = endpoint({
   params: environmentId,
   query: Type.Object(filters),
   responses: {
-    200: {
-      description: "The plugins.",
-      body: Type.Object({ environment: Type.Object({ plugins: environmentList }) }),
-    },
+    200: result(["environment", "plugins"], "The plugins.", environmentList),
   },
   verb: "read",
   resource: inEnvironment,
@@ -244,10 +241,7 @@ export const listThemes = endpoint({
   params: environmentId,
   query: Type.Object(filters),
   responses: {
-    200: {
-      description: "The themes.",
-      body: Type.Object({ environment: Type.Object({ themes: environmentList }) }),
-    },
+    200: result(["environment", "themes"], "The themes.", environmentList),
   },
   verb: "read",
   resource: inEnvironment,

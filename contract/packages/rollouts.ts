@@ -1,6 +1,6 @@
 /** Newer versions of one plugin or theme for many environments: some first, then the others, until too many fail. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, line, nullable, offset, uuid } from "../schema.ts";
 
 const byCompany = Type.Object({ id: uuid("Id of the company.") });
@@ -109,7 +109,7 @@ export const createRollout = endpoint({
     "Each environment is updated by an operation of its own, as if that had been asked for alone: tried out beside the site, with a backup before, and left as it is where anything is wrong. Those that are busy have their turn later.",
   params: byCompany,
   body: RolloutWish,
-  responses: { 201: { description: "The rollout.", body: Type.Object({ rollout: Rollout }) } },
+  responses: { 201: result(["rollout"], "The rollout.", Rollout) },
   verb: "write",
   resource: ofCompany,
   changesLive: true,
@@ -125,14 +125,11 @@ export const listRollouts = endpoint({
   params: byCompany,
   query: Type.Object({ limit: limit("How many at most; above 500 counts as 500.", { default: 100 }), offset }),
   responses: {
-    200: {
-      description: "The rollouts.",
-      body: Type.Object({
-        company: Type.Object({
-          rollouts: Type.Object({ items: Type.Array(RolloutSummary), total: count("How many there are.") }),
-        }),
-      }),
-    },
+    200: result(
+      ["company", "rollouts"],
+      "The rollouts.",
+      Type.Object({ items: Type.Array(RolloutSummary), total: count("How many there are.") }),
+    ),
   },
   verb: "read",
   resource: ofCompany,
@@ -145,7 +142,7 @@ export const getRollout = endpoint({
   summary: "How far a rollout is",
   description: "With what became of it in each environment. Those that were deleted since are left out.",
   params: byRollout,
-  responses: { 200: { description: "The rollout.", body: Type.Object({ rollout: Rollout }) } },
+  responses: { 200: result(["rollout"], "The rollout.", Rollout) },
   verb: "read",
   resource: ofCompany,
 });
@@ -157,7 +154,7 @@ export const cancelRollout = endpoint({
   summary: "Cancel a rollout",
   description: "No other environment is begun with. What was begun goes on, and one that has ended stays as it is.",
   params: byRollout,
-  responses: { 200: { description: "The rollout.", body: Type.Object({ rollout: Rollout }) } },
+  responses: { 200: result(["rollout"], "The rollout.", Rollout) },
   verb: "write",
   resource: ofCompany,
 });

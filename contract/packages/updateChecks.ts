@@ -1,6 +1,6 @@
 /** Pages that are asked for before an update takes a site's place. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
 const byId = Type.Object({ env_id: uuid("Id of the environment.") });
@@ -43,7 +43,9 @@ export const getUpdateChecks = endpoint({
   summary: "The pages that an update is tried out with",
   description: "Besides the front page, the login page and the dashboard, which always are.",
   params: byId,
-  responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
+  responses: {
+    200: result(["environment"], "The pages.", UpdateChecks),
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -60,7 +62,9 @@ export const replaceUpdateChecks = endpoint({
     { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },
     { title: "UpdateChecks" },
   ),
-  responses: { 200: { description: "The pages.", body: Type.Object({ environment: UpdateChecks }) } },
+  responses: {
+    200: result(["environment"], "The pages.", UpdateChecks),
+  },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

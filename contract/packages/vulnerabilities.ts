@@ -1,6 +1,6 @@
 /** Known vulnerabilities of the plugins and themes that a company has. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
 const moment = (description: string) =>
@@ -51,18 +51,15 @@ export const listVulnerabilities = endpoint({
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({ limit: limit("How many at most; above 500 counts as 500.", { default: 100 }), offset }),
   responses: {
-    200: {
-      description: "The vulnerabilities.",
-      body: Type.Object({
-        company: Type.Object({
-          vulnerabilities: Type.Object({
-            items: Type.Array(Vulnerability),
-            total: count("How many there are."),
-            feed: nullable(AdvisoryFeed),
-          }),
-        }),
+    200: result(
+      ["company", "vulnerabilities"],
+      "The vulnerabilities.",
+      Type.Object({
+        items: Type.Array(Vulnerability),
+        total: count("How many there are."),
+        feed: nullable(AdvisoryFeed),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "filtered" },

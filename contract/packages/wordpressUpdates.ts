@@ -1,6 +1,6 @@
 /** Newer versions of WordPress itself. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { line, nullable, uuid } from "../schema.ts";
 
@@ -28,7 +28,9 @@ export const getWordPress = endpoint({
   description:
     "The package source is asked at that moment. Where it does not answer in time, no newer version is listed.",
   params: byId,
-  responses: { 200: { description: "The versions.", body: Type.Object({ environment: WordPressVersions }) } },
+  responses: {
+    200: result(["environment"], "The versions.", WordPressVersions),
+  },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });

@@ -1,6 +1,6 @@
 /** What WordPress plans to do by itself (WP-Cron), and how that went last. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
 const moment = (description: string) =>
@@ -49,23 +49,22 @@ export const listCronEvents = endpoint({
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({ limit: limit("How many events to show at most; left out: all of them."), offset }),
   responses: {
-    200: {
-      description: "The events.",
-      body: Type.Object({
-        environment: Type.Object({
-          id: uuid("Id of the environment."),
-          cron_events: Type.Array(CronEvent),
-          total: Type.Integer({ description: "How many there are before `limit` and `offset`.", examples: [12] }),
-          last_run: nullable(CronRun),
-          problem: nullable(
-            Type.String({
-              description: "Why some of what is planned can't be read, and is not run. Null: all of it can.",
-              examples: ["WordPress's list of planned events (the option `cron`) is damaged."],
-            }),
-          ),
-        }),
+    200: result(
+      ["environment"],
+      "The events.",
+      Type.Object({
+        id: uuid("Id of the environment."),
+        cron_events: Type.Array(CronEvent),
+        total: Type.Integer({ description: "How many there are before `limit` and `offset`.", examples: [12] }),
+        last_run: nullable(CronRun),
+        problem: nullable(
+          Type.String({
+            description: "Why some of what is planned can't be read, and is not run. Null: all of it can.",
+            examples: ["WordPress's list of planned events (the option `cron`) is damaged."],
+          }),
+        ),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },

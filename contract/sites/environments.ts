@@ -1,6 +1,6 @@
 /** A site's environments, in their two forms. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { nullable, uuid } from "../schema.ts";
 
 const domainProperties = {
@@ -67,10 +67,7 @@ export const listEnvironments = endpoint({
   description: "With their domains, PHP version and addresses.",
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   responses: {
-    200: {
-      description: "The environments.",
-      body: Type.Object({ site: Type.Object({ environments: Type.Array(Environment) }) }),
-    },
+    200: result(["site", "environments"], "The environments.", Type.Array(Environment)),
   },
   verb: "read",
   resource: { kind: "site", from: "params.site_id" },

@@ -1,6 +1,6 @@
 /** The files of an environment, by name. */
 import { type TSchema, Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 const entry = {
@@ -29,15 +29,14 @@ export const listFiles = endpoint({
     ),
   }),
   responses: {
-    200: {
-      description: "The files.",
-      body: Type.Object({
-        environment: Type.Object({
-          id: uuid("Id of the environment."),
-          file_list: Type.Array(withChildren(withChildren(Type.Object(entry)))),
-        }),
+    200: result(
+      ["environment"],
+      "The files.",
+      Type.Object({
+        id: uuid("Id of the environment."),
+        file_list: Type.Array(withChildren(withChildren(Type.Object(entry)))),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },

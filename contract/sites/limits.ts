@@ -1,6 +1,6 @@
 /** What an environment may take: PHP's share, time, and room on the disk. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, uuid } from "../schema.ts";
 
@@ -97,21 +97,20 @@ export const getLimits = endpoint({
   description: "What the environment may take, within which bounds that can be changed, and what room it takes now.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
-    200: {
-      description: "The limits.",
-      body: Type.Object({
-        environment: Type.Object({
-          id: uuid("Id of the environment."),
-          limits: Limits,
-          bounds: Type.Object({
-            thread_count: bounds("`thread_count`"),
-            thread_memory: bounds("`thread_memory`"),
-            request_seconds: bounds("`request_seconds`"),
-          }),
-          use: Type.Object(diskUseFields),
+    200: result(
+      ["environment"],
+      "The limits.",
+      Type.Object({
+        id: uuid("Id of the environment."),
+        limits: Limits,
+        bounds: Type.Object({
+          thread_count: bounds("`thread_count`"),
+          thread_memory: bounds("`thread_memory`"),
+          request_seconds: bounds("`request_seconds`"),
         }),
+        use: Type.Object(diskUseFields),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },

@@ -1,6 +1,6 @@
 /** The versions of PHP that environments can run. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 export const listPhpVersions = endpoint({
@@ -12,26 +12,23 @@ export const listPhpVersions = endpoint({
     "The versions that an environment can run on this installation, oldest first. New sites get the default.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
-    200: {
-      description: "The versions.",
-      body: Type.Object({
-        company: Type.Object({
-          available_php_versions: Type.Array(
-            Type.Object(
-              {
-                php_version: Type.String({ examples: ["8.3"] }),
-                php_engine_version: Type.String({
-                  description: "The form used in `container_info`.",
-                  examples: ["php8.3"],
-                }),
-                is_default: Type.Boolean({ description: "Whether new sites get this one." }),
-              },
-              { title: "AvailablePhpVersion" },
-            ),
-          ),
-        }),
-      }),
-    },
+    200: result(
+      ["company", "available_php_versions"],
+      "The versions.",
+      Type.Array(
+        Type.Object(
+          {
+            php_version: Type.String({ examples: ["8.3"] }),
+            php_engine_version: Type.String({
+              description: "The form used in `container_info`.",
+              examples: ["php8.3"],
+            }),
+            is_default: Type.Boolean({ description: "Whether new sites get this one." }),
+          },
+          { title: "AvailablePhpVersion" },
+        ),
+      ),
+    ),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "open" },

@@ -1,6 +1,6 @@
 /** Where sites can be said to be. All regions of a single-machine installation are that machine. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 export interface Region {
@@ -62,22 +62,19 @@ export const listRegions = endpoint({
   description: "The values that `region` may have when a site is created.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
-    200: {
-      description: "The regions.",
-      body: Type.Object({
-        company: Type.Object({
-          available_regions: Type.Array(
-            Type.Object(
-              {
-                name: Type.String({ description: "For people.", examples: ["Frankfurt, Germany"] }),
-                region: Type.String({ description: "For `POST /sites`.", examples: ["europe-west3"] }),
-              },
-              { title: "AvailableRegion" },
-            ),
-          ),
-        }),
-      }),
-    },
+    200: result(
+      ["company", "available_regions"],
+      "The regions.",
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: "For people.", examples: ["Frankfurt, Germany"] }),
+            region: Type.String({ description: "For `POST /sites`.", examples: ["europe-west3"] }),
+          },
+          { title: "AvailableRegion" },
+        ),
+      ),
+    ),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "open" },

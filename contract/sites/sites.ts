@@ -1,7 +1,7 @@
 /** WordPress sites. */
 import { Type } from "typebox";
 import { Deletion, WithoutBackup } from "../backups/deletion.ts";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { limit, line, nullable, offset, uuid } from "../schema.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
@@ -77,10 +77,7 @@ export const listSites = endpoint({
     ),
   }),
   responses: {
-    200: {
-      description: "The sites.",
-      body: Type.Object({ company: Type.Object({ sites: Type.Array(ListedSite) }) }),
-    },
+    200: result(["company", "sites"], "The sites.", Type.Array(ListedSite)),
   },
   verb: "read",
   resource: { kind: "company", from: "query.company", underSiteScope: "filtered" },
@@ -108,7 +105,7 @@ export const getSite = endpoint({
   summary: "Get a site",
   description: "The site with its environments and their domains.",
   params: byId,
-  responses: { 200: { description: "The site.", body: Type.Object({ site: Site }) } },
+  responses: { 200: result(["site"], "The site.", Site) },
   verb: "read",
   resource: { kind: "site", from: "params.site_id" },
 });

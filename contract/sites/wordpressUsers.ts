@@ -1,6 +1,6 @@
 /** The people who look after an environment's WordPress. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { pattern, uuid } from "../schema.ts";
 import { emailAddress } from "./wordpress.ts";
 
@@ -30,10 +30,7 @@ export const hasWpAdminUser = endpoint({
   params,
   query: Type.Object({ email: emailAddress("E-mail address of the user.") }),
   responses: {
-    200: {
-      description: "Whether there is such an administrator.",
-      body: Type.Object({ has_wp_admin_user: Type.Boolean() }),
-    },
+    200: result(["has_wp_admin_user"], "Whether there is such an administrator.", Type.Boolean()),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -56,10 +53,11 @@ export const createWpAdminUser = endpoint({
     { title: "WordPressUserCreate" },
   ),
   responses: {
-    200: {
-      description: "The user is there.",
-      body: Type.Object({ create_wp_admin_user: Type.Boolean({ description: "Always true.", examples: [true] }) }),
-    },
+    200: result(
+      ["create_wp_admin_user"],
+      "The user is there.",
+      Type.Boolean({ description: "Always true.", examples: [true] }),
+    ),
   },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
@@ -80,12 +78,11 @@ export const createWpLoginLink = endpoint({
     { title: "WordPressLogin" },
   ),
   responses: {
-    200: {
-      description: "The link.",
-      body: Type.Object({
-        login_link: Type.String({ examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
-      }),
-    },
+    200: result(
+      ["login_link"],
+      "The link.",
+      Type.String({ examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
+    ),
   },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },

@@ -1,6 +1,6 @@
 /** Addresses that an environment doesn't answer. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 const environmentId = uuid("Id of the environment.");
@@ -15,15 +15,14 @@ export const listDeniedIps = endpoint({
   description: "Each as short as it can be written, in the order in which they were sent.",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
-    200: {
-      description: "The list.",
-      body: Type.Object({
-        environment: Type.Object({
-          id: environmentId,
-          ip_list: Type.Array(Type.String({ examples: ["203.0.113.7"] })),
-        }),
+    200: result(
+      ["environment"],
+      "The list.",
+      Type.Object({
+        id: environmentId,
+        ip_list: Type.Array(Type.String({ examples: ["203.0.113.7"] })),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "query.environment_id" },
@@ -48,7 +47,7 @@ export const replaceDeniedIps = endpoint({
     { title: "DeniedIps" },
   ),
   responses: {
-    200: { description: "The list is in force.", body: Type.Object({ result: Type.Null() }) },
+    200: result(["result"], "The list is in force.", Type.Null()),
   },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },

@@ -1,6 +1,6 @@
 /** Pages of an environment that are kept at the edge. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { uuid } from "../schema.ts";
 
@@ -54,18 +54,6 @@ export const clearEdgeCache = endpoint({
   operation: "clearEdgeCache",
 });
 
-const EdgeCaching = Type.Object(
-  {
-    environment: Type.Object({
-      id: environmentId,
-      edge_caching: Type.Object({
-        is_enabled: Type.Boolean({ description: "At first true for live environments, false for others." }),
-      }),
-    }),
-  },
-  { title: "EdgeCaching" },
-);
-
 export const getEdgeCacheStatus = endpoint({
   method: "GET",
   path: "/sites/edge-caching/status",
@@ -74,7 +62,19 @@ export const getEdgeCacheStatus = endpoint({
   description:
     "Each answer that could be kept says in `X-Cache` what happened: `HIT`, `STALE` (older than an hour, being made anew), `MISS`, or `BYPASS` (for this visitor alone).",
   query: Type.Object({ environment_id: environmentId }),
-  responses: { 200: { description: "The status.", body: EdgeCaching } },
+  responses: {
+    200: result(
+      ["environment"],
+      "The status.",
+      Type.Object({
+        id: environmentId,
+        edge_caching: Type.Object({
+          is_enabled: Type.Boolean({ description: "At first true for live environments, false for others." }),
+        }),
+      }),
+      { title: "EdgeCaching" },
+    ),
+  },
   verb: "read",
   resource: { kind: "environment", from: "query.environment_id" },
 });

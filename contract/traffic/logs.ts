@@ -1,6 +1,6 @@
 /** What an environment's visitors asked for, and what its PHP complained of. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 export const logNames = ["error", "access", "cache-perf"] as const;
@@ -41,23 +41,22 @@ export const readLogs = endpoint({
     ),
   }),
   responses: {
-    200: {
-      description: "The lines.",
-      body: Type.Object({
-        environment: Type.Object({
-          container_info: Type.Object({
-            logs: Type.String({
-              description: "Lines, each but the last with a line feed at its end.",
-              examples: ["[2026-11-22T20:15:31.123Z] PHP Warning:  Undefined variable $a in /site/index.php on line 3"],
-            }),
-            is_complete: Type.Boolean({
-              description:
-                "False where the search was given up because it took too long, or the answer would have been too long: further lines, older than these, may match. Narrow it down with `from` and `to`.",
-            }),
+    200: result(
+      ["environment"],
+      "The lines.",
+      Type.Object({
+        container_info: Type.Object({
+          logs: Type.String({
+            description: "Lines, each but the last with a line feed at its end.",
+            examples: ["[2026-11-22T20:15:31.123Z] PHP Warning:  Undefined variable $a in /site/index.php on line 3"],
+          }),
+          is_complete: Type.Boolean({
+            description:
+              "False where the search was given up because it took too long, or the answer would have been too long: further lines, older than these, may match. Narrow it down with `from` and `to`.",
           }),
         }),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },

@@ -1,7 +1,7 @@
 /** What environments send: whether it is sent, what was, and what is in it. */
 import { Type } from "typebox";
 import { moment } from "../backups/backups.ts";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
 const environment = { env_id: uuid("Id of the environment.") };
@@ -82,17 +82,16 @@ export const listMails = endpoint({
     state: Type.Optional(Type.Enum(mailStates, { description: "Only mails in this state." })),
   }),
   responses: {
-    200: {
-      description: "The mails.",
-      body: Type.Object({
-        environment: Type.Object({
-          display_name: text("Live"),
-          delivery,
-          has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server to hand mail to." }),
-          mails: Type.Object({ items: Type.Array(Mail), total: Type.Integer({ minimum: 0 }) }),
-        }),
+    200: result(
+      ["environment"],
+      "The mails.",
+      Type.Object({
+        display_name: text("Live"),
+        delivery,
+        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server to hand mail to." }),
+        mails: Type.Object({ items: Type.Array(Mail), total: Type.Integer({ minimum: 0 }) }),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -106,7 +105,7 @@ export const getMail = endpoint({
   description:
     "With its header, its text, its HTML, and what is attached to it. Links to set a password anew are in mails: keys that may only read get neither text nor HTML.",
   params: Type.Object(mail),
-  responses: { 200: { description: "The mail.", body: Type.Object({ mail: WholeMail }) } },
+  responses: { 200: result(["mail"], "The mail.", WholeMail) },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -119,7 +118,7 @@ export const deliverMail = endpoint({
   description:
     "Hands a mail to the mail server that was kept, has bounced or has failed, whatever its environment's setting is; to all its recipients that it has not reached. One that waits already goes on waiting.",
   params: Type.Object(mail),
-  responses: { 200: { description: "It is queued.", body: Type.Object({ mail: Mail }) } },
+  responses: { 200: result(["mail"], "It is queued.", Mail) },
   verb: "write",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },
@@ -132,7 +131,9 @@ export const deleteMail = endpoint({
   summary: "Delete a mail",
   description: "One that waits to be sent is then sent no more, unless it is being handed over at that moment.",
   params: Type.Object(mail),
-  responses: { 200: { description: "It is gone.", body: Type.Object({ deleted: Type.Integer({ examples: [1] }) }) } },
+  responses: {
+    200: result(["deleted"], "It is gone.", Type.Integer({ examples: [1] })),
+  },
   verb: "delete",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },
@@ -146,7 +147,7 @@ export const deleteMails = endpoint({
   description: "Those too that wait to be sent.",
   params: Type.Object(environment),
   responses: {
-    200: { description: "They are gone.", body: Type.Object({ deleted: Type.Integer({ examples: [12] }) }) },
+    200: result(["deleted"], "They are gone.", Type.Integer({ examples: [12] })),
   },
   verb: "delete",
   changesLive: true,
@@ -165,10 +166,7 @@ export const modifyMailDelivery = endpoint({
   params: Type.Object(environment),
   body: MailDeliveryWish,
   responses: {
-    200: {
-      description: "It is so.",
-      body: Type.Object({ environment: Type.Object({ display_name: text("Staging"), delivery }) }),
-    },
+    200: result(["environment"], "It is so.", Type.Object({ display_name: text("Staging"), delivery })),
   },
   verb: "write",
   changesLive: true,

@@ -1,6 +1,6 @@
 /** Rules that send an environment's visitors elsewhere. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, pattern, uuid } from "../schema.ts";
 
 const byEnvironment = Type.Object({ env_id: uuid("Id of the environment.") });
@@ -81,13 +81,11 @@ const paging = {
 };
 
 const Page = Type.Object({
-  environment: Type.Object({
-    id: uuid("Id of the environment."),
-    container_info: Type.Object({
-      redirect_rules: Type.Object({
-        rules: Type.Array(RedirectRule),
-        redirect_rules_count: Type.Integer({ description: "How many there are, before paging." }),
-      }),
+  id: uuid("Id of the environment."),
+  container_info: Type.Object({
+    redirect_rules: Type.Object({
+      rules: Type.Array(RedirectRule),
+      redirect_rules_count: Type.Integer({ description: "How many there are, before paging." }),
     }),
   }),
 });
@@ -104,7 +102,7 @@ export const listRedirectRules = endpoint({
     "A page of them, sorted by `key`; rules that are the same by it stand in the order in which they were added.",
   params: byEnvironment,
   query: Type.Object(paging),
-  responses: { 200: { description: "A page of rules.", body: Page } },
+  responses: { 200: result(["environment"], "A page of rules.", Page) },
   verb: "read",
   resource,
 });
@@ -126,7 +124,9 @@ export const updateRedirectRules = endpoint({
     },
     { title: "RedirectRulesUpdate" },
   ),
-  responses: { 200: { description: "The change is in force; a page of rules.", body: Page } },
+  responses: {
+    200: result(["environment"], "The change is in force; a page of rules.", Page),
+  },
   verb: "write",
   resource,
   changesLive: true,
@@ -145,14 +145,15 @@ export const testRedirectRules = endpoint({
     city: optional(200, "As if the visitor came from there; in English.", "Berlin"),
   }),
   responses: {
-    200: {
-      description: "What a visitor gets; all three null where no rule answers.",
-      body: Type.Object({
+    200: result(
+      [],
+      "What a visitor gets; all three null where no rule answers.",
+      Type.Object({
         rule: nullable(RedirectRule),
         status: nullable(Type.Integer({ examples: [301] })),
         location: nullable(Type.String({ examples: ["/new-page"] })),
       }),
-    },
+    ),
   },
   verb: "write",
   resource,
@@ -166,7 +167,7 @@ export const exportRedirectRules = endpoint({
   description: "All of them in the order in which they were added, with a line of names; what the import takes.",
   params: byEnvironment,
   responses: {
-    200: { description: "The text.", body: Type.Object({ csv: Type.String({ examples: ["from,to,type,domain\n"] }) }) },
+    200: result(["csv"], "The text.", Type.String({ examples: ["from,to,type,domain\n"] })),
   },
   verb: "read",
   resource,
@@ -185,10 +186,11 @@ export const importRedirectRules = endpoint({
     replace: Type.Optional(Type.Boolean({ default: false, description: "Whether all others go." })),
   }),
   responses: {
-    200: {
-      description: "They are in force.",
-      body: Type.Object({ imported: Type.Integer(), redirect_rules_count: Type.Integer() }),
-    },
+    200: result(
+      [],
+      "They are in force.",
+      Type.Object({ imported: Type.Integer(), redirect_rules_count: Type.Integer() }),
+    ),
   },
   verb: "write",
   resource,

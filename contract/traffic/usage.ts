@@ -1,6 +1,6 @@
 /** What the environments of a company take. */
 import { Type } from "typebox";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, result } from "../endpoint.ts";
 import { limit, offset, uuid } from "../schema.ts";
 import { diskUseFields, Limits } from "../sites/limits.ts";
 
@@ -53,19 +53,16 @@ export const getUsage = endpoint({
     offset,
   }),
   responses: {
-    200: {
-      description: "One row for each environment.",
-      body: Type.Object({
-        company: Type.Object({
-          usage: Type.Object({
-            from: moment("Where the period begins."),
-            to: moment("Where it ends."),
-            items: Type.Array(EnvironmentUsage),
-            total: count("How many environments there are."),
-          }),
-        }),
+    200: result(
+      ["company", "usage"],
+      "One row for each environment.",
+      Type.Object({
+        from: moment("Where the period begins."),
+        to: moment("Where it ends."),
+        items: Type.Array(EnvironmentUsage),
+        total: count("How many environments there are."),
       }),
-    },
+    ),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "filtered" },

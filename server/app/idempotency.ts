@@ -9,8 +9,12 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { claimIdempotencyKey, type StoredAnswer, storeAnswer } from "@sitewright/server/store/idempotencyKeys.ts";
-import { sql } from "kysely";
+import {
+  claimIdempotencyKey,
+  type StoredAnswer,
+  setSavepoint,
+  storeAnswer,
+} from "@sitewright/server/store/idempotencyKeys.ts";
 import { isSameHash } from "./company/token.ts";
 import { Refused } from "./failures.ts";
 
@@ -62,13 +66,13 @@ export function answerOnce(
 
 /** A refusal takes back what the work did, and keeps the claim on the key. */
 async function attempt(transaction: DatabaseTransaction, work: OnceWork): Promise<FinishedAnswer> {
-  await sql`savepoint work`.execute(transaction);
+  const rollBack = await setSavepoint(transaction);
   try {
     return await work.run(transaction);
   } catch (error) {
     const refusal = work.refusal(error);
     if (!refusal) throw error;
-    await sql`rollback to savepoint work`.execute(transaction);
+    await rollBack();
     return refusal;
   }
 }

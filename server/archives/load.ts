@@ -14,7 +14,7 @@ export class BackupDamaged extends Error {
 }
 
 /** Where a piece of a file goes. */
-interface Place {
+interface PieceTarget {
   readonly path: string;
   readonly start: number;
 }
@@ -27,8 +27,8 @@ const nanosecondsPerSecond = 1e9;
 /** Rejects with `BackupDamaged`. */
 export async function loadManifest(names: readonly Buffer[], options: PieceStore): Promise<Manifest> {
   const contents = new Map<string, Buffer>();
-  const places = new Map(names.map((name) => [keyOf(name), [{ path: "its list of files", start: 0 }]]));
-  await readPieces(names, places, options, async (content, name) => {
+  const targets = new Map(names.map((name) => [keyOf(name), [{ path: "its list of files", start: 0 }]]));
+  await readPieces(names, targets, options, async (content, name) => {
     contents.set(keyOf(name), content);
   });
   return readManifest(names.map((name) => contents.get(keyOf(name)) ?? Buffer.alloc(0)));
@@ -50,8 +50,8 @@ export async function load(
     if (isWanted(path)) await mkdir(placeOf(root, path), { mode: 0o700 });
   }
   for (const file of files) if (file.bytes === 0) await writeFile(placeOf(root, file.path), "");
-  await readPieces(namesOf(files), placesOf(files), options, (content, _name, places) =>
-    writeAll(root, content, places),
+  await readPieces(namesOf(files), targetsOf(files), options, (content, _name, targets) =>
+    writeAll(root, content, targets),
   );
   await finish(manifest, files, root, isWanted);
 }
@@ -62,10 +62,10 @@ export async function load(
  */
 export async function readLost(names: readonly Buffer[], options: PieceStore): Promise<ReadonlySet<string>> {
   const { files } = await loadManifest(names, options);
-  const places = placesOf(files);
-  const pieces = await locateAll([...names, ...namesOf(files)], places, options);
+  const targets = targetsOf(files);
+  const pieces = await locateAll([...names, ...namesOf(files)], targets, options);
   const lost = pieces.filter(({ isLost }) => isLost).map(({ name }) => name);
-  await readPieces(lost, places, options, async () => undefined);
+  await readPieces(lost, targets, options, async () => undefined);
   return new Set(pieces.map(({ pack }) => pack));
 }
 
@@ -73,41 +73,41 @@ function namesOf(files: readonly FileEntry[]): readonly Buffer[] {
   return files.flatMap(({ pieces }) => pieces);
 }
 
-function placesOf(files: readonly FileEntry[]): ReadonlyMap<string, readonly Place[]> {
-  const places = new Map<string, Place[]>();
+function targetsOf(files: readonly FileEntry[]): ReadonlyMap<string, readonly PieceTarget[]> {
+  const targets = new Map<string, PieceTarget[]>();
   for (const { path, pieces } of files) {
     for (const [at, name] of pieces.entries()) {
-      const known = places.get(keyOf(name));
-      const place = { path, start: at * pieceBytes };
-      if (known === undefined) places.set(keyOf(name), [place]);
-      else known.push(place);
+      const known = targets.get(keyOf(name));
+      const target = { path, start: at * pieceBytes };
+      if (known === undefined) targets.set(keyOf(name), [target]);
+      else known.push(target);
     }
   }
-  return places;
+  return targets;
 }
 
 /** Calls `take` for each piece once, in the order in which they are kept. */
 async function readPieces(
   names: readonly Buffer[],
-  places: ReadonlyMap<string, readonly Place[]>,
+  targets: ReadonlyMap<string, readonly PieceTarget[]>,
   options: PieceStore,
-  take: (content: Buffer, name: Buffer, places: readonly Place[]) => Promise<void>,
+  take: (content: Buffer, name: Buffer, targets: readonly PieceTarget[]) => Promise<void>,
 ): Promise<void> {
-  for (const run of runsOf(await locateAll(names, places, options))) {
+  for (const run of runsOf(await locateAll(names, targets, options))) {
     try {
       const opened = await readRun(run, options);
-      await inGroups(opened, ([content, name]) => take(content, name, places.get(keyOf(name)) ?? []));
+      await inGroups(opened, ([content, name]) => take(content, name, targets.get(keyOf(name)) ?? []));
     } catch (error) {
       if (!(error instanceof UnreadablePiece)) throw error;
       // No later backup must rely on it.
       await options.index.markLost([run.pack]);
-      throw damaged(nameIn(places, { name: error.piece }), error);
+      throw damaged(nameIn(targets, { name: error.piece }), error);
     }
   }
 }
 
-function nameIn(places: ReadonlyMap<string, readonly Place[]>, { name }: Pick<KeptPiece, "name">): string {
-  return places.get(keyOf(name))?.[0]?.path ?? "";
+function nameIn(targets: ReadonlyMap<string, readonly PieceTarget[]>, { name }: Pick<KeptPiece, "name">): string {
+  return targets.get(keyOf(name))?.[0]?.path ?? "";
 }
 
 /** How every sentence of `BackupDamaged` begins. */
@@ -119,7 +119,7 @@ function damaged(path: string, cause?: unknown): BackupDamaged {
 
 async function locateAll(
   names: readonly Buffer[],
-  places: ReadonlyMap<string, readonly Place[]>,
+  targets: ReadonlyMap<string, readonly PieceTarget[]>,
   { index }: PieceStore,
 ): Promise<readonly KeptPiece[]> {
   const wanted = [...new Map(names.map((name) => [keyOf(name), name])).values()];
@@ -129,15 +129,15 @@ async function locateAll(
     const located = await index.locate(some);
     for (const name of some) {
       const piece = located.get(keyOf(name));
-      if (piece === undefined) throw damaged(nameIn(places, { name }));
+      if (piece === undefined) throw damaged(nameIn(targets, { name }));
       found.push(piece);
     }
   }
   return found;
 }
 
-async function writeAll(root: string, content: Buffer, places: readonly Place[]): Promise<void> {
-  for (const { path, start } of places) {
+async function writeAll(root: string, content: Buffer, targets: readonly PieceTarget[]): Promise<void> {
+  for (const { path, start } of targets) {
     // Made by whichever piece comes first.
     const handle = await open(placeOf(root, path), constants.O_WRONLY | constants.O_CREAT);
     try {

@@ -1,13 +1,13 @@
 import { follow, pictures } from "@sitewright/server/app/operations.ts";
-import type { HandlersOf } from "./handling.ts";
+import type { SomeAnswerers, SomeCalls } from "./handling.ts";
 
 const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
 
-export const operationHandlers: HandlersOf<"getOperation" | "listOperationPictures"> = {
-  listOperationPictures: async (context, { params, query }) => ({
-    status: 200,
-    body: { operation: { pictures: await pictures(context, params.operation_id, query.path ?? null) } },
-  }),
+export const operationCalls = {
+  listOperationPictures: (context, { params, query }) => pictures(context, params.operation_id, query.path ?? null),
+} satisfies SomeCalls;
+
+export const operationAnswerers = {
   getOperation: async (context, { params, query }) => {
     const { state, message, data } = await follow(context, params.operation_id, query.wait ?? 0);
     const status = statuses[state];
@@ -17,4 +17,4 @@ export const operationHandlers: HandlersOf<"getOperation" | "listOperationPictur
       ...(state === "running" && { headers: { "retry-after": "1" } }),
     };
   },
-};
+} satisfies SomeAnswerers;

@@ -8,19 +8,10 @@ import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempote
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
 import { answerToRequestFault } from "./faults.ts";
-import { handlers } from "./handlers.ts";
+import { answerers, calls } from "./handlers.ts";
+import { type AnyAnswer, makeAnswer } from "./handling.ts";
 import { isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
-
-interface AnyAnswer {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Of the body where it is written already: they follow one another. Only of what is read. */
-  readonly parts?: readonly Buffer[];
-  /** What the body is made of, and nothing else. */
-  readonly basis?: object;
-}
 
 /** Bodies by what they were made of. As bytes: a text of that length would be made into new ones for each answer. */
 const written = new WeakMap<object, Buffer>();
@@ -29,18 +20,25 @@ const written = new WeakMap<object, Buffer>();
  * A handler whose endpoint is not known to the compiler. The method form lets it stand for every handler:
  * that its input fits is what the row's schemas have checked.
  */
-interface AnyHandler {
-  handle(context: Context, input: CheckedInput): Promise<AnyAnswer>;
+interface AnyHandler<Returned> {
+  handle(context: Context, input: CheckedInput): Returned | Promise<Returned>;
 }
 
-const byName: Readonly<Record<string, AnyHandler>> = Object.fromEntries(
-  Object.entries(handlers).map(([name, handle]): [string, AnyHandler] => [name, { handle }]),
-);
+const callsByName = new Map(Object.entries<AnyHandler<unknown>["handle"]>(calls));
+const answerersByName = new Map(Object.entries<AnyHandler<AnyAnswer>["handle"]>(answerers));
+
+function handlerOf({ name, row }: Route): AnyHandler<AnyAnswer>["handle"] {
+  const answerer = answerersByName.get(name);
+  if (answerer) return answerer;
+  const call = callsByName.get(name);
+  if (!call) throw new Error(`No handler for ${name}`);
+  const answerWith = makeAnswer(row);
+  return async (context, input) => answerWith(await call(context, input));
+}
 
 /** Makes the Fastify handler of one endpoint. */
 export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
-  const handler = byName[route.name];
-  if (!handler) throw new Error(`No handler for ${route.name}`);
+  const handler = handlerOf(route);
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
     const { identified } = request;
     if (!identified) throw new Error("A request got past the gate without a caller");
@@ -48,7 +46,7 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
     const handle = async (transaction: RequestTransaction | null): Promise<AnyAnswer> => {
       const input = await readAllowed(app, route, request, identified);
       const context = contextOf(app, identified, { request, reply, transaction, stopping, afterwards });
-      return handler.handle(context, input);
+      return handler(context, input);
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
     const run = async (transaction: RequestTransaction) => finish(reply, await handle(transaction));

@@ -1,6 +1,6 @@
 /** The backup of an installation: its database as it is at one moment, its keys and its settings, in one file. */
 import type pg from "pg";
-import { beginSnapshot, dumpRows, dumpSequences, listTables } from "../store/dump.ts";
+import { beginSnapshot, dumpRows, dumpSequences, inTransaction, listTables } from "../store/dump.ts";
 import { listMigrations } from "../store/migrate.ts";
 import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { type SealOptions, sealFile } from "./envelope.ts";
@@ -16,24 +16,16 @@ export interface MadeBackup {
 }
 
 /** Rejects with `UnusableFile` where the file can't be written there. The database may be in use. */
-export async function backupInstallation(pool: pg.Pool, beside: KeptBeside, place: SealOptions): Promise<MadeBackup> {
-  const client = await pool.connect();
-  try {
-    await beginSnapshot(client);
+export function backupInstallation(pool: pg.Pool, beside: KeptBeside, place: SealOptions): Promise<MadeBackup> {
+  return inTransaction(pool, beginSnapshot, async (client) => {
     const environments = await listNewestBackups(client);
     const migrations = await listMigrations(client);
     const madeAt = new Date().toISOString();
     const header: Header = { sitewright: "installation", version: formatVersion, madeAt, migrations, ...beside };
     const count = countRows();
     const bytes = await sealFile(place, writeBackup(header, dump(client), count));
-    await client.query("commit");
-    client.release();
     return { bytes, counts: count.counts(), environments };
-  } catch (error) {
-    // Ending the connection ends what is open on it.
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 async function* dump(client: pg.ClientBase): AsyncGenerator<Entry> {

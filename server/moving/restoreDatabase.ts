@@ -6,6 +6,7 @@ import type pg from "pg";
 import {
   beginLoad,
   type DumpedTable,
+  inTransaction,
   listTables,
   loadSequences,
   prepareLoad,
@@ -55,9 +56,7 @@ export async function restoreDatabase(
   { restore, finish }: { readonly restore: Restore; readonly finish: () => Promise<void> },
 ): Promise<string[]> {
   const { old, since } = await migrationsFor(header);
-  const client = await pool.connect();
-  try {
-    await beginLoad(client);
+  return inTransaction(pool, beginLoad, async (client) => {
     await migrateWithin(client, old);
     const resume = await suspendForeignKeys(client);
     const strangers = await loadAll(client, readEntries(sealed));
@@ -65,14 +64,8 @@ export async function restoreDatabase(
     await migrateWithin(client, since);
     await settleRestored(client, restore);
     await finish();
-    await client.query("commit");
-    client.release();
     return strangers;
-  } catch (error) {
-    // Ending the connection rolls back what is open on it.
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 async function loadAll(client: pg.ClientBase, entries: AsyncIterable<Entry>): Promise<string[]> {

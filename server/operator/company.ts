@@ -2,6 +2,7 @@
 import { readRun } from "@sitewright/supervisor/records.ts";
 import { createCompany, type NewCompany, UnusableCompany } from "../app/company/companies.ts";
 import type { Config } from "../settings/config.ts";
+import { hasCompany } from "../store/company/companies.ts";
 import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open.ts";
 import { Failure, failed } from "./failure.ts";
@@ -52,7 +53,7 @@ function notRunning(config: Config): string {
 /** The record of a supervisor that was killed may still lie there, and a new one may not be ready yet. */
 async function checkReachable(database: Database, config: Config): Promise<void> {
   try {
-    await database.selectFrom("companies").select("id").limit(1).execute();
+    await hasCompany(database);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "42P01") {

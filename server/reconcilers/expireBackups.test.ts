@@ -126,13 +126,13 @@ it("a backup goes when it is kept no longer, and what only it needed a day after
 
 it("packs of a clock that was a year ahead go a day after what needed them, as any other", async () => {
   const { pack } = await addFollowedBackup(2.5);
-  const doomed = (await addFollowedBackup(1)).pack;
+  const condemned = (await addFollowedBackup(1)).pack;
   await sweep(2);
   const packs = test.database.updateTable("packs").set({ state_since: new Date(Date.now() + 400 * day) });
-  await packs.where("id", "in", [pack, doomed]).execute();
-  const goneAt = async (days: number) => (await sweep(days)).filter((id) => id === pack || id === doomed);
+  await packs.where("id", "in", [pack, condemned]).execute();
+  const goneAt = async (days: number) => (await sweep(days)).filter((id) => id === pack || id === condemned);
   expect(await goneAt(3)).toEqual([]);
-  expect(await goneAt(5)).toEqual([doomed]);
+  expect(await goneAt(5)).toEqual([condemned]);
   expect(await goneAt(7)).toEqual([pack]);
 });
 

@@ -1,12 +1,12 @@
 /**
  * Removes backups that are kept no longer, with what was deleted and can't be brought back any more, and what no backup
- * needs from the archives: first doomed, so that no new backup relies on it, and removed a day later, when whoever still
+ * needs from the archives: first condemned, so that no new backup relies on it, and removed a day later, when whoever still
  * read it has long ended.
  */
 import type { Archives } from "../archives/archives.ts";
 import { removeExpiredBackups } from "../store/backups/backups.ts";
 import { forgetDeleted } from "../store/backups/deletedEnvironments.ts";
-import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "../store/backups/packs.ts";
+import { bringBackMoments, condemnPacks, findCondemnedPacks, forgetPack } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
 
 export interface ExpireBackupsOptions {
@@ -27,11 +27,11 @@ export async function expireBackups({ database, archives, now = Date.now }: Expi
   await forgetDeleted(database, today);
   const longAgo = new Date(today.getTime() - grace);
   await bringBackMoments(database, today);
-  while ((await doomPacks(database, longAgo, today)) > 0);
-  const doomed = [...(await findDoomedPacks(database, longAgo))];
+  while ((await condemnPacks(database, longAgo, today)) > 0);
+  const condemned = [...(await findCondemnedPacks(database, longAgo))];
   const failures: unknown[] = [];
   const remove = async () => {
-    for (let pack = doomed.pop(); pack !== undefined; pack = doomed.pop()) {
+    for (let pack = condemned.pop(); pack !== undefined; pack = condemned.pop()) {
       // The row goes last: where this breaks off in between, the next run finds it again.
       const removing = archives.removePack(pack).then(() => forgetPack(database, pack.id));
       await removing.catch((error: unknown) => failures.push(error));

@@ -2,15 +2,14 @@
  * The tables as Kysely sees them. `migrations/` is the authority; a test compares the two.
  */
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
-import type { RolloutItems, Rollouts } from "./packages/rolloutTables.ts";
-import type { StoredRule } from "./traffic/redirectRules.ts";
 
 export type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
 
 /** Read as a value, written as JSON text: the driver would turn a top-level array into a PostgreSQL array. */
 type JsonColumn<T extends Json> = ColumnType<T, string, string>;
 type Defaulted = ColumnType<Date, Date | undefined, Date>;
-type Moment = ColumnType<Date | null, Date | null | undefined, Date | null>;
+type Later<T> = ColumnType<T | null, T | null | undefined, T | null>;
+type Moment = Later<Date>;
 
 export interface Companies {
   id: string;
@@ -19,6 +18,20 @@ export interface Companies {
 }
 
 export type Role = "owner" | "admin" | "developer" | "billing";
+
+/** Who asked, as the entry remembers them after the person, the key or the browser is gone. */
+export interface Actor {
+  readonly userId: string | null;
+  readonly userRole: Role | null;
+  readonly userFullName: string | null;
+  readonly userFirstName: string | null;
+  readonly apiKeyId: string | null;
+  readonly apiKeyName: string | null;
+  readonly ipAddress: string | null;
+  readonly browserName: string | null;
+  readonly browserVersion: string | null;
+  readonly osName: string | null;
+}
 
 export interface Users {
   id: string;
@@ -51,6 +64,18 @@ export interface Sites {
   region: string;
   state: "adding" | "live" | "deleting";
   created_at: Defaulted;
+}
+
+/** A redirect rule as the interface has it. */
+export interface StoredRule {
+  readonly from: string;
+  readonly to: string;
+  readonly type: "permanent" | "redirect";
+  readonly domain: string | null;
+  readonly traffic_from_country: string | null;
+  readonly traffic_from_country_name: string | null;
+  readonly traffic_from_city: string | null;
+  readonly displayed_location: string | null;
 }
 
 export interface Environments {
@@ -170,6 +195,44 @@ export interface PackageOffers {
   wordpress_key: string | null;
   is_vulnerable: Generated<boolean>;
   checked_at: Defaulted;
+}
+
+/** `stopped`: too many had failed. */
+export type RolloutState = "running" | "stopped" | "cancelled" | "ended";
+export type RolloutItemState = "waiting" | "running" | "updated" | "failed" | "skipped";
+
+export interface Rollouts {
+  id: string;
+  company_id: string;
+  kind: PackageKind;
+  /** Slug. */
+  name: string;
+  /** Null: for each the newest that it is offered. */
+  version: string | null;
+  concurrency: number;
+  /** How many are updated before the others. */
+  canaries: number;
+  stop_after_failures: number;
+  state: Generated<RolloutState>;
+  /** Who asked for it. */
+  actor: ColumnType<Actor, string, string>;
+  created_at: Generated<Date>;
+  /** When the last of its updates had ended. */
+  ended_at: ColumnType<Date | null, undefined, Date>;
+}
+
+export interface RolloutItems {
+  rollout_id: string;
+  environment_id: string;
+  position: number;
+  is_canary: boolean;
+  state: Generated<RolloutItemState>;
+  operation_id: Later<string>;
+  from_version: Later<string>;
+  to_version: Later<string>;
+  /** Why it failed, or was skipped. */
+  reason: Later<string>;
+  ended_at: Later<Date>;
 }
 
 export interface AdvisoryRanges {
@@ -456,6 +519,18 @@ export interface Operations {
   finished_at: Moment;
   /** How often the step that it stands at was begun by a process; 0 again when that step has ended. */
   attempts: Generated<number>;
+  /** The process that claimed it; null: none has. */
+  runner: string | null;
+}
+
+/** What a part of an operation came to: done, or given up for a reason that the customer reads. */
+export type OperationOutcome = "done" | { readonly failed: string; readonly kind?: Operations["failure_kind"] };
+
+export interface OperationOutcomes {
+  operation_id: string;
+  part: string;
+  outcome: JsonColumn<OperationOutcome>;
+  milliseconds: number;
 }
 
 export interface EnvironmentLocks {
@@ -572,6 +647,7 @@ export interface Tables {
   activity: ActivityTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;
+  operation_outcomes: OperationOutcomes;
   operation_wants: OperationWants;
   idempotency_keys: IdempotencyKeys;
   cron_runs: CronRuns;

@@ -42,6 +42,26 @@ export async function beginLoad(client: pg.ClientBase): Promise<void> {
   await client.query(plainText);
 }
 
+/** Runs `work` in the transaction that `begin` begins, on a connection of its own. A failure undoes everything. */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  begin: (client: pg.ClientBase) => Promise<void>,
+  work: (client: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await begin(client);
+    const result = await work(client);
+    await client.query("commit");
+    client.release();
+    return result;
+  } catch (error) {
+    // Ending the connection rolls back what is open on it.
+    client.release(true);
+    throw error;
+  }
+}
+
 /** By name. Without what belongs to an extension, and without columns that are computed. */
 export async function listTables(client: pg.ClientBase): Promise<DumpedTable[]> {
   const { rows } = await client.query<DumpedTable>(

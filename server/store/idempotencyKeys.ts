@@ -59,6 +59,14 @@ async function removeExpired(transaction: DatabaseTransaction): Promise<void> {
   )`.execute(transaction);
 }
 
+/** Gives the function that undoes whatever the transaction writes from now on, and keeps its claim on the key. */
+export async function setSavepoint(transaction: DatabaseTransaction): Promise<() => Promise<void>> {
+  await sql`savepoint work`.execute(transaction);
+  return async () => {
+    await sql`rollback to savepoint work`.execute(transaction);
+  };
+}
+
 export async function storeAnswer(
   transaction: DatabaseTransaction,
   apiKeyId: string,

@@ -299,8 +299,10 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     started_at: true,
     finished_at: true,
     attempts: true,
+    runner: true,
   },
   environment_locks: { environment_id: true, operation_id: true },
+  operation_outcomes: { operation_id: true, part: true, outcome: true, milliseconds: true },
   operation_wants: { operation_id: true, environment_id: true },
   idempotency_keys: {
     api_key_id: true,

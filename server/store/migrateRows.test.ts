@@ -63,3 +63,33 @@ test("rows that were written before a migration come through it and all later on
   const { rows: stamps } = await pool.query("select environment_id from package_versions order by environment_id");
   expect(stamps).toEqual([{ environment_id: live }, { environment_id: staging }]);
 });
+
+test("an operation that was interrupted by the upgrade keeps the parts that the earlier journal has of it", async () => {
+  const { pool, drop } = await createTestDatabase({ template: "template0" });
+  onTestFinished(drop);
+  const migrations = await readMigrations();
+  const at = migrations.findIndex(({ name }) => name === "0031-operation-journal");
+  await migrate(pool, migrations.slice(0, at));
+  await pool.query(`
+    insert into companies (id, name) values ('${company}', 'Harbour');
+    insert into activity (company_id, category, type) values ('${company}', 'siteActions', 'addSite');
+    insert into operations (id, kind, company_id, activity_id, state, steps_total, input, reference_id)
+      select name, 'addSite', '${company}', activity.id, state, 2, '{}', gen_random_uuid()
+      from activity, (values ('forward', 'running'), ('back', 'running'), ('ended', 'succeeded')) as o(name, state);
+    create schema dbos;
+    create table dbos.operation_outputs (workflow_uuid text, function_id int4, function_name text, output text,
+      started_at_epoch_ms bigint, completed_at_epoch_ms bigint, primary key (workflow_uuid, function_id));
+    insert into dbos.operation_outputs values
+      ('forward', 0, 'run provision', '{"json":"done","__dbos_serializer":"superjson"}', 1000, 1250),
+      ('forward', 1, 'run publish', '{"json":"ended","__dbos_serializer":"superjson"}', 1000, 1250),
+      ('forward', 2, 'run probe', null, 1000, null),
+      ('back', 0, 'run provision', '{"json":{"failed":"No room.","kind":null},"__dbos_serializer":"superjson"}', null, null),
+      ('ended', 0, 'run provision', '{"json":"done","__dbos_serializer":"superjson"}', 1000, 1250);`);
+  await migrate(pool);
+  const { rows } = await pool.query("select * from operation_outcomes order by operation_id");
+  expect(rows).toEqual([
+    { operation_id: "back", part: "run provision", outcome: { failed: "No room.", kind: null }, milliseconds: 0 },
+    { operation_id: "forward", part: "run provision", outcome: "done", milliseconds: 250 },
+  ]);
+  expect((await pool.query("select to_regnamespace('dbos') as schema")).rows).toEqual([{ schema: null }]);
+});

@@ -1,7 +1,7 @@
 /** Operations as rows: what was accepted, how far it is, how it ended. */
-import { type ExpressionBuilder, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { endActivity } from "./company/activity.ts";
-import type { Database, DatabaseTransaction, Json, Operations, Tables } from "./database.ts";
+import type { Database, DatabaseTransaction, Json, Operations } from "./database.ts";
 import { handOverLocks, releaseLocks } from "./locks.ts";
 
 export type OperationRow = Selectable<Operations>;
@@ -57,6 +57,12 @@ export async function readOperation(database: Database, operationId: string): Pr
   return row ?? null;
 }
 
+/** True for an operation that does not exist, too. */
+export async function hasOperationEnded(database: Database, operationId: string): Promise<boolean> {
+  const row = await database.selectFrom("operations").select("state").where("id", "=", operationId).executeTakeFirst();
+  return row === undefined || row.state === "succeeded" || row.state === "failed";
+}
+
 /** Tells every process, when this transaction commits, that the operation may begin. */
 export async function announceAccepted(transaction: DatabaseTransaction, operationId: string): Promise<void> {
   await sql`select pg_notify(${acceptedChannel}, ${operationId})`.execute(transaction);
@@ -64,49 +70,6 @@ export async function announceAccepted(transaction: DatabaseTransaction, operati
 
 async function announceEnded(transaction: DatabaseTransaction, operationId: string): Promise<void> {
   await sql`select pg_notify(${endedChannel}, ${operationId})`.execute(transaction);
-}
-
-/**
- * Notes that a process begins `step`, with `stepsDone` behind it. Gives how often processes have begun this step
- * without ending it, this time included; null where the operation has ended.
- */
-export async function beginStep(
-  database: Database,
-  operationId: string,
-  step: string,
-  stepsDone: number,
-): Promise<number | null> {
-  const again = (eb: ExpressionBuilder<Tables, "operations">) =>
-    eb
-      .case()
-      .when("step", "=", step)
-      .then(eb("attempts", "+", 1))
-      .else(1)
-      .end();
-  const row = await database
-    .updateTable("operations")
-    .set((eb) => ({
-      step,
-      steps_done: stepsDone,
-      attempts: again(eb),
-      started_at: eb.fn.coalesce("started_at", sql<Date>`now()`),
-    }))
-    .where("id", "=", operationId)
-    .where("state", "=", "running")
-    .returning("attempts")
-    .executeTakeFirst();
-  return row?.attempts ?? null;
-}
-
-/** Takes one beginning back: the process that ends in an orderly way did not die of the step. */
-export async function uncountBeginning(database: Database, operationId: string, step: string): Promise<void> {
-  await database
-    .updateTable("operations")
-    .set((eb) => ({ attempts: eb("attempts", "-", 1) }))
-    .where("id", "=", operationId)
-    .where("step", "=", step)
-    .where("attempts", ">", 0)
-    .execute();
 }
 
 /** Keeps what a step found out until the operation ends, when `readResult` gives it back. */

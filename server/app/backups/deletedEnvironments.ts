@@ -14,8 +14,8 @@ import type { Context } from "../context.ts";
 import { insertDomainsAgain } from "../domains/deletedDomains.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf, hostOf } from "../sites/addresses.ts";
+import { refuseTakenEnvironmentName } from "../sites/displayNames.ts";
 import { environmentNames } from "../sites/environmentName.ts";
-import { refuseTakenEnvironmentName } from "../sites/takenNames.ts";
 
 export const advice = "Bring it back under another display_name.";
 
@@ -24,16 +24,16 @@ export async function list(context: Context, siteId: string) {
   return [...(await listDeletedEnvironments(context.pool, siteId))];
 }
 
-interface Place {
+interface DeletedEnvironmentIds {
   readonly site_id: string;
   readonly env_id: string;
 }
 
 /** Takes the environment's name again, or one that follows from another display name, and starts the restore. Gives its id. */
-export function restore(context: Context, place: Place, displayName: string | null): Promise<string> {
+export function restore(context: Context, ids: DeletedEnvironmentIds, displayName: string | null): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const site = await requireSite(transaction, place.site_id);
-    const environment = await deletedEnvironmentForRestore(transaction, site.id, place.env_id);
+    const site = await requireSite(transaction, ids.site_id);
+    const environment = await deletedEnvironmentForRestore(transaction, site.id, ids.env_id);
     if (environment === null) throw new NotFound();
     const { id, display_name: before } = environment;
     if (await isEnvironmentThere(transaction, id)) {

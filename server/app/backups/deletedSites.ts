@@ -13,9 +13,9 @@ import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { hostOf } from "../sites/addresses.ts";
+import { refuseTakenSiteName } from "../sites/displayNames.ts";
 import { mostNames } from "../sites/environmentName.ts";
 import { numberedNames, slugOf } from "../sites/siteName.ts";
-import { refuseTakenSiteName } from "../sites/takenNames.ts";
 import { advice, insertAgain } from "./deletedEnvironments.ts";
 
 /** Those of the company that the key may see, newest first. */
@@ -28,27 +28,27 @@ export async function list(context: Context) {
 }
 
 /** `id` is the company's. */
-interface Place {
+interface DeletedSiteIds {
   readonly id: string;
   readonly site_id: string;
 }
 
 /** Takes the site's names again, or those that follow from another display name, and starts the restore. Gives its id. */
-export function restore(context: Context, place: Place, displayName: string | null): Promise<string> {
+export function restore(context: Context, ids: DeletedSiteIds, displayName: string | null): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const site = await deletedSiteForRestore(transaction, place.site_id);
-    if (site === null || site.company_id !== place.id.toLowerCase()) throw new NotFound();
+    const site = await deletedSiteForRestore(transaction, ids.site_id);
+    if (site === null || site.company_id !== ids.id.toLowerCase()) throw new NotFound();
     if (await isSiteThere(transaction, site.id)) {
       throw new Refused("being_brought_back", `The site ${site.display_name} is being brought back already.`);
     }
     const environments = await insert(context, transaction, site, displayName);
-    const ids = environments.map(({ environment }) => environment.id);
+    const environmentIds = environments.map(({ environment }) => environment.id);
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
       kind: "restoreDeletedSite",
       companyId: site.company_id,
       siteId: site.id,
-      environmentId: ids[0] ?? null,
-      locks: ids,
+      environmentId: environmentIds[0] ?? null,
+      locks: environmentIds,
       input: { siteId: site.id, isSite: true, environments } satisfies RestoreDeletedInput,
       whenBusy: context.whenBusy,
       actor: context.actor,

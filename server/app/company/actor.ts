@@ -1,5 +1,5 @@
 /** Who asked, as the activity log remembers it. */
-import type { Actor } from "@sitewright/server/store/company/activity.ts";
+import type { Actor } from "@sitewright/server/store/database.ts";
 import bowser from "bowser";
 import type { Caller } from "./access.ts";
 

@@ -10,7 +10,7 @@ import {
 import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
-import { readMoment } from "../moments.ts";
+import { readTimestamp } from "../timestamps.ts";
 import { hasRole } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import { grantedScopes } from "./scopes.ts";
@@ -54,7 +54,7 @@ export interface KeyWish {
 /** Makes a key for the caller's own user that can do no more than the calling key. Gives its token, this once. */
 export async function create(context: Context, wish: KeyWish): Promise<{ api_key: KeyView; token: string }> {
   const { caller } = context;
-  const expiresAt = wish.expires_at ? readMoment(wish.expires_at) : null;
+  const expiresAt = wish.expires_at ? readTimestamp(wish.expires_at) : null;
   if (expiresAt && !(expiresAt > new Date())) {
     throw new Refused("expiry_in_the_past", "An API key can't expire before it is made.");
   }

@@ -3,44 +3,44 @@ import { namesAbove, readDomainName } from "@sitewright/server/domains/names.ts"
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
   type DeletedDomain,
-  type DomainPlace,
+  type DomainOwner,
   insertDomainAgain,
   makePrimary,
 } from "@sitewright/server/store/domains/deletedDomains.ts";
 import { findOverlaps, lockNames } from "@sitewright/server/store/domains/domains.ts";
-import type { Place } from "../sites/addresses.ts";
+import type { SiteHost } from "../sites/addresses.ts";
 
 interface Inserted {
   /** Null: it stays the one from the installation. */
-  readonly primary: Place | null;
+  readonly primary: SiteHost | null;
   /** Names that somebody else has. */
   readonly leftOut: readonly string[];
 }
 
 export async function insertDomainsAgain(
   transaction: DatabaseTransaction,
-  place: DomainPlace,
+  owner: DomainOwner,
   domains: readonly DeletedDomain[],
 ): Promise<Inserted> {
   const leftOut: string[] = [];
   let primary: DeletedDomain | null = null;
   for (const domain of domains) {
-    if (!(await insertFree(transaction, place, domain))) leftOut.push(domain.name);
+    if (!(await insertFree(transaction, owner, domain))) leftOut.push(domain.name);
     else if (domain.is_primary) primary = domain;
   }
   if (primary === null) return { primary: null, leftOut };
-  await makePrimary(transaction, place.environmentId, primary);
+  await makePrimary(transaction, owner.environmentId, primary);
   return { primary: { host: primary.name, is_https: primary.is_https }, leftOut };
 }
 
 async function insertFree(
   transaction: DatabaseTransaction,
-  place: DomainPlace,
+  owner: DomainOwner,
   domain: DeletedDomain,
 ): Promise<boolean> {
   const { name, registrable } = readDomainName(domain.name);
   await lockNames(transaction, registrable);
   const found = await findOverlaps(transaction, { name, isWildcard: domain.is_wildcard, above: namesAbove(name) });
-  if (found.some(({ companyId }) => companyId !== place.companyId)) return false;
-  return insertDomainAgain(transaction, place, domain);
+  if (found.some(({ companyId }) => companyId !== owner.companyId)) return false;
+  return insertDomainAgain(transaction, owner, domain);
 }

@@ -13,17 +13,17 @@ import { isSameValue, readRecordName } from "./zoneChecks.ts";
 type RecordType = (typeof dnsRecordTypes)[number];
 type ResourceRecords = readonly { readonly value: string }[];
 
-interface Place {
+interface RecordSetKey {
   readonly type: RecordType;
   readonly name: string;
 }
 
-interface NewSet extends Place {
+interface NewSet extends RecordSetKey {
   readonly ttl: number;
   readonly resource_records: ResourceRecords;
 }
 
-interface Update extends Place {
+interface Update extends RecordSetKey {
   readonly ttl?: number;
   readonly new_resource_records?: ResourceRecords;
   readonly removed_resource_records?: ResourceRecords;
@@ -47,66 +47,66 @@ export function typeOf(text: string): RecordType {
 
 /** Gives the operation's id, as the next two do. */
 export function create(context: Context, domainId: string, wish: NewSet): Promise<string> {
-  return change(context, "createDnsRecord", domainId, wish, (place, before) => {
+  return change(context, "createDnsRecord", domainId, wish, (key, before) => {
     if (before !== null) {
-      const message = `"${place.name}" has ${place.type} records already. Change them: PUT /domains/{domain_id}/dns-records.`;
-      throw new Refused("dns_record_exists", message, { name: place.name, type: place.type });
+      const message = `"${key.name}" has ${key.type} records already. Change them: PUT /domains/{domain_id}/dns-records.`;
+      throw new Refused("dns_record_exists", message, { name: key.name, type: key.type });
     }
-    return { ...place, ttl: wish.ttl, values: wish.resource_records.map(({ value }) => value) };
+    return { ...key, ttl: wish.ttl, values: wish.resource_records.map(({ value }) => value) };
   });
 }
 
 export function update(context: Context, domainId: string, wish: Update): Promise<string> {
-  return change(context, "updateDnsRecord", domainId, wish, (place, before) => {
-    if (before === null) throw missing(place);
+  return change(context, "updateDnsRecord", domainId, wish, (key, before) => {
+    if (before === null) throw missing(key);
     const added = (wish.new_resource_records ?? []).map(({ value }) => value);
     const removed = (wish.removed_resource_records ?? []).map(({ value }) => value);
-    const same = (one: string) => (other: string) => isSameValue(place.type, one, other);
+    const same = (one: string) => (other: string) => isSameValue(key.type, one, other);
     const unknown = removed.filter((value) => !before.values.some(same(value)));
     if (unknown.length > 0) {
-      const message = `"${place.name}" has no ${place.type} record ${JSON.stringify(unknown[0])}.`;
+      const message = `"${key.name}" has no ${key.type} record ${JSON.stringify(unknown[0])}.`;
       throw new Refused("dns_record_missing", message, { values: unknown });
     }
     const kept = before.values.filter((value) => ![...removed, ...added].some(same(value)));
     const values = [...kept, ...added];
     if (values.length === 0) {
-      const message = `Nothing would be left of the ${place.type} records of "${place.name}". Delete them as a whole.`;
-      throw new Refused("dns_record_empty", message, { name: place.name, type: place.type });
+      const message = `Nothing would be left of the ${key.type} records of "${key.name}". Delete them as a whole.`;
+      throw new Refused("dns_record_empty", message, { name: key.name, type: key.type });
     }
-    return { ...place, ttl: wish.ttl ?? before.ttl, values };
+    return { ...key, ttl: wish.ttl ?? before.ttl, values };
   });
 }
 
 export function remove(
   context: Context,
   domainId: string,
-  wish: Place & { readonly confirm?: boolean },
+  wish: RecordSetKey & { readonly confirm?: boolean },
 ): Promise<string> {
-  return change(context, "deleteDnsRecord", domainId, wish, (place, before) => {
-    if (before === null) throw missing(place);
+  return change(context, "deleteDnsRecord", domainId, wish, (key, before) => {
+    if (before === null) throw missing(key);
     return null;
   });
 }
 
-function missing({ name, type }: Place): Refused {
+function missing({ name, type }: RecordSetKey): Refused {
   return new Refused("dns_record_missing", `"${name}" has no ${type} records.`, { name, type });
 }
 
-type Decide = (place: Place, before: DnsRecordSetRow | null) => DnsRecordSetRow | null;
+type Decide = (key: RecordSetKey, before: DnsRecordSetRow | null) => DnsRecordSetRow | null;
 
 function change(
   context: Context,
   kind: "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord",
   domainId: string,
-  wish: Place & { readonly confirm?: boolean },
+  wish: RecordSetKey & { readonly confirm?: boolean },
   decide: Decide,
 ): Promise<string> {
   return changeZone(context, { kind, domainId, confirm: wish.confirm }, async (zone, transaction) => {
-    const place = { name: readRecordName(wish.name, zone.domainName), type: wish.type };
-    const before = await findDnsRecordSet(transaction, zone.zoneId, place);
+    const key = { name: readRecordName(wish.name, zone.domainName), type: wish.type };
+    const before = await findDnsRecordSet(transaction, zone.zoneId, key);
     return {
-      changes: [{ place, before, after: decide(place, before) }],
-      activityParameters: { recordName: place.name, recordType: place.type },
+      changes: [{ place: key, before, after: decide(key, before) }],
+      activityParameters: { recordName: key.name, recordType: key.type },
     };
   });
 }

@@ -11,8 +11,8 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf, hostOf } from "./addresses.ts";
+import { refuseTakenEnvironmentName } from "./displayNames.ts";
 import { environmentNames } from "./environmentName.ts";
-import { refuseTakenEnvironmentName } from "./takenNames.ts";
 import { planWordPress } from "./wordpress.ts";
 
 interface Named {

@@ -12,14 +12,14 @@ import type { DatabaseTransaction, Json } from "@sitewright/server/store/databas
 import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { insertEnvironment } from "@sitewright/server/store/sites/environments.ts";
-import { insertSite, removeSite, takenNames } from "@sitewright/server/store/sites/sites.ts";
+import { findTakenNames, insertSite, removeSite } from "@sitewright/server/store/sites/sites.ts";
 import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf, hostOf } from "./addresses.ts";
+import { refuseTakenSiteName } from "./displayNames.ts";
 import { requireRegion } from "./regions.ts";
 import { numberedNames, slugOf } from "./siteName.ts";
-import { refuseTakenSiteName } from "./takenNames.ts";
 import { planWordPress } from "./wordpress.ts";
 
 /** What the rows of a new site say. */
@@ -152,7 +152,7 @@ async function insert(context: Context, transaction: DatabaseTransaction, facts:
   if (first) return first;
   for (let from = 1; ; from += namesPerLook) {
     const names = numberedNames(slug, from, from + namesPerLook - 1);
-    const taken = await takenNames(transaction, names, context.settings.siteSuffix);
+    const taken = await findTakenNames(transaction, names, context.settings.siteSuffix);
     for (const name of names.filter((candidate) => !taken.has(candidate))) {
       const inserted = await insertUnder(name, context, transaction, site);
       if (inserted) return inserted;

@@ -3,7 +3,7 @@ import type { LogName } from "@sitewright/contract/traffic/logs.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
-import { readMoment } from "../moments.ts";
+import { readTimestamp } from "../timestamps.ts";
 
 export interface LogWish {
   readonly file_name?: LogName;
@@ -16,7 +16,7 @@ export interface LogWish {
 const usualLines = 1_000;
 
 export async function read(context: Context, environmentId: string, wish: LogWish) {
-  const [from, to] = [wish.from, wish.to].map((text) => (text === undefined ? null : readMoment(text)));
+  const [from, to] = [wish.from, wish.to].map((text) => (text === undefined ? null : readTimestamp(text)));
   if (from && to && from > to) throw new Refused("period_backwards", "`from` must not be later than `to`.");
   const environment = await environmentForOperation(context.database, environmentId);
   if (!environment) throw new NotFound();

@@ -5,7 +5,8 @@ import { findLoop } from "@sitewright/edge/redirects/loops.ts";
 import { createRedirects } from "@sitewright/edge/redirects/redirects.ts";
 import { BadRule, type RedirectRule } from "@sitewright/edge/redirects/rule.ts";
 import { checkTo } from "@sitewright/edge/redirects/to.ts";
-import { forEdge, type StoredRule } from "@sitewright/server/store/traffic/redirectRules.ts";
+import type { StoredRule } from "@sitewright/server/store/database.ts";
+import { forEdge } from "@sitewright/server/store/traffic/redirectRules.ts";
 import { Refused } from "../failures.ts";
 
 export interface RuleWish {

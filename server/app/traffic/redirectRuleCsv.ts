@@ -1,5 +1,5 @@
 /** Redirect rules as CSV (RFC 4180), for spreadsheets. */
-import type { StoredRule } from "@sitewright/server/store/traffic/redirectRules.ts";
+import type { StoredRule } from "@sitewright/server/store/database.ts";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { Refused } from "../failures.ts";

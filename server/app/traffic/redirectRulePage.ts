@@ -1,6 +1,7 @@
 /** The part of an environment's redirect rules that somebody wants to see. */
 import { createSearch } from "@sitewright/edge/redirects/search.ts";
-import type { RuleList, StoredRule } from "@sitewright/server/store/traffic/redirectRules.ts";
+import type { StoredRule } from "@sitewright/server/store/database.ts";
+import type { RuleList } from "@sitewright/server/store/traffic/redirectRules.ts";
 import { Refused } from "../failures.ts";
 
 export interface PageWish {

@@ -1,7 +1,7 @@
 /** Where an environment's visitors are sent instead. */
 import { askedOf } from "@sitewright/edge/redirects/loops.ts";
 import { createRedirects, leadsToItself } from "@sitewright/edge/redirects/redirects.ts";
-import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { DatabaseTransaction, StoredRule } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import {
   findRedirectRules,
@@ -9,7 +9,6 @@ import {
   lockRedirectRules,
   namesOfEnvironment,
   type RuleList,
-  type StoredRule,
   setRedirectRules,
 } from "@sitewright/server/store/traffic/redirectRules.ts";
 import { recordDone } from "../company/activityEntries.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { languages, type listActivity } from "@sitewright/contract/company/activity.ts";
-import type { Static } from "typebox";
+import type { Result } from "@sitewright/contract/endpoint.ts";
 import { describe, expect, it } from "vitest";
 import { siteWish, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-type Log = Static<(typeof listActivity)["responses"][200]["body"]>["company"]["activity_logs"];
+type Log = Result<typeof listActivity>;
 
 async function log(query = "", options = {}): Promise<Log> {
   const { call, company } = test.current;

@@ -11,8 +11,8 @@ import {
   operationKinds,
 } from "@sitewright/contract/operations.ts";
 import type { Sealer } from "../../sealing.ts";
-import { type Actor, recordActivity } from "../../store/company/activity.ts";
-import type { DatabaseTransaction, Json } from "../../store/database.ts";
+import { recordActivity } from "../../store/company/activity.ts";
+import type { Actor, DatabaseTransaction, Json } from "../../store/database.ts";
 import { takeLocks, wantLocks } from "../../store/locks.ts";
 import { areAwaitingRebuild, haveLost } from "../../store/moved.ts";
 import { announceAccepted, endOperation, insertOperation, setOperationState } from "../../store/operations.ts";

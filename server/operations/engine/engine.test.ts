@@ -6,7 +6,7 @@ import { nobody } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
 import { insertTestCompany, type TestOperations, testOperations } from "../../testing/engine.ts";
-import { deleteJournals, type Engine } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { diskFullReason } from "./failures.ts";
 import { type AnyDefinition, type Step, StepFailure } from "./operation.ts";
 
@@ -316,29 +316,84 @@ describe("acceptance", () => {
 describe("the journal", () => {
   test("goes with the operation when that is no longer kept", async () => {
     const ops = await begin(define([step("one")]));
-    const id = await ops.finish(await ops.submit()).then((row) => row.id);
+    const { id } = await ops.finish(await ops.submit());
+    const journal = () => own.database.selectFrom("operation_outcomes").select(["operation_id", "part"]).execute();
+    expect(await journal()).toEqual([{ operation_id: id, part: "run one" }]);
     const old = new Date(Date.now() - 60 * 86_400_000);
     await own.database.updateTable("operations").set({ finished_at: old }).execute();
-    const journal = async () => (await own.pool.query("select from dbos.workflow_status")).rowCount;
-    // The workflow's own end is noted a moment after the operation's.
-    await expect
-      .poll(() => own.pool.query("select status from dbos.workflow_status").then((r) => r.rows))
-      .toEqual([{ status: "SUCCESS" }]);
-    expect(await journal()).toBe(1);
-    await expire({ database: own.database, deleteJournals });
-    expect(await journal()).toBe(0);
+    await expire(own.database);
+    expect(await journal()).toEqual([]);
     expect(await ops.wait(id, 0)).toBe(true);
   });
 
-  test("an operation whose kind a process did not know is run by the next that does", async () => {
+  test("an operation whose kind a process did not know is run by another that does", async () => {
     const ops = await begin(define([step("one")]), { definitions: [] });
     const id = await ops.submit();
-    const status = () => own.pool.query("select status from dbos.workflow_status").then(({ rows }) => rows[0]?.status);
-    await expect.poll(status).toBe("ERROR");
-    await engine?.stop();
-    engine = await ops.startEngine();
+    await expect
+      .poll(() => own.database.selectFrom("operations").select("runner").execute())
+      .toEqual([{ runner: null }]);
+    const other = await ops.startEngine();
     expect((await ops.finish(id)).state).toBe("succeeded");
     expect(done).toEqual(["one"]);
+    await other.stop();
+  });
+});
+
+describe("several engines on one database", () => {
+  test("run each operation once", async () => {
+    const ops = await begin(define([step("one")]));
+    const other = await ops.startEngine();
+    const ids: string[] = [];
+    for (let count = 0; count < 20; count++) ids.push(await ops.submit());
+    for (const id of ids) expect((await ops.finish(id)).state).toBe("succeeded");
+    expect(done.length).toBe(20);
+    await other.stop();
+  });
+
+  test("an engine that loses its lock records nothing more, and another goes on with its operations", async () => {
+    const reached = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    let runs = 0;
+    const work: Work = async () => {
+      runs += 1;
+      if (runs > 1) return;
+      reached.resolve();
+      await go.promise;
+      done.push("the first one's work");
+    };
+    const ops = await begin(define([step("one", work), step("two")]));
+    const id = await ops.submit();
+    await reached.promise;
+    await own.pool.query(
+      `select pg_terminate_backend(pid) from pg_locks
+       where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
+    );
+    await engine?.lost;
+    const other = await ops.startEngine();
+    expect((await ops.finish(id)).state).toBe("succeeded");
+    go.resolve();
+    await engine?.stop();
+    expect(done).toEqual(["one", "one", "two", "the first one's work"]);
+    const parts = await own.database.selectFrom("operation_outcomes").select("part").orderBy("part").execute();
+    expect(parts).toEqual([{ part: "run one" }, { part: "run two" }]);
+    await other.stop();
+  });
+
+  test("an operation that was claimed without being run is taken up by the process that claimed it", async () => {
+    const ops = await begin(define([step("one")]), { sweepMilliseconds: 3_600_000 });
+    const first = await ops.finish(await ops.submit());
+    const { runner } = await own.database.selectFrom("operations").select("runner").executeTakeFirstOrThrow();
+    // As if the claim had been written and its confirmation lost.
+    await own.database
+      .updateTable("operations")
+      .set({ state: "running", finished_at: null })
+      .where("id", "=", first.id)
+      .execute();
+    await own.database.deleteFrom("operation_outcomes").execute();
+    expect(runner).not.toBeNull();
+    await engine?.sweep();
+    expect((await ops.finish(first.id)).state).toBe("succeeded");
+    expect(done).toEqual(["one", "one"]);
   });
 });
 

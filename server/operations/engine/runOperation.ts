@@ -10,36 +10,20 @@
  */
 import type { Logger } from "pino";
 import type { Sealer } from "../../sealing.ts";
-import type { Database, DatabaseTransaction, Json } from "../../store/database.ts";
-import {
-  beginStep,
-  endOperation,
-  type OperationEnd,
-  type OperationRow,
-  readOperation,
-  uncountBeginning,
-} from "../../store/operations.ts";
+import type { Database, DatabaseTransaction, Json, OperationOutcome } from "../../store/database.ts";
+import { beginStep, lockRunningOperation, uncountBeginning } from "../../store/operationRuns.ts";
+import { endOperation, type OperationEnd, type OperationRow, readOperation } from "../../store/operations.ts";
 import { attempt, insist, type Pace, pause, Stopping } from "./attempt.ts";
 import { CrashLoop, kindOf, publicReason } from "./failures.ts";
-import type { AnyDefinition, EndContext, FailureKind, Step, StepContext } from "./operation.ts";
+import { type Journal, type Outcome, openJournal } from "./journal.ts";
+import type { AnyDefinition, EndContext, Step, StepContext } from "./operation.ts";
 
-/** Runs `work` once it was never recorded under that name and place; otherwise gives what was recorded. */
-export interface Journal {
-  record(name: string, work: () => Promise<Outcome>): Promise<Outcome>;
-}
-
-/** What is recorded of a part: done, given up for a reason that the customer reads, or found already ended. */
-export type Outcome = "done" | "ended" | GivenUp;
-
-interface GivenUp {
-  /** The reason. */
-  readonly failed: string;
-  /** Absent where an earlier version has recorded it. */
-  readonly kind?: FailureKind;
-}
+type GivenUp = Exclude<OperationOutcome, "done">;
 
 export interface RunServices {
   readonly database: Database;
+  /** Id of this process among those that run operations. */
+  readonly runner: string;
   readonly sealer: Sealer;
   /** By kind. */
   readonly definitions: ReadonlyMap<string, AnyDefinition>;
@@ -55,15 +39,19 @@ export interface RunServices {
 const endingDeadlineSeconds = 30;
 
 /** Resolves when the operation has ended. Rejects with `Stopping` where the process ends before. */
-export async function runOperation(operationId: string, journal: Journal, services: RunServices): Promise<void> {
-  const row = await insist(() => readOperation(services.database, operationId), {
-    pace: services.quickPace,
-    stop: services.stop,
-    onFailure: (error) => services.log.warn({ err: error, operation: operationId }, "An operation can't be read yet"),
-  });
+export async function runOperation(operationId: string, services: RunServices): Promise<void> {
+  const { database, runner, log } = services;
+  const insisting = <T>(part: string, work: () => Promise<T>) =>
+    insist(work, {
+      pace: services.patientPace,
+      stop: services.stop,
+      onFailure: (err) => log.error({ err, operation: operationId, part }, "Part of an operation failed; retrying"),
+    });
+  const row = await insisting("read", () => readOperation(database, operationId));
   if (row?.state !== "running") return;
   const definition = services.definitions.get(row.kind);
   if (!definition) throw new Error(`There is no definition of operations of the kind ${row.kind}`);
+  const journal = await openJournal({ database, operationId, runner, insist: insisting });
   await new Run(row, definition, journal, services).toItsEnd();
 }
 
@@ -131,7 +119,8 @@ class Run {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof Stopping) await uncountBeginning(this.#services.database, this.#row.id, name);
+      const { database, runner } = this.#services;
+      if (error instanceof Stopping) await uncountBeginning(database, this.#row.id, runner, name);
       throw error;
     }
   }
@@ -154,7 +143,7 @@ class Run {
           return { state: "failed", publicError, failureKind: kind, result };
         }),
       );
-      return "done";
+      return "ended";
     });
   }
 
@@ -166,10 +155,10 @@ class Run {
       }));
     if (isPastReturn) {
       await this.#insist("succeed", end);
-      return "done";
+      return "ended";
     }
     const error = await this.#attempt(endingDeadlineSeconds, end);
-    return error ? this.#giveUp("succeed", error) : "done";
+    return error ? this.#giveUp("succeed", error) : "ended";
   }
 
   /** An undo beside the work that it undoes would be a race: that work gets some time to end. */
@@ -181,22 +170,17 @@ class Run {
     await Promise.race([Promise.allSettled(this.#leftOver), timeIsUp.promise]);
   }
 
-  /** One transaction for all that ends with the operation; none where it has ended already. */
+  /** One transaction for all that ends with the operation; none where it has ended, or is another process's by now. */
   async #end(decide: (transaction: DatabaseTransaction) => Promise<OperationEnd>): Promise<void> {
     await this.#services.database.transaction().execute(async (transaction) => {
-      const current = await transaction
-        .selectFrom("operations")
-        .select("state")
-        .where("id", "=", this.#row.id)
-        .forUpdate()
-        .executeTakeFirst();
-      if (current?.state !== "running") return;
+      if (!(await lockRunningOperation(transaction, this.#row.id, this.#services.runner))) return;
       await endOperation(transaction, this.#row.id, await decide(transaction));
     });
   }
 
   #begin(name: string, stepsDone: number): Promise<number | null> {
-    return this.#insist(name, () => beginStep(this.#services.database, this.#row.id, name, stepsDone));
+    const { database, runner } = this.#services;
+    return this.#insist(name, () => beginStep(database, this.#row.id, runner, { step: name, stepsDone }));
   }
 
   #attempt(deadlineSeconds: number, work: (signal: AbortSignal) => Promise<void>): Promise<Error | null> {

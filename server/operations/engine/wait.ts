@@ -1,7 +1,7 @@
 /** Waiting for the end of an operation, without asking again and again. */
 import type { Database } from "../../store/database.ts";
 import type { Notifications } from "../../store/notifications.ts";
-import { endedChannel } from "../../store/operations.ts";
+import { endedChannel, hasOperationEnded } from "../../store/operations.ts";
 
 /**
  * Resolves when the operation has ended, when `seconds` have passed or when `signal` is aborted, whichever is
@@ -15,18 +15,9 @@ export interface WaitServices {
 }
 
 export function makeWaitForOperation({ database, notifications }: WaitServices): WaitForOperation {
-  async function hasEnded(operationId: string): Promise<boolean> {
-    const row = await database
-      .selectFrom("operations")
-      .select("state")
-      .where("id", "=", operationId)
-      .executeTakeFirst();
-    return row === undefined || row.state === "succeeded" || row.state === "failed";
-  }
-
   return async (operationId, seconds, signal) => {
     const ended = Promise.withResolvers<boolean>();
-    const look = () => hasEnded(operationId).then((yes) => yes && ended.resolve(true), ended.reject);
+    const look = () => hasOperationEnded(database, operationId).then((yes) => yes && ended.resolve(true), ended.reject);
     // Listening comes before looking: what ends in between is announced.
     const subscriptions = [
       notifications.on(endedChannel, (id) => id === operationId && ended.resolve(true)),

@@ -1,11 +1,11 @@
 /**
- * Packs as rows: those that are to be read again; and those that no backup needs, which are first doomed, so that nobody
+ * Packs as rows: those that are to be read again; and those that no backup needs, which are first condemned (state `doomed`), so that nobody
  * relies on them any more, and removed after a while.
  */
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../database.ts";
 
-export interface DoomedPack {
+export interface CondemnedPack {
   readonly id: string;
   readonly companyId: string;
 }
@@ -25,8 +25,8 @@ export async function bringBackMoments(database: Database, now: Date): Promise<v
   await database.updateTable("packs").set({ state_since: now }).where("state_since", ">", now).execute();
 }
 
-/** Dooms packs that were written, or begun, before `before` and that no backup needs. Gives how many, of many at most. */
-export async function doomPacks(database: Database, before: Date, now = new Date()): Promise<number> {
+/** Condemns packs that were written, or begun, before `before` and that no backup needs. Gives how many, of many at most. */
+export async function condemnPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const unneeded = await transaction
       .selectFrom("packs")
@@ -54,8 +54,8 @@ export async function doomPacks(database: Database, before: Date, now = new Date
   });
 }
 
-/** Those that were doomed before, the longest first, a few hundred at most. */
-export async function findDoomedPacks(database: Database, before: Date): Promise<readonly DoomedPack[]> {
+/** Those that were condemned before, the longest first, a few hundred at most. */
+export async function findCondemnedPacks(database: Database, before: Date): Promise<readonly CondemnedPack[]> {
   const rows = await database
     .selectFrom("packs")
     .where("state", "=", "doomed")

@@ -4,7 +4,7 @@ import { expect, test as it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
 import { type BackupRef, beginBackup, removeBackupById } from "./backups.ts";
-import { bringBackMoments, doomPacks, findDoomedPacks, forgetPack } from "./packs.ts";
+import { bringBackMoments, condemnPacks, findCondemnedPacks, forgetPack } from "./packs.ts";
 import { piecesFor } from "./pieces.ts";
 
 const test = useTestDatabase();
@@ -74,7 +74,7 @@ it("a pack that is being written is nobody's yet", async () => {
   const pack = randomUUID();
   await index.beginPack(pack);
   expect(await index.neededPacks()).toEqual(new Map());
-  expect(await doomPacks(test.database, later())).toBeGreaterThan(0);
+  expect(await condemnPacks(test.database, later())).toBeGreaterThan(0);
   const piece = { name: randomBytes(32), start: 0, length: 1 };
   await expect(index.addPack(pack, 1, [piece])).rejects.toThrow("given up");
   expect(await index.claim([piece.name])).toEqual(new Set());
@@ -86,22 +86,22 @@ it("what another backup needs stays when one is removed, and goes with the last"
   const second = await begin(companyId);
   expect((await piecesFor(test.database, second).claim(first.names)).size).toBe(2);
   await removeBackupById(test.database, first.backup.id);
-  const doomed = async () => (await findDoomedPacks(test.database, later())).map(({ id }) => id);
-  await doomPacks(test.database, later());
-  expect(await doomed()).not.toContain(first.pack);
+  const condemned = async () => (await findCondemnedPacks(test.database, later())).map(({ id }) => id);
+  await condemnPacks(test.database, later());
+  expect(await condemned()).not.toContain(first.pack);
   await removeBackupById(test.database, second.id);
-  await doomPacks(test.database, new Date(Date.now() - 60_000));
-  expect(await doomed()).not.toContain(first.pack);
-  await doomPacks(test.database, later());
-  expect(await doomed()).toContain(first.pack);
+  await condemnPacks(test.database, new Date(Date.now() - 60_000));
+  expect(await condemned()).not.toContain(first.pack);
+  await condemnPacks(test.database, later());
+  expect(await condemned()).toContain(first.pack);
 });
 
-it("nobody relies on a pack that is doomed, and it is forgotten with its pieces", async () => {
+it("nobody relies on a pack that is condemned, and it is forgotten with its pieces", async () => {
   const { companyId } = await addCompany(test.database);
   const { backup, pack, names } = await withPack(companyId);
   await forgetPack(test.database, pack);
   await removeBackupById(test.database, backup.id);
-  await doomPacks(test.database, later());
+  await condemnPacks(test.database, later());
   const next = piecesFor(test.database, await begin(companyId));
   expect(await next.claim(names)).toEqual(new Set());
   await forgetPack(test.database, pack);
@@ -109,13 +109,13 @@ it("nobody relies on a pack that is doomed, and it is forgotten with its pieces"
   expect(left).toEqual([]);
 });
 
-it("of a backup that begins to need a pack and a sweep that dooms it, one is first, and the other knows", async () => {
+it("of a backup that begins to need a pack and a sweep that condemns it, one is first, and the other knows", async () => {
   const { companyId } = await addCompany(test.database);
   for (let time = 0; time < 20; time += 1) {
     const { backup, pack, names } = await withPack(companyId, 1);
     const next = piecesFor(test.database, await begin(companyId));
     await removeBackupById(test.database, backup.id);
-    const [claimed] = await Promise.all([next.claim(names), doomPacks(test.database, later())]);
+    const [claimed] = await Promise.all([next.claim(names), condemnPacks(test.database, later())]);
     const [row] = await test.database.selectFrom("packs").select("state").where("id", "=", pack).execute();
     expect(row?.state).toBe(claimed.size === 1 ? "kept" : "doomed");
     expect((await next.neededPacks()).has(pack)).toBe(claimed.size === 1);

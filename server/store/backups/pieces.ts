@@ -27,7 +27,7 @@ export function piecesFor(
 ) {
   return {
     claim: async (names: readonly Buffer[]): Promise<ReadonlySet<string>> => {
-      // A pack that is being doomed is locked, and then not one of these any more.
+      // A pack that is being condemned is locked, and then not one of these any more.
       const { rows } = await sql<{ name: Buffer }>`
         with found as (
           select distinct on (p.name) p.name, p.pack_id

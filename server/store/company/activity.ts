@@ -1,20 +1,6 @@
 /** What was done, by whom: written when an action is accepted, completed when it ends. */
 import { sql } from "kysely";
-import type { Database, DatabaseTransaction, Role } from "../database.ts";
-
-/** Who asked, as the entry remembers them after the person, the key or the browser is gone. */
-export interface Actor {
-  readonly userId: string | null;
-  readonly userRole: Role | null;
-  readonly userFullName: string | null;
-  readonly userFirstName: string | null;
-  readonly apiKeyId: string | null;
-  readonly apiKeyName: string | null;
-  readonly ipAddress: string | null;
-  readonly browserName: string | null;
-  readonly browserVersion: string | null;
-  readonly osName: string | null;
-}
+import type { Actor, Database, DatabaseTransaction } from "../database.ts";
 
 /** Of what the system does by itself. */
 export const nobody: Actor = {

@@ -22,7 +22,7 @@ export const domainsToKeep = sql`(
   ) order by o.created_at, o.id), '[]')
   from domains o where o.environment_id = e.id and o.setup_type <> 'temporary')`;
 
-export interface DomainPlace {
+export interface DomainOwner {
   readonly environmentId: string;
   readonly siteId: string;
   readonly companyId: string;
@@ -31,7 +31,7 @@ export interface DomainPlace {
 /** As it was, but never the primary one. False where the name is there already. */
 export async function insertDomainAgain(
   transaction: DatabaseTransaction,
-  { environmentId, siteId, companyId }: DomainPlace,
+  { environmentId, siteId, companyId }: DomainOwner,
   { id, name, is_wildcard, is_active, setup_type, verified_at }: DeletedDomain,
 ): Promise<boolean> {
   const { rows } = await sql`

@@ -8,5 +8,5 @@ alter table rollouts alter column canaries set not null;
 -- tried again soon. What is in the columns `failed_…` are versions that were refused.
 alter table packages add column hindered_at timestamptz, add column hindered_among integer;
 
--- What the failure of an operation says of what was to be done (server/operations/engine/operation.ts); null: nothing.
+-- What the failure of an operation says of what was to be done (server/operations/operation.ts); null: nothing.
 alter table operations add column failure_kind text check (failure_kind in ('refused', 'superseded'));

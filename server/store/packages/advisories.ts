@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
-import { awaitPackageTurn, writeInTurn } from "./packageTurns.ts";
+import { lockPackageWrites, writeLocked } from "./packageWriteLock.ts";
 
 export interface NewAdvisoryRange {
   readonly advisory_id: string;
@@ -90,7 +90,7 @@ export async function putInForce(
   feed: Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped">,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await awaitPackageTurn(transaction);
+    await lockPackageWrites(transaction);
     await noteFeed(transaction, { ...feed, problem: null, isRead: true });
     await sql`delete from advisory_ranges where reading <> ${feed.reading}`.execute(transaction);
     await markOffersVulnerable(transaction);
@@ -118,7 +118,7 @@ export async function markVulnerable(
 ): Promise<void> {
   const ids = environmentIds === null ? null : [...environmentIds];
   const offered = isIn("coalesce(o.slug, v.name)", "v.kind", "o.version_key");
-  await writeInTurn(
+  await writeLocked(
     database,
     sql`
     with versions as (

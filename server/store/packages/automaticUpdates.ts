@@ -1,8 +1,8 @@
 /** Newer versions that environments get by themselves: what is wished, and what is there to be done. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
-import { awaitPackageTurn } from "./packageTurns.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
+import { lockPackageWrites } from "./packageWriteLock.ts";
 
 export interface AutomaticUpdateWish {
   readonly plugins: boolean;
@@ -56,7 +56,7 @@ export async function setAutomaticUpdates(
   environmentId: string,
   wish: AutomaticUpdateWish,
 ): Promise<void> {
-  await awaitPackageTurn(transaction);
+  await lockPackageWrites(transaction);
   const row = { ...wish, except_names: [...wish.except_names], days: [...wish.days] };
   await transaction
     .insertInto("automatic_updates")

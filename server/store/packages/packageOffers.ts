@@ -1,7 +1,7 @@
 /** What the package source has of each plugin and theme, and what that is for those that are installed. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
-import { writeInTurn } from "./packageTurns.ts";
+import { writeLocked } from "./packageWriteLock.ts";
 
 /** As the source has it now; null: it does not know it. */
 export interface NewOffer {
@@ -64,7 +64,7 @@ export async function refreshUpdates(
   environmentIds: readonly string[] | null,
   keys: PlatformKeys,
 ): Promise<void> {
-  await writeInTurn(
+  await writeLocked(
     database,
     sql`
     update packages p set update_version = n.version

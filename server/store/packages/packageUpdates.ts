@@ -1,7 +1,7 @@
 /** Updates of plugins and themes: what is to be updated, and what became of it. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind, UpdateStatus } from "../database.ts";
-import { writeInTurn } from "./packageTurns.ts";
+import { writeLocked } from "./packageWriteLock.ts";
 
 /** Only what has a folder of its own and comes from the package source can be updated. The package is `p`. */
 export const canBeUpdated = sql`not p.is_elsewhere and (p.kind = 'theme' or p.file like '%/%')`;
@@ -53,7 +53,7 @@ export async function notePackageUpdates(
   database: Database | DatabaseTransaction,
   { environmentId, kind, updates, became }: NotedUpdates,
 ): Promise<void> {
-  await writeInTurn(
+  await writeLocked(
     database,
     sql`
     update packages p set update_status = case ${became} when 'refused' then 'failed'

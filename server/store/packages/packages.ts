@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database, PackageKind, UpdateStatus } from "../database.ts";
 import { markManaged } from "./automaticUpdates.ts";
-import { awaitPackageTurn } from "./packageTurns.ts";
+import { lockPackageWrites } from "./packageWriteLock.ts";
 
 /** What a reading of an environment has found of one of them. */
 export interface FoundPackage {
@@ -79,7 +79,7 @@ export async function findUnread(
  */
 export async function notePackages(database: Database, environmentId: string, found: FoundPackages): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await awaitPackageTurn(transaction);
+    await lockPackageWrites(transaction);
     const environment = await transaction
       .updateTable("environments")
       .set({ packages_read_at: found.readAt, packages_problem: found.problem })

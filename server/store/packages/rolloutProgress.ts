@@ -1,7 +1,6 @@
 /** Rollouts that are under way: how far each is, what is to be begun next, and how it ends. */
 import { sql } from "kysely";
-import type { Actor } from "../company/activity.ts";
-import type { Database, DatabaseTransaction } from "../database.ts";
+import type { Actor, Database, DatabaseTransaction } from "../database.ts";
 import type { RolloutFacts } from "./rollouts.ts";
 
 /** Ids; the one that was asked for first comes first. */

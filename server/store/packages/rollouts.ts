@@ -1,9 +1,7 @@
 /** Newer versions that go to many environments: what was asked for, and what is shown of it. */
 import { sql } from "kysely";
-import type { Actor } from "../company/activity.ts";
-import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
+import type { Actor, Database, DatabaseTransaction, PackageKind, RolloutItemState, RolloutState } from "../database.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
-import type { RolloutItemState, RolloutState } from "./rolloutTables.ts";
 
 export interface NewRollout {
   readonly id: string;

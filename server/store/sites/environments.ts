@@ -1,7 +1,7 @@
 /** Environments and the domains that lead to them. */
 import { sql } from "kysely";
 import type { DatabaseTransaction, MailDelivery } from "../database.ts";
-import { awaitPackageTurn } from "../packages/packageTurns.ts";
+import { lockPackageWrites } from "../packages/packageWriteLock.ts";
 
 /** An environment as JSON, made by the database together with its site. */
 export interface EnvironmentRecord {
@@ -116,6 +116,6 @@ export async function isEnvironmentThere(transaction: DatabaseTransaction, envir
 /** The environment and its domains. What was done with it stays in the activity log. */
 export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   // Its plugins go with it.
-  await awaitPackageTurn(transaction);
+  await lockPackageWrites(transaction);
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }

@@ -1,6 +1,6 @@
 /** What operations change about a site's rows. Each tolerates that the rows are gone or changed already. */
 import type { Database, DatabaseTransaction, Sites } from "../database.ts";
-import { awaitPackageTurn } from "../packages/packageTurns.ts";
+import { lockPackageWrites } from "../packages/packageWriteLock.ts";
 
 export async function setSiteState(
   database: Database | DatabaseTransaction,
@@ -25,6 +25,6 @@ export async function noteWordPressVersion(
 /** The site, its environments and its domains. What was done with it stays in the activity log. */
 export async function removeSiteRows(transaction: DatabaseTransaction, siteId: string): Promise<void> {
   // Their plugins go with them.
-  await awaitPackageTurn(transaction);
+  await lockPackageWrites(transaction);
   await transaction.deleteFrom("sites").where("id", "=", siteId).execute();
 }

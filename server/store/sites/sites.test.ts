@@ -4,6 +4,7 @@ import { useTestDatabase } from "../../testing/database.ts";
 import { insertPrimaryDomain } from "../domains/domains.ts";
 import { addCompany, addSite, siteOf } from "../testing/rows.ts";
 import {
+  findTakenNames,
   getSite,
   insertSite,
   isDisplayNameTaken,
@@ -12,7 +13,6 @@ import {
   removeSite,
   type SiteFilter,
   siteForOperation,
-  takenNames,
 } from "./sites.ts";
 
 const test = useTestDatabase();
@@ -66,9 +66,9 @@ describe("inserting a site", () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     await test.database.transaction().execute(async (transaction) => {
-      expect(await takenNames(transaction, [site.name], "localhost")).toEqual(new Set([site.name]));
+      expect(await findTakenNames(transaction, [site.name], "localhost")).toEqual(new Set([site.name]));
       await removeSite(transaction, site.id);
-      expect(await takenNames(transaction, [site.name], "localhost")).toEqual(new Set());
+      expect(await findTakenNames(transaction, [site.name], "localhost")).toEqual(new Set());
     });
   });
 });
@@ -85,8 +85,8 @@ describe("taken names", () => {
       .execute();
     await test.database.transaction().execute(async (transaction) => {
       const names = [site.name, custom, "free-name"];
-      expect(await takenNames(transaction, names, "localhost")).toEqual(new Set([site.name, custom]));
-      expect(await takenNames(transaction, names, "example.com")).toEqual(new Set([site.name]));
+      expect(await findTakenNames(transaction, names, "localhost")).toEqual(new Set([site.name, custom]));
+      expect(await findTakenNames(transaction, names, "example.com")).toEqual(new Set([site.name]));
     });
   });
 

@@ -102,7 +102,7 @@ export async function isDisplayNameTaken(
 }
 
 /** Those of `names` that a site has, or whose address `<name>.<suffix>` leads somewhere. */
-export async function takenNames(
+export async function findTakenNames(
   transaction: DatabaseTransaction,
   names: readonly string[],
   suffix: string,

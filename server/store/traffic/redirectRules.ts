@@ -1,18 +1,6 @@
 /** Redirect rules of environments. */
 import { sql } from "kysely";
-import type { Database, DatabaseTransaction } from "../database.ts";
-
-/** As the interface has them. */
-export interface StoredRule {
-  readonly from: string;
-  readonly to: string;
-  readonly type: "permanent" | "redirect";
-  readonly domain: string | null;
-  readonly traffic_from_country: string | null;
-  readonly traffic_from_country_name: string | null;
-  readonly traffic_from_city: string | null;
-  readonly displayed_location: string | null;
-}
+import type { Database, DatabaseTransaction, StoredRule } from "../database.ts";
 
 /** As the edge has them. */
 export function forEdge(rule: StoredRule) {

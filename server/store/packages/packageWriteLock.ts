@@ -10,17 +10,17 @@ import type { Database, DatabaseTransaction } from "../database.ts";
 const lock = 4_711_029;
 
 /** Until the transaction ends nobody else writes. To be asked for before the transaction writes about any of them. */
-export async function awaitPackageTurn(transaction: DatabaseTransaction): Promise<void> {
+export async function lockPackageWrites(transaction: DatabaseTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
 }
 
 /** Executes what writes about them. */
-export async function writeInTurn(
+export async function writeLocked(
   database: Database | DatabaseTransaction,
   statement: RawBuilder<unknown>,
 ): Promise<void> {
   const write = async (transaction: DatabaseTransaction) => {
-    await awaitPackageTurn(transaction);
+    await lockPackageWrites(transaction);
     await statement.execute(transaction);
   };
   await (database instanceof Transaction ? write(database) : database.transaction().execute(write));

@@ -7,7 +7,7 @@ import { removeSiteRows } from "../sites/siteStates.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
 import { noteOffers, refreshUpdates } from "./packageOffers.ts";
 import { notePackages } from "./packages.ts";
-import { awaitPackageTurn } from "./packageTurns.ts";
+import { lockPackageWrites } from "./packageWriteLock.ts";
 
 const own = useTestDatabase();
 
@@ -25,7 +25,7 @@ test("whoever deletes a site and whoever writes what is offered everywhere never
   const none = { slug: "shop", php_key: null, wordpress_key: null };
   await noteOffers(database, "plugin", [{ ...none, file: "shop/shop.php", version: "2.0", version_key: "9" }]);
   const deleting = await database.transaction().execute(async (transaction) => {
-    await awaitPackageTurn(transaction);
+    await lockPackageWrites(transaction);
     const removal = database.transaction().execute((other) => removeSiteRows(other, siteId));
     await expect.poll(countWaiting).toBe(1);
     // What the removal waits for is nothing that it holds itself.

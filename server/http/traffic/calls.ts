@@ -1,0 +1,36 @@
+import * as deniedIps from "@sitewright/server/app/traffic/deniedIps.ts";
+import * as edgeCaching from "@sitewright/server/app/traffic/edgeCaching.ts";
+import * as logs from "@sitewright/server/app/traffic/logs.ts";
+import * as mails from "@sitewright/server/app/traffic/mails.ts";
+import * as redirectRules from "@sitewright/server/app/traffic/redirectRules.ts";
+import * as usage from "@sitewright/server/app/traffic/usage.ts";
+import type { SomeCalls } from "../handling.ts";
+
+export const trafficCalls = {
+  clearCache: (context, { body }) => edgeCaching.clearAll(context, body.environment_id),
+  clearEdgeCache: (context, { body }) => edgeCaching.clear(context, body),
+  getEdgeCacheStatus: (context, { query }) => edgeCaching.status(context, query.environment_id),
+  updateEdgeCacheStatus: (context, { body }) => edgeCaching.setStatus(context, body.environment_id, body.enabled),
+
+  listDeniedIps: (context, { query }) => deniedIps.list(context, query.environment_id),
+  replaceDeniedIps: async (context, { body }) => {
+    await deniedIps.replace(context, body.environment_id, body.ip_list);
+    return null;
+  },
+
+  listRedirectRules: (context, { params, query }) => redirectRules.list(context, params.env_id, query),
+  updateRedirectRules: (context, { params, body }) => redirectRules.update(context, params.env_id, body),
+  testRedirectRules: (context, { params, body }) => redirectRules.tryOut(context, params.env_id, body),
+  exportRedirectRules: (context, { params }) => redirectRules.exportCsv(context, params.env_id),
+  importRedirectRules: (context, { params, body }) => redirectRules.importCsv(context, params.env_id, body),
+
+  readLogs: (context, { params, query }) => logs.read(context, params.env_id, query),
+  getUsage: (context, { query }) => usage.list(context, query),
+
+  listMails: (context, { params, query }) => mails.list(context, params.env_id, query),
+  getMail: (context, { params }) => mails.get(context, params.env_id, params.mail_id),
+  deliverMail: (context, { params }) => mails.deliver(context, params.env_id, params.mail_id),
+  deleteMail: (context, { params }) => mails.remove(context, params.env_id, params.mail_id),
+  deleteMails: (context, { params }) => mails.remove(context, params.env_id, null),
+  modifyMailDelivery: (context, { params, body }) => mails.modifyDelivery(context, params.env_id, body.delivery),
+} satisfies SomeCalls;
