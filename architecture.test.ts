@@ -42,6 +42,26 @@ function trespasses(file: string, text = readFileSync(file, "utf8")): string[] {
     .map((target) => `${file} imports ${target}`);
 }
 
+/** The first files that import each other in a circle, as a path from one of them back to itself. */
+function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const done = new Set<string>();
+  const search = (file: string, path: readonly string[]): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const next of imports.get(file) ?? []) {
+      const cycle = search(next, [...path, file]);
+      if (cycle !== null) return cycle;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of imports.keys()) {
+    const cycle = search(file, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}
+
 describe("who may import whom", () => {
   test("every source file belongs to a part of the table", () => {
     expect(files.length).toBeGreaterThan(10);
@@ -62,6 +82,18 @@ describe("who may import whom", () => {
       mayImport.map((name) => `${path} → ${name}`),
     );
     expect(allowed.filter((pair) => !used.has(pair))).toEqual([]);
+  });
+
+  test("no source file imports itself through others, not even types", () => {
+    const sources = files.filter((file) => !isTestCode(file));
+    const imports = new Map(sources.map((file) => [file, importsOf(file)]));
+    expect(findCycle(imports)).toBeNull();
+  });
+
+  test("a cycle would be found", () => {
+    const withLast = (last: string) => ({ "a.ts": ["b.ts", "c.ts"], "b.ts": [], "c.ts": ["d.ts"], "d.ts": [last] });
+    expect(findCycle(new Map(Object.entries(withLast("b.ts"))))).toBeNull();
+    expect(findCycle(new Map(Object.entries(withLast("c.ts"))))).toEqual(["c.ts", "d.ts", "c.ts"]);
   });
 
   test("ARCHITECTURE.md has the table of rooms: run `npm run gen` after a change", () => {

@@ -3,7 +3,7 @@
  * from it: whatever a row can say, no handler has to remember.
  */
 import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from "typebox";
-import type { OperationKind } from "./operations.ts";
+import type { OperationKind } from "./operationKinds.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type Verb = "read" | "write" | "delete" | "push";

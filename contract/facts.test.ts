@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { activityTypes } from "./company/activity.ts";
-import { activityCategories, operationKinds } from "./operations.ts";
+import { activityCategories, operationKinds } from "./operationKinds.ts";
 import { nullable, pattern, sentenceOfPattern, uuid } from "./schema.ts";
 import { regions } from "./sites/regions.ts";
 

@@ -1,12 +1,20 @@
 /** What is written down when a request has been answered. */
 
 import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./http/visitorHttp.ts";
+import type { EdgeLog } from "./log.ts";
+import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import { withoutSecrets } from "./logs/masks.ts";
 import { type NoAnswerReason, reasonOf } from "./php/upstream.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
-import type { EdgeParts, Visit } from "./visit.ts";
+import type { Visit } from "./visit.ts";
 
-export interface Answered {
+export interface AnswerLogs {
+  /** Of the environments, for their owners. */
+  readonly logs: EnvironmentLogs;
+  readonly log: EdgeLog;
+}
+
+export interface AnsweredRequest {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
   readonly socket: VisitorSocket;
@@ -20,7 +28,7 @@ export interface Answered {
 const leftEarly = 499;
 
 /** Into the log of the environment that it was for, and into our own, where somebody looks that closely. */
-export function noteAnswer({ logs, log }: EdgeParts, answered: Answered): void {
+export function noteAnswer({ logs, log }: AnswerLogs, answered: AnsweredRequest): void {
   const { request, response, found, milliseconds } = answered;
   if (typeof found !== "string") noteAccess(logs, answered, found);
   log.debug(
@@ -38,8 +46,8 @@ export function noteAnswer({ logs, log }: EdgeParts, answered: Answered): void {
 }
 
 function noteAccess(
-  logs: EdgeParts["logs"],
-  { request, response, socket, address, fromPhp, milliseconds }: Answered,
+  logs: EnvironmentLogs,
+  { request, response, socket, address, fromPhp, milliseconds }: AnsweredRequest,
   { route, path, host }: FoundRoute,
 ): void {
   logs.access(route.environment.id, {
@@ -67,17 +75,12 @@ const whatHappened: Record<NoAnswerReason, string> = {
 };
 
 /** Why the visitor has no page, or half of one. */
-export function noteNoAnswer({ request, route, path }: Visit, error: unknown, parts: EdgeParts): void {
+export function noteNoAnswer({ request, route, path }: Visit, error: unknown, parts: AnswerLogs): void {
   noteUnanswered(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
 }
 
 /** The same of anything that PHP was asked for; `asked` stands in a log and has no secrets. */
-export function noteUnanswered(
-  environmentId: string,
-  asked: string,
-  error: unknown,
-  { logs, log }: Pick<EdgeParts, "logs" | "log">,
-): void {
+export function noteUnanswered(environmentId: string, asked: string, error: unknown, { logs, log }: AnswerLogs): void {
   const reason = reasonOf(error);
   logs.error(environmentId, `PHP gave no whole answer to ${asked}: ${reason}, ${whatHappened[reason]}`);
   log.warn({ environment: environmentId, reason, err: error }, "PHP gave no answer");

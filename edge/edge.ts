@@ -4,18 +4,23 @@
  *
  * It starts from the table in its file and needs nobody to go on serving from it.
  */
+
 import { randomBytes } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { Touched } from "./cache/touched.ts";
-import { createKeptFiles } from "./files/keptFiles.ts";
+import { createFileCache } from "./files/fileCache.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
+import type { Limits } from "./limits.ts";
+import type { EdgeLog } from "./log.ts";
 import { createLogins } from "./login/logins.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
-import { createCollapse } from "./php/collapse.ts";
-import { createTurns } from "./php/turns.ts";
+import type { EdgeParts } from "./parts.ts";
+import { createCoalescing } from "./php/coalescing.ts";
+import { createFairQueue } from "./php/fairQueue.ts";
 import type { Upstream } from "./php/upstream.ts";
 import { createWrites } from "./php/writes.ts";
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
@@ -26,7 +31,6 @@ import { createCertificates, type ReadCertificate } from "./tls/certificates.ts"
 import { tlsOptions } from "./tls/options.ts";
 import type { SecureServer } from "./tls/secureServer.ts";
 import { createTraffic } from "./traffic.ts";
-import type { EdgeLog, EdgeParts, Limits } from "./visit.ts";
 import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
 
 export interface EdgeOptions {
@@ -97,12 +101,12 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     redirects.keep(table.environments);
     pageCache.keep(table.environments);
   });
-  const keptFiles = createKeptFiles(keptFileBytes);
+  const fileCache = createFileCache(keptFileBytes);
   const served = {
-    collapse: createCollapse(writes),
+    coalescing: createCoalescing(writes),
     pageCache,
-    keptFiles,
-    turns: createTurns(),
+    fileCache,
+    fairQueue: createFairQueue(),
     traffic: createTraffic(),
   };
   const secure = {
@@ -148,6 +152,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
+      // Answers whose connections were just closed are logged in this round.
+      await nextRound();
       await logs.close();
     },
   };

@@ -6,11 +6,12 @@ import { addressOf } from "./http/address.ts";
 import { readHost } from "./http/hosts.ts";
 import type { VisitorPath } from "./http/path.ts";
 import { hasBody } from "./http/uploads.ts";
+import type { EdgeLog } from "./log.ts";
 import { isLoginLink } from "./login/login.ts";
 import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
 import { type Asked, nowhere, type Place, type RedirectRule } from "./redirects/rule.ts";
 import type { EdgeEnvironment } from "./tables/table.ts";
-import type { EdgeLog, Visit } from "./visit.ts";
+import type { Visit } from "./visit.ts";
 
 export interface RedirectSources {
   /** The rules of a list that a table names. Rejects where there is none. */

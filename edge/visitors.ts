@@ -12,15 +12,17 @@ import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./http/upload
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
 import { sendPage } from "./pages.ts";
+import type { EdgeParts } from "./parts.ts";
+import { frontController } from "./php/cacheKey.ts";
 import { isForRest, mayWrite } from "./php/mayWrite.ts";
-import { answerAlone, answerWithPhp, breakOff, type Script } from "./php/php.ts";
-import { frontController } from "./php/question.ts";
+import { answerAlone, answerWithPhp, breakOff } from "./php/php.ts";
+import type { Script } from "./php/script.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./tables/findRoute.ts";
 import { answerChallenge } from "./tls/challenge.ts";
 import { sendToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
-import type { EdgeParts, Visit } from "./visit.ts";
+import type { Visit } from "./visit.ts";
 
 /** A WordPress with many plugins sets many cookies. */
 const headBytes = 32 * 1024;
@@ -110,10 +112,10 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
 }
 
 /** False where nothing is left to be done. */
-async function hasTurn({ request, response, route }: Visit, { turns, traffic }: EdgeParts): Promise<boolean> {
+async function hasTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
   const { id } = route.environment;
   traffic.follow(request, response, id);
-  if (await turns.take(id)) return !response.destroyed;
+  if (await fairQueue.take(id)) return !response.destroyed;
   sendPage(request, response, "busy");
   return false;
 }
@@ -138,7 +140,7 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
     case "php":
       return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
     case "static":
-      return sendFile(visit, decision, parts.keptFiles);
+      return sendFile(visit, decision, parts.fileCache);
     case "refuse":
       return sendPage(request, response, "notFound");
     case "redirect": {
@@ -156,7 +158,7 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
   const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
   if (ended === null) return sendPage(asked, response, "frozen");
-  parts.collapse.separate(route.environment.id);
+  parts.coalescing.separate(route.environment.id);
   const endWrite = parts.pageCache.beginWrite(route.environment.id);
   await answerAlone(visit, script, parts, () => {
     endWrite();

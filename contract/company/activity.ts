@@ -1,7 +1,7 @@
 /** What was done, by whom. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { activityCategories } from "../operations.ts";
+import { activityCategories } from "../operationKinds.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
 export const languages = ["da", "de", "en", "es", "fr", "it", "ja", "nl", "pt", "sv"] as const;

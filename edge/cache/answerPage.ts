@@ -8,14 +8,20 @@
 import { noteUnanswered } from "../answered.ts";
 import { addressOf } from "../http/address.ts";
 import { withoutSecrets } from "../logs/masks.ts";
-import type { Making } from "../php/collapse.ts";
-import { type Answered, answerOnce, askToRead, havePageMade, type Script } from "../php/php.ts";
-import type { Question } from "../php/question.ts";
-import type { EdgeParts, Visit } from "../visit.ts";
-import type { KeptPage } from "./keptPage.ts";
-import { inLanguage, type PageAsk, pageAskOf } from "./pageAsk.ts";
+import type { CacheKey } from "../php/cacheKey.ts";
+import type { Making } from "../php/coalescing.ts";
+import { answerOnce, askToRead, havePageMade, type PhpOutcome, type PhpParts } from "../php/php.ts";
+import type { Script } from "../php/script.ts";
+import type { Visit } from "../visit.ts";
+import { pageAskOf } from "./askForPage.ts";
+import type { CachedPage } from "./cachedPage.ts";
+import { inLanguage, type PageAsk } from "./pageAsk.ts";
 import type { PageCache } from "./pageCache.ts";
-import { sendKept } from "./sendKept.ts";
+import { sendCachedPage } from "./sendCachedPage.ts";
+
+export interface PageParts extends PhpParts {
+  readonly pageCache: PageCache;
+}
 
 /** For so long an address that led to WordPress is taken to lead there still, and not to a file that is new. */
 const resolvedMilliseconds = 1_000;
@@ -28,37 +34,44 @@ export function pageOf(visit: Omit<Visit, "page">, cache: Pick<PageCache, "varie
 }
 
 /** Answers with a page that is as good as new, without a look at the disk. False where there is none. */
-export function answerAtOnce({ page, request, response }: Visit, { pageCache }: EdgeParts): boolean {
+export function answerAtOnce({ page, request, response }: Visit, { pageCache }: Pick<PageParts, "pageCache">): boolean {
   if (page === null) return false;
   const kept = pageCache.find(page);
   const now = pageCache.now();
   if (kept === null || ageOf(kept, now) >= kept.lifetime.fresh) return false;
   if (Math.abs(now - kept.resolvedAt) >= resolvedMilliseconds) return false;
-  sendKept(request, response, kept, { state: "HIT", now });
+  sendCachedPage(request, response, kept, { state: "HIT", now });
   return true;
 }
 
 /** The page is one that WordPress makes. */
-export async function answerWithPage(visit: Visit, ask: PageAsk, script: Script, parts: EdgeParts): Promise<Answered> {
+export async function answerWithPage(
+  visit: Visit,
+  ask: PageAsk,
+  script: Script,
+  parts: PageParts,
+): Promise<PhpOutcome> {
   const { pageCache } = parts;
   const kept = pageCache.find(ask) ?? (await pageCache.load(ask));
   const now = pageCache.now();
   if (kept !== null && ageOf(kept, now) < kept.lifetime.stale) {
     kept.resolvedAt = now;
     const isFresh = ageOf(kept, now) < kept.lifetime.fresh;
-    sendKept(visit.request, visit.response, kept, { state: isFresh ? "HIT" : "STALE", now });
+    sendCachedPage(visit.request, visit.response, kept, { state: isFresh ? "HIT" : "STALE", now });
     if (!isFresh) void refresh(visit, ask, script, parts);
     return "answered";
   }
-  return answerOnce(visit, questionAs(ask), parts, (making) => haveItMade(visit, ask, script, parts, { making, kept }));
+  return answerOnce(visit, cacheKeyFor(ask), parts, (making) =>
+    haveItMade(visit, ask, script, parts, { making, kept }),
+  );
 }
 
-function ageOf({ madeAt }: KeptPage, now: number): number {
+function ageOf({ madeAt }: CachedPage, now: number): number {
   // A clock that was put back makes no page young for longer.
   return Math.abs(now - madeAt);
 }
 
-function questionAs({ environmentId, key }: PageAsk): Question {
+function cacheKeyFor({ environmentId, key }: PageAsk): CacheKey {
   return { environmentId, text: key };
 }
 
@@ -66,13 +79,13 @@ async function haveItMade(
   visit: Visit,
   ask: PageAsk,
   script: Script,
-  parts: EdgeParts,
-  { making, kept }: { readonly making: Making | null; readonly kept: KeptPage | null },
-): Promise<Answered> {
+  parts: PageParts,
+  { making, kept }: { readonly making: Making | null; readonly kept: CachedPage | null },
+): Promise<PhpOutcome> {
   const { request, response } = visit;
   const keeping = parts.pageCache.begin(ask);
   const lastResort = () => {
-    if (kept !== null) sendKept(request, response, kept, { state: "STALE", now: parts.pageCache.now() });
+    if (kept !== null) sendCachedPage(request, response, kept, { state: "STALE", now: parts.pageCache.now() });
   };
   const listeners = { keeping, ...(making === null ? {} : { making }), ...(kept === null ? {} : { lastResort }) };
   try {
@@ -86,7 +99,7 @@ async function haveItMade(
 const pauseMilliseconds = 10_000;
 
 /** Has a page made anew that nobody waits for; one at a time of each. */
-async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, script: Script, parts: EdgeParts) {
+async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, script: Script, parts: PageParts) {
   const { pageCache, upstream, writes } = parts;
   if (!pageCache.beginRefresh(ask)) return;
   const id = route.environment.id;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { makeFolder } from "../testing/withEdge.ts";
+import type { MadePage } from "./cachedPage.ts";
 import { type DiskPages, openDiskPages } from "./diskPages.ts";
-import type { MadePage } from "./keptPage.ts";
 
 const always = { fresh: 1, stale: 2, lastResort: 3, variesByLanguage: false };
 

@@ -13,7 +13,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { MadePage } from "./keptPage.ts";
+import type { MadePage } from "./cachedPage.ts";
 import type { PagePlace } from "./pageAsk.ts";
 import { readPageFile, readPageHead, writePageFile } from "./pageFile.ts";
 import type { IsTouched } from "./touched.ts";

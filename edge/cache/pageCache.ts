@@ -7,8 +7,8 @@
 import { LRUCache } from "lru-cache";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
+import { type CachedPage, keepPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
-import { type KeptPage, keepPage } from "./keptPage.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { type PageAsk, versionOf } from "./pageAsk.ts";
 import { readTouched, type Touched } from "./touched.ts";
@@ -17,9 +17,9 @@ export interface PageCache {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From memory. Null where there is none that may be shown, not even as a last resort. */
-  find(ask: PageAsk): KeptPage | null;
+  find(ask: PageAsk): CachedPage | null;
   /** The same from the disk, whence it comes into memory. */
-  load(ask: PageAsk): Promise<KeptPage | null>;
+  load(ask: PageAsk): Promise<CachedPage | null>;
   /** Whether pages at this address differ by language, as was seen last. */
   variesByLanguage(ask: PageAsk): boolean;
   /** PHP is being asked for the page. `end` must be called, whatever happened. */
@@ -74,29 +74,29 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   const refreshes = new Map<string, number>();
   const makings = new Set<Making>();
   const byLanguage = new Set<string>();
-  const ofEnvironments = new Map<string, Map<string, KeptPage>>();
-  const pages = new LRUCache<string, KeptPage>({
+  const ofEnvironments = new Map<string, Map<string, CachedPage>>();
+  const pages = new LRUCache<string, CachedPage>({
     maxSize: memoryBytes,
     maxEntrySize: Math.max(1, Math.floor(memoryBytes / 4)),
     sizeCalculation: ({ size }) => size,
     dispose: (page, key) => forget(page, key),
   });
 
-  function forget({ ask: { environmentId } }: KeptPage, key: string): void {
+  function forget({ ask: { environmentId } }: CachedPage, key: string): void {
     const own = ofEnvironments.get(environmentId);
     own?.delete(key);
     if (own?.size === 0) ofEnvironments.delete(environmentId);
   }
 
-  function put(page: KeptPage): void {
+  function put(page: CachedPage): void {
     const { environmentId, key } = page.ask;
     pages.set(key, page);
     if (!pages.has(key)) return;
-    const own = ofEnvironments.get(environmentId) ?? new Map<string, KeptPage>();
+    const own = ofEnvironments.get(environmentId) ?? new Map<string, CachedPage>();
     ofEnvironments.set(environmentId, own.set(key, page));
   }
 
-  function usable(page: KeptPage | null | undefined): KeptPage | null {
+  function usable(page: CachedPage | null | undefined): CachedPage | null {
     if (page === null || page === undefined) return null;
     if (now() - page.madeAt < page.lifetime.lastResort) return page;
     remove(page.ask);
@@ -109,7 +109,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   }
 
   /** A change that came while it was read has gone past it. */
-  async function load(ask: PageAsk): Promise<KeptPage | null> {
+  async function load(ask: PageAsk): Promise<CachedPage | null> {
     if (disk === null) return null;
     const making: Making = { ask, isTouched: false };
     makings.add(making);

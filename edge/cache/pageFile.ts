@@ -1,6 +1,6 @@
 /** A kept page as a file: the length of its head, its head as JSON, and the page as PHP made it. */
 import { open } from "node:fs/promises";
-import type { MadePage } from "./keptPage.ts";
+import type { MadePage } from "./cachedPage.ts";
 
 const lengthBytes = 4;
 /** More than any head has. */

@@ -1,6 +1,6 @@
 /** Which kept pages a change has made old. */
 import { readPath, splitTarget } from "../http/path.ts";
-import { isAt } from "./keptPage.ts";
+import { isAt } from "./cachedPage.ts";
 import type { PagePlace } from "./pageAsk.ts";
 
 /** Absolute addresses, or paths with their query; the name of the site in them is not looked at: it may have several. */

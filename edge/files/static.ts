@@ -9,7 +9,7 @@ import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { sendPage } from "../pages.ts";
 import type { Visit } from "../visit.ts";
 import type { FileFacts } from "./disk.ts";
-import { type FileForm, isCompressible, type KeptFile, type KeptFiles, typeOf } from "./keptFiles.ts";
+import { type CachedFile, type FileCache, type FileForm, isCompressible, typeOf } from "./fileCache.ts";
 import { type OpenFile, openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
@@ -28,15 +28,15 @@ const htmlFile = /\.html?$/i;
 export async function sendFile(
   visit: Visit,
   { file, facts }: { readonly file: string; readonly facts: FileFacts },
-  keptFiles: KeptFiles,
+  fileCache: FileCache,
 ): Promise<void> {
   const { request, response } = visit;
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
-  const kept = isForWhole(request) ? await keptFiles.get(file, facts) : null;
+  const kept = isForWhole(request) ? await fileCache.get(file, facts) : null;
   if (kept === null) await sendFromDisk(visit, file);
-  else sendKept(visit, file, kept);
+  else sendCachedFile(visit, file, kept);
 }
 
 /** Whether nothing but a part, or an answer that depends on the file's state, is asked for. */
@@ -44,7 +44,7 @@ function isForWhole({ headers }: VisitorRequest): boolean {
   return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
 }
 
-function sendKept({ request, response, path }: Visit, file: string, kept: KeptFile): void {
+function sendCachedFile({ request, response, path }: Visit, file: string, kept: CachedFile): void {
   const { headers, method } = request;
   const form = kept.inEncoding(
     kept.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
@@ -59,7 +59,7 @@ function sendKept({ request, response, path }: Visit, file: string, kept: KeptFi
 }
 
 /** Any form that the visitor has is the same file. */
-function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }: KeptFile): boolean {
+function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }: CachedFile): boolean {
   const known = headers["if-none-match"];
   if (known !== undefined) {
     const plain = (tag: string) =>

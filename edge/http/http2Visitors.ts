@@ -1,6 +1,6 @@
 /** The server for visitors who speak HTTP/2: bounds on what one connection may ask for, and answers like all others'. */
 import { createServer, type Http2Server, type Http2ServerRequest, type ServerHttp2Session } from "node:http2";
-import type { Limits } from "../visit.ts";
+import type { Limits } from "../limits.ts";
 import { Http2Answer } from "./http2Answer.ts";
 import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 

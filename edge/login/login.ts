@@ -3,8 +3,9 @@
  * Programs that look at links in mails and chats therefore don't.
  */
 import { escapeText, frame, pageHeaders, sendPage } from "../pages.ts";
-import { answerAlone, breakOff } from "../php/php.ts";
-import type { EdgeParts, Visit } from "../visit.ts";
+import { answerAlone, breakOff, type PhpParts } from "../php/php.ts";
+import type { Visit } from "../visit.ts";
+import type { Logins } from "./logins.ts";
 
 const segment = "sitewright-login";
 
@@ -15,7 +16,7 @@ export function isLoginLink({ path }: Pick<Visit, "path">): boolean {
 /** What must not be kept anywhere, nor told to whom a page links to. */
 const careful = { "referrer-policy": "no-referrer" };
 
-export async function answerLogin(visit: Visit, parts: EdgeParts): Promise<void> {
+export async function answerLogin(visit: Visit, parts: PhpParts & { readonly logins: Logins }): Promise<void> {
   const { request, response, route, path } = visit;
   const { id } = route.environment;
   const token = new URLSearchParams(path.query).get("token") ?? "";
@@ -33,7 +34,7 @@ export async function answerLogin(visit: Visit, parts: EdgeParts): Promise<void>
     ended();
     return sendPage(request, response, "loginOver", careful);
   }
-  parts.collapse.separate(id);
+  parts.coalescing.separate(id);
   parts.log.info({ environment: id, user: taken.userId }, "login link used");
   // What was sent with it is nobody's business, the token least of all.
   request.resume();

@@ -1,41 +1,41 @@
 /** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
 import type { Readable } from "node:stream";
-import { noteNoAnswer } from "../answered.ts";
-import type { PageAsk } from "../cache/pageAsk.ts";
+import { type AnswerLogs, noteNoAnswer } from "../answered.ts";
 import type { Keeping } from "../cache/pageCache.ts";
 import { addressOf } from "../http/address.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
+import type { Limits } from "../limits.ts";
 import { sendPage } from "../pages.ts";
-import type { EdgeParts, Limits, Visit } from "../visit.ts";
-import type { Making, SharedPage } from "./collapse.ts";
-import { type Question, questionOf } from "./question.ts";
+import type { Visit } from "../visit.ts";
+import { type CacheKey, cacheKeyOf } from "./cacheKey.ts";
+import type { Coalescing, Making, SharedPage } from "./coalescing.ts";
+import type { Script, SharedAsk } from "./script.ts";
 import {
   type NoAnswerReason,
   reasonOf,
+  type Upstream,
   type UpstreamRequest,
   type UpstreamResponse,
-  type UpstreamTask,
 } from "./upstream.ts";
-
-export interface Script {
-  readonly script: string;
-  readonly pathInfo: string;
-  /** Asked instead of what the visitor sent, in the name of all who ask the same. */
-  readonly page?: Pick<PageAsk, "url" | "headers">;
-  /** Runs instead of the script, and is told nothing of what the visitor sent but who they are. */
-  readonly task?: UpstreamTask;
-}
+import type { Writes } from "./writes.ts";
 
 /**
  * Whether the response has been ended: with PHP's answer, with a page that says why there is none, or by breaking it
  * off. Or nothing was done yet, because PHP may not write at the moment and wanted to.
  */
-export type Answered = "answered" | "wouldWrite";
+export type PhpOutcome = "answered" | "wouldWrite";
+
+export interface PhpParts extends AnswerLogs {
+  readonly upstream: Upstream;
+  readonly writes: Writes;
+  readonly coalescing: Coalescing;
+  readonly limits: Limits;
+}
 
 /** Answers a request that may write, and nobody else with the same. `ended` is called when PHP is done with it. */
-export async function answerAlone(visit: Visit, script: Script, parts: EdgeParts, ended: () => void): Promise<void> {
+export async function answerAlone(visit: Visit, script: Script, parts: PhpParts, ended: () => void): Promise<void> {
   const askPhp = async () => {
     try {
       const answer = await ask(visit, script, parts, false);
@@ -57,8 +57,8 @@ export function breakOff(asked: Pick<VisitorRequest, "headers">, response: Visit
 }
 
 /** Answers a request that is meant to read only, if need be with the page that PHP is making for somebody else. */
-export async function answerWithPhp(visit: Visit, script: Script, parts: EdgeParts): Promise<Answered> {
-  return answerOnce(visit, questionOf(visit, script), parts, (making) =>
+export async function answerWithPhp(visit: Visit, script: Script, parts: PhpParts): Promise<PhpOutcome> {
+  return answerOnce(visit, cacheKeyOf(visit, script), parts, (making) =>
     havePageMade(visit, () => askToRead(visit, script, parts), parts, making === null ? {} : { making }),
   );
 }
@@ -66,13 +66,13 @@ export async function answerWithPhp(visit: Visit, script: Script, parts: EdgePar
 /** Has the answer made by `read`, unless it is being made for somebody who asked the same. */
 export async function answerOnce(
   visit: Visit,
-  question: Question | null,
-  parts: EdgeParts,
-  read: (making: Making | null) => Promise<Answered>,
-): Promise<Answered> {
-  if (question === null) return read(null);
+  key: CacheKey | null,
+  parts: PhpParts,
+  read: (making: Making | null) => Promise<PhpOutcome>,
+): Promise<PhpOutcome> {
+  if (key === null) return read(null);
   const { response } = visit;
-  for (let made = parts.collapse.find(question); made !== null; made = parts.collapse.find(question)) {
+  for (let made = parts.coalescing.find(key); made !== null; made = parts.coalescing.find(key)) {
     const outcome = await made;
     if (response.destroyed) return "answered";
     if (outcome.kind === "failed") return sayWhyNot(visit, outcome.error, parts);
@@ -80,7 +80,7 @@ export async function answerOnce(
     sendShared(outcome.page, visit);
     return "answered";
   }
-  const making = parts.collapse.begin(question);
+  const making = parts.coalescing.begin(key);
   try {
     return await read(making);
   } finally {
@@ -114,9 +114,9 @@ export interface PageListeners {
 export async function havePageMade(
   visit: Visit,
   askPhp: () => Promise<UpstreamResponse>,
-  parts: EdgeParts,
+  parts: PhpParts,
   listeners: PageListeners = {},
-): Promise<Answered> {
+): Promise<PhpOutcome> {
   const { making, keeping, lastResort } = listeners;
   const { request, response } = visit;
   let answer: UpstreamResponse;
@@ -156,7 +156,7 @@ function isOver(response: VisitorResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-async function sayWhyNot(visit: Visit, error: unknown, parts: EdgeParts): Promise<Answered> {
+async function sayWhyNot(visit: Visit, error: unknown, parts: PhpParts): Promise<PhpOutcome> {
   const { request, response } = visit;
   const reason = reasonOf(error);
   if (reason === "wouldWrite") return "wouldWrite";
@@ -176,7 +176,7 @@ class TooLong extends Error {
 }
 
 /** In an environment that is frozen PHP may not write; where it is frozen meanwhile, what has begun is waited for. */
-export async function askToRead(visit: Visit, script: Script, parts: EdgeParts): Promise<UpstreamResponse> {
+export async function askToRead(visit: Visit, script: Script, parts: PhpParts): Promise<UpstreamResponse> {
   const late = Promise.withResolvers<never>();
   const reading = parts.writes.read(visit.route.environment.id, () => late.reject(new TooLong()));
   const asked = ask(visit, script, parts, reading.isFrozen);
@@ -194,7 +194,7 @@ export async function askToRead(visit: Visit, script: Script, parts: EdgeParts):
 function ask(
   visit: Visit,
   script: Script,
-  { upstream, limits }: EdgeParts,
+  { upstream, limits }: PhpParts,
   isReadOnly: boolean,
 ): Promise<UpstreamResponse> {
   const { request, response, route } = visit;
@@ -226,7 +226,7 @@ function sentBy({ request, path, host }: Visit, { uploadBytes }: Limits): Sent {
   return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
 }
 
-function inTheNameOfAll({ url, headers }: Pick<PageAsk, "url" | "headers">): Sent {
+function inTheNameOfAll({ url, headers }: SharedAsk): Sent {
   return { method: "GET", url, headers, body: null };
 }
 
@@ -252,7 +252,7 @@ function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: Abor
 async function pass(
   answer: UpstreamResponse,
   visit: Visit,
-  parts: EdgeParts,
+  parts: PhpParts,
   { making, keeping }: PageListeners,
 ): Promise<void> {
   const { request, response } = visit;

@@ -11,9 +11,9 @@ import { readHost } from "../http/hosts.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { withoutSecrets } from "../logs/masks.ts";
 import { BadTable, object, text } from "../tables/readTable.ts";
-import type { Route } from "../tables/routes.ts";
-import type { EdgeParts } from "../visit.ts";
-import type { Script } from "./php.ts";
+import type { Route, Routes } from "../tables/routes.ts";
+import type { PhpParts } from "./php.ts";
+import type { Script } from "./script.ts";
 import {
   type NoAnswerReason,
   reasonOf,
@@ -79,8 +79,12 @@ function readWork(order: Readonly<Record<string, unknown>>): TaskOrder["work"] {
   return { path };
 }
 
+export interface TaskParts extends PhpParts {
+  readonly routes: Routes;
+}
+
 /** Never rejects, but for mistakes of ours. */
-export async function runTask(order: TaskOrder, parts: EdgeParts, signal: AbortSignal): Promise<TaskResult> {
+export async function runTask(order: TaskOrder, parts: TaskParts, signal: AbortSignal): Promise<TaskResult> {
   const route = parts.routes.of(order.environmentId);
   if (route === null) return { ...silence, reason: "unavailable" };
   if ("path" in order.work) {
@@ -128,20 +132,20 @@ type Read = (body: Readable) => Promise<string | null>;
 async function runAsWrite(
   { environment: { id } }: Route,
   request: UpstreamRequest,
-  parts: EdgeParts,
+  parts: PhpParts,
   read: Read,
 ): Promise<TaskResult> {
   const late = Promise.withResolvers<TaskResult>();
   const ended = parts.writes.begin(id, () => late.resolve({ ...silence, reason: "unfinished" }));
   if (ended === null) return { ...silence, reason: "frozen" };
-  parts.collapse.separate(id);
+  parts.coalescing.separate(id);
   return Promise.race([ask(id, request, parts, read, ended), late.promise]);
 }
 
 async function ask(
   id: string,
   request: UpstreamRequest,
-  parts: EdgeParts,
+  parts: PhpParts,
   read: Read,
   ended: () => void,
 ): Promise<TaskResult> {

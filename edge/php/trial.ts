@@ -8,7 +8,7 @@ import { readHost } from "../http/hosts.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import type { Script } from "./php.ts";
+import type { Script } from "./script.ts";
 import {
   type NoAnswerReason,
   reasonOf,

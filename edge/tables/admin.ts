@@ -11,11 +11,11 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
+import type { EdgeParts } from "../parts.ts";
 import { readTaskOrder, runTask } from "../php/task.ts";
 import { readTrialOrder, tryOut } from "../php/trial.ts";
 import type { UpstreamStatus } from "../php/upstream.ts";
 import { usageOf } from "../usage.ts";
-import type { EdgeParts } from "../visit.ts";
 import { BadTable, count, flag, list, object, readTable, text } from "./readTable.ts";
 
 export interface EdgeStatus extends UpstreamStatus {

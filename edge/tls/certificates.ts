@@ -4,8 +4,8 @@
  */
 import { createSecureContext, type SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
+import type { EdgeLog } from "../log.ts";
 import type { EdgeCertificate } from "../tables/table.ts";
-import type { EdgeLog } from "../visit.ts";
 import { indexCertificates } from "./names.ts";
 
 /** PEM; the chain begins with the certificate itself. */

@@ -1,15 +1,22 @@
 /** Sends visitors who came by http to https, where the site wants that. */
 import { findHost, readHost } from "../http/hosts.ts";
+import type { Routes } from "../tables/routes.ts";
 import type { EdgeHost } from "../tables/table.ts";
-import type { EdgeParts, Visit } from "../visit.ts";
+import type { Visit } from "../visit.ts";
 
 const usualPort = 443;
+
+interface TlsListener {
+  readonly routes: Routes;
+  /** Null where there is none. */
+  readonly tlsPort: () => number | null;
+}
 
 /**
  * False where nothing was done. PHP asking its own site is answered as it asked. The method is kept for whoever sends
  * something (308), as browsers turn a POST into a GET otherwise.
  */
-export function sendToHttps(visit: Visit, { routes, tlsPort }: Pick<EdgeParts, "routes" | "tlsPort">): boolean {
+export function sendToHttps(visit: Visit, { routes, tlsPort }: TlsListener): boolean {
   const port = tlsPort();
   if (visit.https || visit.fromPhp || port === null) return false;
   const name = readHost(visit.host);

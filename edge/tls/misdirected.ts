@@ -1,7 +1,6 @@
 /** Requests on connections that were begun with another name. */
 import { readHost } from "../http/hosts.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
-import type { EdgeParts } from "../visit.ts";
 
 /**
  * Browsers ask for several names on one connection where its certificate is for all of them, and no others (RFC 9110,
@@ -10,7 +9,7 @@ import type { EdgeParts } from "../visit.ts";
 export function isMisdirected(
   { socket }: Pick<VisitorRequest, "socket">,
   host: string,
-  { areTogether }: Pick<EdgeParts, "areTogether">,
+  { areTogether }: { readonly areTogether: (shown: string, asked: string) => boolean },
 ): boolean {
   const { servername } = socket;
   const shown = typeof servername === "string" ? readHost(servername) : null;

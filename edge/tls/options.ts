@@ -2,7 +2,7 @@
 import { constants } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import { readHost } from "../http/hosts.ts";
-import type { EdgeLog } from "../visit.ts";
+import type { EdgeLog } from "../log.ts";
 import type { Certificates } from "./certificates.ts";
 
 /** Within which a handshake must be over. */

@@ -1,5 +1,5 @@
 /** Following an operation. */
-import { operationMessages } from "@sitewright/contract/operations.ts";
+import { operationMessages } from "@sitewright/contract/operationKinds.ts";
 import { openWpCliResult } from "@sitewright/server/operations/sites/runWpCli.ts";
 import { workName } from "@sitewright/server/operations/steps/backup.ts";
 import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";

@@ -1,7 +1,7 @@
 /** The side of a thread that makes pieces on which somebody waits for them. */
 import { Worker } from "node:worker_threads";
+import type { NamedPiece, PieceThread } from "./namedPieces.ts";
 import { mostAdded, nameBytes, type PieceBox } from "./pieceBox.ts";
-import type { NamedPiece, PieceThread } from "./pieceMaker.ts";
 import { type PieceSource, readSource } from "./pieceSource.ts";
 
 /** What the thread is told. `batch` is a number of ours. It has sealed a batch once, and forgets it then. */

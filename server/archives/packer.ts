@@ -4,9 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { BlobMissing } from "./blobs.ts";
+import type { NamedPiece, NamedPieces, SealedPieces } from "./namedPieces.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { keyOf, type PackedPiece } from "./pieceIndex.ts";
-import type { NamedPiece, NamedPieces, PieceMaker, SealedPieces } from "./pieceMaker.ts";
+import type { PieceMaker } from "./pieceMaker.ts";
 import type { PieceSource } from "./pieceSource.ts";
 import { blobOf, type PieceStore } from "./pieceStore.ts";
 

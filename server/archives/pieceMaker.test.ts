@@ -3,8 +3,9 @@ import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { NamedPieces } from "./namedPieces.ts";
 import { makePieceBox } from "./pieceBox.ts";
-import { type NamedPieces, openPieceMaker } from "./pieceMaker.ts";
+import { openPieceMaker } from "./pieceMaker.ts";
 import type { FilePart } from "./pieceSource.ts";
 
 const box = makePieceBox(randomBytes(32), "company");

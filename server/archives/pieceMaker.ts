@@ -2,41 +2,13 @@
  * Reads, names and seals pieces of backups. Where there is much to be kept that is done by threads of their own, because it
  * takes a processor, and this one has the API to answer meanwhile.
  */
+
 import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PieceThread } from "./namedPieces.ts";
 import { openPieceThread } from "./openPieceThread.ts";
 import type { PieceBox } from "./pieceBox.ts";
 import { type PieceSource, readSource } from "./pieceSource.ts";
-
-/** A piece as its name says it is. */
-export interface NamedPiece {
-  readonly name: Buffer;
-  /** Of its content. 0: there is nothing to be kept. */
-  readonly bytes: number;
-}
-
-/** Sealed pieces, one after the other. */
-export interface SealedPieces {
-  readonly content: Buffer;
-  /** Of each. */
-  readonly lengths: readonly number[];
-  /** Once: nobody needs the content any more, and its memory may be used again. */
-  done(): void;
-}
-
-export interface NamedPieces {
-  /** In the order of the sources; null: the file has vanished. */
-  readonly pieces: readonly (NamedPiece | null)[];
-  /** Once: the pieces at these places, in that order. Then what is in them is forgotten. */
-  seal(places: readonly number[]): Promise<SealedPieces>;
-}
-
-export interface PieceThread {
-  /** Several may be under way. Rejects with `Unreadable`. */
-  name(sources: readonly PieceSource[]): Promise<NamedPieces>;
-  /** Whatever is under way is given up. */
-  close(): Promise<void>;
-}
 
 export interface PieceMaker extends PieceThread {
   /** So much more is likely to be kept: the sooner it is said, the sooner there are threads. */

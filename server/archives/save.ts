@@ -4,10 +4,11 @@
  */
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { writeManifest } from "./manifest.ts";
+import type { NamedPiece } from "./namedPieces.ts";
 import { createPacker, type Packer } from "./packer.ts";
 import { pieceBytes } from "./pieceBox.ts";
 import { keyOf, type PieceIndex } from "./pieceIndex.ts";
-import { type NamedPiece, openPieceMaker } from "./pieceMaker.ts";
+import { openPieceMaker } from "./pieceMaker.ts";
 import type { FilePart } from "./pieceSource.ts";
 import type { PieceStore } from "./pieceStore.ts";
 import { type FoundFile, listTree, placeOf, unknownInode } from "./tree.ts";

@@ -1,7 +1,7 @@
 /** From what a call returned to the answer that the endpoint's row describes. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import type { Answerers, Calls } from "@sitewright/contract/endpoints.ts";
-import { type OperationKind, operationKinds } from "@sitewright/contract/operations.ts";
+import { type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 
 /** Which rule of `app` each endpoint calls, of some endpoints. */

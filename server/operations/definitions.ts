@@ -1,5 +1,5 @@
 /** Every kind of operation there is. A kind without a definition does not compile. */
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { addDownloadableBackup } from "./backups/addDownloadableBackup.ts";
 import { addManualBackup } from "./backups/addManualBackup.ts";
 import { addScheduledBackup } from "./backups/addScheduledBackup.ts";

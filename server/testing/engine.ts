@@ -1,6 +1,6 @@
 /** Operations made up by a test, run by the real engine on a real database. */
 import { randomBytes, randomUUID } from "node:crypto";
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import pino from "pino";
 import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../operations/engine/accept.ts";
 import { type Engine, type EngineOptions, startEngine } from "../operations/engine/engine.ts";

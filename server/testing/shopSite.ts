@@ -1,7 +1,7 @@
 /** A site with real WordPress that uses a plugin called Shop, and what its updates are tested with. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
 import { nobody } from "../store/company/activity.ts";

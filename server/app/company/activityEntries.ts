@@ -1,6 +1,6 @@
 /** Activity of a call that is done when it is answered: no operation follows it. */
 import type { ActivityType } from "@sitewright/contract/company/activity.ts";
-import type { ActivityCategory } from "@sitewright/contract/operations.ts";
+import type { ActivityCategory } from "@sitewright/contract/operationKinds.ts";
 import { endActivity, recordActivity } from "@sitewright/server/store/company/activity.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Context } from "../context.ts";

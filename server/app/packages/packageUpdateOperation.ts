@@ -1,6 +1,6 @@
 /** The operation that updates plugins or themes of one environment, whoever asks for it. */
 import { randomUUID } from "node:crypto";
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "@sitewright/server/operations/packages/updatePackages.ts";
 import type { DatabaseTransaction, PackageKind } from "@sitewright/server/store/database.ts";
 import type { UpdatablePackage } from "@sitewright/server/store/packages/packageUpdates.ts";

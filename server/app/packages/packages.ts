@@ -1,9 +1,9 @@
 /** Plugins and themes: which there are in an environment, and in all of a company's. */
 
 import type { PackageKind } from "@sitewright/server/store/database.ts";
-import type { PackageEntry } from "@sitewright/server/store/packages/companyPackages.ts";
 import type { CompanyPackage } from "@sitewright/server/store/packages/packageGroups.ts";
 import { findUnread, type PackageRecord, packagesOf } from "@sitewright/server/store/packages/packages.ts";
+import type { PackageEntry } from "../../store/packages/knownPackages.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";

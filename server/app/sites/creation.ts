@@ -1,6 +1,6 @@
 /** What a new site and a further environment have in common: the rows they begin with, and the operation that makes them. */
 import { randomUUID } from "node:crypto";
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { CreateEnvironmentInput, NewContent } from "@sitewright/server/operations/sites/createEnvironment.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";

@@ -5,7 +5,8 @@
  * A backup is right as it is: what answers with an error in it does so here too, and its owner can get in and mend it.
  */
 
-import { type FinishedBackup, findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
+import { findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
+import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { warnOfOperation } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { setAwaitsRebuild } from "../../store/moved.ts";

@@ -2,15 +2,11 @@
  * A deleted site, or an environment that was deleted from a site, is there again under the same ids: made of its newest backup
  * that is whole, made known, and seen to answer before it is shown. If anything fails it can be brought back as before.
  */
-import type { OperationKind } from "@sitewright/contract/operations.ts";
-import {
-  backupForOperation,
-  type FinishedBackup,
-  findBackup,
-  listFinishedBackups,
-} from "../../store/backups/backups.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
+import { backupForOperation, findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import { removeDeletedEnvironment } from "../../store/backups/deletedEnvironments.ts";
 import { removeDeletedSite } from "../../store/backups/deletedSites.ts";
+import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { warnOfOperation } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";

@@ -9,7 +9,7 @@ import {
   environmentLostMessage,
   type OperationKind,
   operationKinds,
-} from "@sitewright/contract/operations.ts";
+} from "@sitewright/contract/operationKinds.ts";
 import type { Sealer } from "../../sealing.ts";
 import { recordActivity } from "../../store/company/activity.ts";
 import type { Actor, DatabaseTransaction, Json } from "../../store/database.ts";

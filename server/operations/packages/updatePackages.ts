@@ -5,7 +5,7 @@
  * database when they are first asked for something, they change there. It takes the present one's place by one rename
  * (`../steps/takeOver.ts`).
  */
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { versionKey } from "../../packages/versions.ts";
 import { applyOffers } from "../../reconcilers/readOffers.ts";
 import type { Database, DatabaseTransaction, Json, PackageKind } from "../../store/database.ts";

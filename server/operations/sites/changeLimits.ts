@@ -2,7 +2,7 @@
  * What environments may take, changed for all of them at once. It is in force for whatever is asked from the end of the
  * operation on; PHP processes that are at work finish what they do.
  */
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OwnLimits, ownLimits, setLimits } from "../../store/sites/limits.ts";
 import { type OperationDefinition, StepFailure } from "../engine/operation.ts";

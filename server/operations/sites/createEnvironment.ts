@@ -2,7 +2,7 @@
  * Creates an environment, of an existing site or together with a new one. It becomes visible in the API as live only after
  * its first page answered. Its content is a WordPress, nothing, or a copy of another environment.
  */
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import { serveLike } from "../../store/sites/environmentStates.ts";
 import { isEnvironmentThere, removeEnvironmentRows } from "../../store/sites/environments.ts";

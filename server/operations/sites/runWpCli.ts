@@ -5,6 +5,7 @@
  * The command and what it prints may hold secrets. The one is sealed until the operation ends, the other for as long as
  * it can be read.
  */
+
 import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
 import { measure } from "../../reconcilers/measureDisk.ts";
 import type { Json } from "../../store/database.ts";
@@ -16,23 +17,12 @@ import { type OperationDefinition, type StepContext, StepFailure } from "../engi
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 import { faultOfCommand } from "../steps/wpCliFault.ts";
+import type { WpCliResult } from "../steps/wpCliResult.ts";
 
 /** The secret is the command: JSON of its words, without `wp`. */
 export type RunWpCliInput = {
   readonly environment: { readonly id: string; readonly number: number };
 };
-
-/** What `data.result` is. */
-export interface WpCliResult {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exit_code: number | null;
-  readonly ended_by: WpCliOutcome["end"];
-  readonly stdout_bytes: number;
-  readonly stderr_bytes: number;
-  readonly stdout_truncated: boolean;
-  readonly stderr_truncated: boolean;
-}
 
 const interrupted =
   "The server was restarted while the command ran. It may have done a part of its work, and was not begun again: see what is there before you repeat it.";

@@ -6,11 +6,11 @@ import type { Reading } from "../../archives/readAgain.ts";
 import {
   type BackupType,
   beginBackup,
-  type FinishedBackup,
   findNewestBackup,
   finishBackup,
   removeBackup,
 } from "../../store/backups/backups.ts";
+import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import type { Database } from "../../store/database.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Copy } from "./diskRoom.ts";

@@ -1,8 +1,9 @@
 /** What operations make of a backup: it is fetched from the archives, each piece of it held against its hash. */
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../../archives/load.ts";
-import { type FinishedBackup, findBackup } from "../../store/backups/backups.ts";
+import { findBackup } from "../../store/backups/backups.ts";
 import { noteDamage } from "../../store/backups/damage.ts";
+import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import type { Database } from "../../store/database.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Services } from "./services.ts";

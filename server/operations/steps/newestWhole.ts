@@ -1,7 +1,7 @@
 /** An environment made of the newest of some backups that is whole: an older one is better than none. */
 import { BackupDamaged } from "../../archives/load.ts";
-import type { FinishedBackup } from "../../store/backups/backups.ts";
 import { noteDamage, suspicion } from "../../store/backups/damage.ts";
+import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { type BackupWork, makeOfBackup } from "./fetchBackup.ts";
 import type { Services } from "./services.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { WpCliResult } from "../sites/runWpCli.ts";
 import { faultOfCommand } from "./wpCliFault.ts";
+import type { WpCliResult } from "./wpCliResult.ts";
 
 function result(changes: Partial<WpCliResult>): WpCliResult {
   return {

@@ -1,5 +1,5 @@
 /** Why a command of WP-CLI counts as failed, in a sentence for the operation and the activity log. */
-import type { WpCliResult } from "../sites/runWpCli.ts";
+import type { WpCliResult } from "./wpCliResult.ts";
 
 const longestLine = 300;
 /** Names of options, and of what `config set` sets, whose values nobody may read in a log. */

@@ -1,7 +1,9 @@
 /** Backups as rows. One is shown when everything that it needs is in the archives and was found there. */
+
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { suspectWhereLost } from "./damage.ts";
+import type { BackupRef, FinishedBackup } from "./finishedBackup.ts";
 
 export type BackupType = "manual" | "scheduled" | "system-generated";
 
@@ -16,11 +18,6 @@ export interface NewBackup {
   readonly expiresAt: Date;
 }
 
-export interface BackupRef {
-  readonly id: number;
-  readonly companyId: string;
-}
-
 /** Names of pieces of 32 bytes each, one after the other. */
 export interface BackupContent {
   readonly manifest: Buffer;
@@ -31,17 +28,6 @@ export interface BackupContent {
   readonly fullyReadAt?: Date | null;
   /** Of each table. Absent or null: they were not counted. */
   readonly rowCounts?: Readonly<Record<string, number>> | null;
-}
-
-/** A backup that can be restored. */
-export interface FinishedBackup extends BackupRef {
-  readonly environmentId: string;
-  readonly manifest: Buffer;
-  readonly bytes: number;
-  readonly address: string;
-  /** When everything in it was last read, and not taken over from the backup before. Null: nobody knows. */
-  readonly fullyReadAt: Date | null;
-  readonly createdAt: Date;
 }
 
 /**

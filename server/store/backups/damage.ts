@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
-import type { BackupRef, FinishedBackup } from "./backups.ts";
+import type { BackupRef, FinishedBackup } from "./finishedBackup.ts";
 
 /** What is said of a backup until it has been looked at what exactly it lacks. */
 export const suspicion = "Something that it needs is missing or damaged in the archives. It is being looked at what.";

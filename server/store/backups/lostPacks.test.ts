@@ -4,8 +4,9 @@ import { sql } from "kysely";
 import { expect, test as it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
-import { type BackupRef, beginBackup, finishBackup } from "./backups.ts";
+import { beginBackup, finishBackup } from "./backups.ts";
 import { suspicion } from "./damage.ts";
+import type { BackupRef } from "./finishedBackup.ts";
 import { losePacks } from "./lostPacks.ts";
 import { piecesFor } from "./pieces.ts";
 

@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test as it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
-import { type BackupRef, beginBackup, removeBackupById } from "./backups.ts";
+import { beginBackup, removeBackupById } from "./backups.ts";
+import type { BackupRef } from "./finishedBackup.ts";
 import { bringBackMoments, condemnPacks, findCondemnedPacks, forgetPack } from "./packs.ts";
 import { piecesFor } from "./pieces.ts";
 

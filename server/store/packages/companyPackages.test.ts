@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
 import { putPackages } from "../../testing/packages.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
-import { type CompanyPackageLists, type CompanyPackagesQuery, makeCompanyPackageLists } from "./companyPackages.ts";
+import { type CompanyPackageLists, makeCompanyPackageLists } from "./companyPackages.ts";
+import type { CompanyPackagesQuery } from "./knownPackages.ts";
 
 let own: TestDatabase;
 let lists: CompanyPackageLists;

@@ -1,5 +1,5 @@
 /** What environments have, turned round: each package once, with those that have it; filtered and in order. */
-import type { CompanyPackagesQuery, KnownEnvironment, KnownPackage, NamedEnvironment } from "./companyPackages.ts";
+import type { CompanyPackagesQuery, KnownEnvironment, KnownPackage, NamedEnvironment } from "./knownPackages.ts";
 
 /** One environment that has it. */
 export interface PackageHolder {

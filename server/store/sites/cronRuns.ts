@@ -1,5 +1,5 @@
 /** The runs of the events that WordPress plans: of each environment the last one, and whether another may begin. */
-import type { OperationKind } from "@sitewright/contract/operations.ts";
+import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 

@@ -16,7 +16,7 @@ import { openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
 
-export interface KeptFile {
+export interface CachedFile {
   /** The form that is wanted; as it is, while that form is being made for the first time. */
   inEncoding(encoding: Encoding | "identity"): FileForm;
   /** Whether there are forms of it. */
@@ -32,9 +32,9 @@ export interface FileForm {
   readonly head: readonly string[];
 }
 
-export interface KeptFiles {
+export interface FileCache {
   /** Null where it is too large, too new, or not as it was found. `file` is absolute and free of symbolic links. */
-  get(file: string, facts: FileFacts): Promise<KeptFile | null> | KeptFile | null;
+  get(file: string, facts: FileFacts): Promise<CachedFile | null> | CachedFile | null;
 }
 
 /** Longer ones are sent from the disk. Texts take less than they seem. */
@@ -65,13 +65,13 @@ export function isSame(one: FileFacts, other: FileFacts): boolean {
 }
 
 /** `bytes`: all of them together. */
-export function createKeptFiles(bytes: number, now: () => number = Date.now): KeptFiles {
-  const files = new LRUCache<string, KeptFile>({
+export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
+  const files = new LRUCache<string, CachedFile>({
     maxSize: bytes,
     sizeCalculation: ({ facts: { size }, isCompressible: hasForms }) => size * (hasForms ? 2 : 1) + 1_000,
   });
 
-  async function load(file: string, facts: FileFacts): Promise<KeptFile | null> {
+  async function load(file: string, facts: FileFacts): Promise<CachedFile | null> {
     const type = typeOf(file);
     const mostOf = isCompressible(type) ? mostBytes.text : mostBytes.other;
     if (facts.size > mostOf || Math.abs(now() - facts.changed) < settledMilliseconds) return null;
@@ -96,7 +96,7 @@ interface Content {
   readonly facts: FileFacts;
 }
 
-function keep(file: string, { content, type, facts }: Content): KeptFile {
+function keep(file: string, { content, type, facts }: Content): CachedFile {
   const hasForms = isCompressible(type) && content.length >= worthBytes;
   const lastModified = new Date(facts.modified).toUTCString();
   const tag = `${facts.size.toString(16)}-${Math.floor(facts.modified).toString(16)}`;

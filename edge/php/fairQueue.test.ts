@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createTurns } from "./turns.ts";
+import { createFairQueue } from "./fairQueue.ts";
 
 /** Rounds that begin when the test says so. */
 function rounds() {
   const planned: (() => void)[] = [];
-  const turns = createTurns((begin) => planned.push(begin));
+  const turns = createFairQueue((begin) => planned.push(begin));
   const next = async () => {
     planned.shift()?.();
     await Promise.resolve();
@@ -12,7 +12,7 @@ function rounds() {
   return { turns, next, planned };
 }
 
-function take(turns: ReturnType<typeof createTurns>, id: string, times: number, done: string[]): void {
+function take(turns: ReturnType<typeof createFairQueue>, id: string, times: number, done: string[]): void {
   for (let count = 0; count < times; count += 1) {
     const turn = turns.take(id);
     if (turn === true) done.push(id);

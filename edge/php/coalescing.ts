@@ -6,7 +6,7 @@
  * something must find it in the next page that they ask for, so nobody joins a page that was begun before a write
  * ended. And where an answer turned out to be for one visitor only, others don't wait for such a page again.
  */
-import { isForAll, type Question } from "./question.ts";
+import { type CacheKey, isForAll } from "./cacheKey.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 import type { Writes } from "./writes.ts";
 
@@ -32,11 +32,11 @@ export interface Making {
   end(): void;
 }
 
-export interface Collapse {
+export interface Coalescing {
   /** A page that is being made as an answer to just this; null where whoever asks must have it made. */
-  find(question: Question): Promise<Outcome> | null;
+  find(key: CacheKey): Promise<Outcome> | null;
   /** Others may wait for the page from now on. Null where they may not. */
-  begin(question: Question): Making | null;
+  begin(key: CacheKey): Making | null;
   /** Something begins to be written: nobody joins a page that was begun before. */
   separate(environmentId: string): void;
 }
@@ -54,16 +54,16 @@ interface Awaited {
 }
 
 /** While something is being written to an environment, no page of it is shared. */
-export function createCollapse(writes: Pick<Writes, "isUnderWay">): Collapse {
+export function createCoalescing(writes: Pick<Writes, "isUnderWay">): Coalescing {
   const makings = new Map<string, Map<string, Awaited>>();
   const forOneOnly = new Set<string>();
 
-  function remember({ text }: Question): void {
+  function remember({ text }: CacheKey): void {
     if (forOneOnly.size >= rememberedQuestions) forOneOnly.clear();
     forOneOnly.add(text);
   }
 
-  function forget({ environmentId, text }: Question, made: Awaited): void {
+  function forget({ environmentId, text }: CacheKey, made: Awaited): void {
     const own = makings.get(environmentId);
     // Another one may have begun since a write.
     if (own?.get(text) !== made) return;
@@ -71,31 +71,31 @@ export function createCollapse(writes: Pick<Writes, "isUnderWay">): Collapse {
     if (own.size === 0) makings.delete(environmentId);
   }
 
-  function make(question: Question): Making {
+  function make(key: CacheKey): Making {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const made: Awaited = { outcome: promise, isAwaited: false };
-    const own = makings.get(question.environmentId) ?? new Map<string, Awaited>();
-    makings.set(question.environmentId, own.set(question.text, made));
+    const own = makings.get(key.environmentId) ?? new Map<string, Awaited>();
+    makings.set(key.environmentId, own.set(key.text, made));
     let head: Pick<UpstreamResponse, "status" | "headers"> | null = null;
     let chunks: Buffer[] = [];
     let bytes = 0;
 
     function settle(outcome: Outcome): void {
-      forget(question, made);
+      forget(key, made);
       resolve(outcome);
       head = null;
       chunks = [];
     }
 
     function refuse(): void {
-      if (made.isAwaited) remember(question);
+      if (made.isAwaited) remember(key);
       settle(alone);
     }
 
     return {
       begun(answer) {
         if (!isForAll(answer)) return refuse();
-        forOneOnly.delete(question.text);
+        forOneOnly.delete(key.text);
         head = { status: answer.status, headers: answer.headers };
       },
       add(chunk) {
@@ -121,7 +121,7 @@ export function createCollapse(writes: Pick<Writes, "isUnderWay">): Collapse {
       made.isAwaited = true;
       return made.outcome;
     },
-    begin: (question) => (writes.isUnderWay(question.environmentId) ? null : make(question)),
+    begin: (key) => (writes.isUnderWay(key.environmentId) ? null : make(key)),
     separate: (environmentId) => {
       makings.delete(environmentId);
     },

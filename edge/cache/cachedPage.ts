@@ -18,7 +18,7 @@ export interface MadePage {
   readonly lifetime: Lifetime;
 }
 
-export interface KeptPage extends MadePage {
+export interface CachedPage extends MadePage {
   /** In bytes, with all its forms, about. */
   readonly size: number;
   /** The form that is wanted; as it is, the first time, while that form is being made. */
@@ -40,7 +40,7 @@ const worthBytes = 512;
 /** Others' validators are for the form that they made; ours are for each form. */
 const ofForm = new Set(["content-length", "etag", "vary", "date", "age", "last-modified", "accept-ranges"]);
 
-export function keepPage(made: MadePage): KeptPage {
+export function keepPage(made: MadePage): CachedPage {
   const rest = made.headers.filter(([name]) => !ofForm.has(name.toLowerCase()));
   const common = [...toVisitor(rest), "Vary", varyOf(made)];
   const digest = createHash("blake2s256").update(made.body).digest("base64url").slice(0, 22);

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { ask } from "../testing/http.ts";
 import { makeFolder, startSite, writeFiles } from "../testing/withEdge.ts";
-import { createKeptFiles, type KeptFile } from "./keptFiles.ts";
+import { type CachedFile, createFileCache } from "./fileCache.ts";
 
 const css = "body { color: red }\n".repeat(200);
 
@@ -19,12 +19,12 @@ function factsOf(file: string) {
 async function start(files: Readonly<Record<string, string | Buffer>>, bytes = 1 << 20) {
   const folder = await makeFolder();
   await writeFiles(folder, files);
-  const kept = createKeptFiles(bytes, () => Date.now() + 3_600_000);
+  const kept = createFileCache(bytes, () => Date.now() + 3_600_000);
   const fileOf = (name: string) => path.join(folder, name);
   return { folder, kept, fileOf, get: async (name: string) => kept.get(fileOf(name), factsOf(fileOf(name))) };
 }
 
-const bodyOf = (file: KeptFile | null) => file?.inEncoding("identity").body.toString();
+const bodyOf = (file: CachedFile | null) => file?.inEncoding("identity").body.toString();
 
 describe("a file", () => {
   test("is read once, for as long as it is the same", async () => {
@@ -50,7 +50,7 @@ describe("a file", () => {
     const folder = await makeFolder();
     await writeFiles(folder, { "a.css": css });
     const file = path.join(folder, "a.css");
-    expect(await createKeptFiles(1 << 20).get(file, factsOf(file))).toBeNull();
+    expect(await createFileCache(1 << 20).get(file, factsOf(file))).toBeNull();
   });
 
   test.each([

@@ -9,12 +9,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { toUpstream } from "../http/headers.ts";
 import type { Visit } from "../visit.ts";
-import type { Script } from "./php.ts";
+import type { Script } from "./script.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
-export interface Question {
+export interface CacheKey {
   readonly environmentId: string;
-  /** The same text for the same question about the same release. */
+  /** The same text for the same request to the same release. */
   readonly text: string;
 }
 
@@ -35,7 +35,7 @@ export const frontController = "/index.php";
 const longestText = 1_000;
 
 /** Null where the request is for itself alone. It must be one that can't write (`mayWrite`). */
-export function questionOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): Question | null {
+export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): CacheKey | null {
   const { id, release, phpVersion, phpRun = 0, overlays } = route.environment;
   // Of what else people write in PHP, nobody knows by what its pages differ.
   if (!("wp-includes" in overlays) || script.script !== frontController) return null;

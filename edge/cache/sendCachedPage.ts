@@ -1,15 +1,15 @@
 /** Sends a page that was kept. */
 import { chooseEncoding } from "../http/encodings.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
-import { type KeptPage, pageEncodings } from "./keptPage.ts";
+import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
 /** What `X-Cache` says. Stale: older than it should be; it is being made anew, or PHP has none at the moment. */
 export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
 
-export function sendKept(
+export function sendCachedPage(
   { method, headers }: Pick<VisitorRequest, "method" | "headers">,
   response: VisitorResponse,
-  page: KeptPage,
+  page: CachedPage,
   { state, now }: { readonly state: CacheState; readonly now: number },
 ): void {
   const form = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));

@@ -4,7 +4,7 @@
  * taken in a round, and the others wait for the next.
  */
 
-export interface Turns {
+export interface FairQueue {
   /** Resolves when it is the request's turn: at once, mostly. False where too many of its environment wait already. */
   take(environmentId: string): Promise<boolean> | boolean;
 }
@@ -18,7 +18,7 @@ interface Line {
   readonly waiting: (() => void)[];
 }
 
-export function createTurns(nextRound: (begin: () => void) => void = setImmediate): Turns {
+export function createFairQueue(nextRound: (begin: () => void) => void = setImmediate): FairQueue {
   const lines = new Map<string, Line>();
   let isPlanned = false;
 

@@ -1,0 +1,35 @@
+/** The parts of an edge, as `edge.ts` puts them together. Functions below take the few that they use. */
+import type { PageCache } from "./cache/pageCache.ts";
+import type { FileCache } from "./files/fileCache.ts";
+import type { Limits } from "./limits.ts";
+import type { EdgeLog } from "./log.ts";
+import type { Logins } from "./login/logins.ts";
+import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
+import type { Coalescing } from "./php/coalescing.ts";
+import type { FairQueue } from "./php/fairQueue.ts";
+import type { Upstream } from "./php/upstream.ts";
+import type { Writes } from "./php/writes.ts";
+import type { RedirectVisit } from "./redirectVisits.ts";
+import type { Routes } from "./tables/routes.ts";
+import type { Traffic } from "./traffic.ts";
+
+export interface EdgeParts {
+  readonly routes: Routes;
+  readonly upstream: Upstream;
+  readonly writes: Writes;
+  readonly coalescing: Coalescing;
+  readonly pageCache: PageCache;
+  readonly fileCache: FileCache;
+  readonly fairQueue: FairQueue;
+  readonly traffic: Traffic;
+  readonly logins: Logins;
+  readonly redirectVisit: RedirectVisit;
+  readonly limits: Limits;
+  /** Of the environments, for those who look after them. */
+  readonly logs: EnvironmentLogs;
+  readonly log: EdgeLog;
+  /** Where visitors come by TLS; null: nowhere. */
+  readonly tlsPort: () => number | null;
+  /** Whether who came by TLS with one name may ask for the other there. */
+  readonly areTogether: (shown: string, asked: string) => boolean;
+}
