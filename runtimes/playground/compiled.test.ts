@@ -99,36 +99,30 @@ describe("what is compiled once for all workers", () => {
     }
   });
 
-  test("is made once, whoever asks, and not known before", async () => {
+  test("is made once, whoever asks, in the place of what was killed or is outdated, and not known before", async () => {
     const folder = await openAssets();
+    const compiled = path.join(folder, "compiled");
+    const killed = `${path.basename(shared)}.new`;
+    const [outdated, ...others] = [
+      "7.0.0-1-5b919467-8.3-3.1.56",
+      "7.0.0-1-5b91946-8.3-3.1.56.new",
+      "7.0.0-1-5b919467-8.4-3.1.56",
+    ];
+    for (const name of [outdated, ...others])
+      await mkdir(path.join(compiled, `${name}`, "opcodes"), { recursive: true });
+    await mkdir(path.join(compiled, killed), { recursive: true });
+    await writeFile(path.join(compiled, killed, "left"), "half");
     const [one, other] = [openStore(folder), openStore(folder)];
     expect(one.find("8.3")).toBeNull();
     const [made, same] = await Promise.all([one.get("8.3"), other.get("8.3")]);
     expect(same).toEqual(made);
     expect([one.find("8.3"), other.find("8.3")]).toEqual([made, made]);
-    // Which of the platform's scripts are compiled depends on what WordPress does at its first pages.
-    const ofWordPress = async (folder: string) =>
-      (await scriptsBelow(folder)).filter((name) => name.includes("/site/"));
-    expect(await ofWordPress(path.dirname(made.opcodes))).toEqual(await ofWordPress(shared));
-  }, 400_000);
-
-  test("is not used where somebody was killed while making it", async () => {
-    const folder = await openAssets();
-    const half = path.join(folder, "compiled", `${path.basename(shared)}.new`);
-    await mkdir(half, { recursive: true });
-    await writeFile(path.join(half, "left"), "half");
-    const made = await openStore(folder).get("8.3");
-    expect(await readdir(path.join(folder, "compiled"))).not.toContain(path.basename(half));
+    const left = (await readdir(compiled)).filter((name) => !name.endsWith(".lock"));
+    expect(left.toSorted()).toEqual([...others, path.basename(shared)].toSorted());
     expect((await readdir(path.dirname(made.opcodes))).toSorted()).toEqual(["machine-code", "opcodes"]);
-  }, 400_000);
-
-  test("takes the place of what an earlier Node or WordPress needed, and of nothing else", async () => {
-    const folder = await openAssets();
-    const names = ["7.0.0-1-5b919467-8.3-3.1.56", "7.0.0-1-5b91946-8.3-3.1.56.new", "7.0.0-1-5b919467-8.4-3.1.56"];
-    for (const name of names) await mkdir(path.join(folder, "compiled", name, "opcodes"), { recursive: true });
-    await openStore(folder).get("8.3");
-    const left = (await readdir(path.join(folder, "compiled"))).filter((name) => !name.endsWith(".lock"));
-    expect(left.toSorted()).toEqual([...names.slice(1), path.basename(shared)].toSorted());
+    // Which of the platform's scripts are compiled depends on what WordPress does at its first pages.
+    const ofWordPress = async (each: string) => (await scriptsBelow(each)).filter((name) => name.includes("/site/"));
+    expect(await ofWordPress(path.dirname(made.opcodes))).toEqual(await ofWordPress(shared));
   }, 400_000);
 
   test.each([

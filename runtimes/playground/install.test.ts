@@ -8,7 +8,7 @@ import { passwordDigest } from "../password.ts";
 import { RuntimeFailure } from "../runtime.ts";
 import { placesOf } from "./templates/places.ts";
 import { databaseFile } from "./templates/template.ts";
-import { type Site, visitorOf } from "./testing/visitor.ts";
+import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;
@@ -24,6 +24,11 @@ const kinds = [
   { locale: "de_DE", multisite: "subdirectory" },
   { locale: "en_US", multisite: "subdomain" },
 ] as const;
+
+function hashOfAdministrator(database: DatabaseSync): string {
+  const row = database.prepare("SELECT user_pass AS hash FROM wp_users WHERE ID = 1").get();
+  return String(row?.hash);
+}
 
 /** A copy of the site's database, so that reading it disturbs nobody. */
 async function withDatabase<T>(site: Site, read: (database: DatabaseSync) => T): Promise<T> {
@@ -118,25 +123,29 @@ describe("a title is shown exactly as it was typed", () => {
     ["'; DROP TABLE wp_options; --", "&#039;; DROP TABLE wp_options;"],
     ["Garten 🦄 مرحبا \u202eabc", "Garten 🦄 مرحبا \u202eabc"],
     ["Placeholdertitle placeholderuser placeholder.invalid", "Placeholdertitle placeholderuser placeholder.invalid"],
-    ["b:0;", "b:0;"],
-    ['a:1:{i:0;s:1:"x";}', "a:1:{i:0;s:1:&quot;x&quot;;}"],
     ['$1 $& \\0 %s a:1:{s:1:"x";}', "$1 $&amp; \\0 %s a:1:{s:1:&quot;x&quot;;}"],
   ];
 
-  test.each(titles)(
+  test.each([
+    ["all in one", titles],
+    ["a whole serialised value", [["b:0;", "b:0;"]]],
+    ["a whole serialised list", [['a:1:{i:0;s:1:"x";}', "a:1:{i:0;s:1:&quot;x&quot;;}"]]],
+  ] as const)(
     "%s",
-    async (title, html) => {
-      const site = await world.site({ title });
+    async (_, parts) => {
+      const site = await world.site({ title: parts.map(([title]) => title).join(" | ") });
       const page = await visitorOf(world.serving, site).get("/");
-      expect(page.text).toContain(`<title>${html}`);
+      const shown = page.text.slice(page.text.indexOf("<title>"), page.text.indexOf("</title>"));
+      for (const [, html] of parts) expect(shown).toContain(html);
+      expect(shown.startsWith(`<title>${parts[0]?.[1]}`)).toBe(true);
       expect(page.text).not.toContain("<script>alert");
     },
     60_000,
   );
 });
 
-describe("a password logs in whatever it is made of", () => {
-  test.each([
+test("a password logs in whatever it is made of", async () => {
+  const passwords = [
     "it's",
     `a"b"`,
     "back\\slash\\",
@@ -145,15 +154,19 @@ describe("a password logs in whatever it is made of", () => {
     "  blanks at the ends  ",
     "ünïcödé",
     "x".repeat(200),
-  ])(
-    "%s",
-    async (password) => {
-      const site = await world.site({ adminPasswordDigest: passwordDigest(password) });
-      expect(await visitorOf(world.serving, site).logIn("admin", password)).toBe(true);
-    },
-    60_000,
-  );
-});
+  ];
+  const sites: Site[] = [];
+  for (const password of passwords) sites.push(await world.site({ adminPasswordDigest: passwordDigest(password) }));
+  const hashes = await Promise.all(sites.map((site) => withDatabase(site, hashOfAdministrator)));
+  // WordPress checks what its login form makes of it: slashes are added, blanks removed; a login at each site would take a worker for each.
+  const pairs = Buffer.from(JSON.stringify(passwords.map((password, at) => [password, hashes[at]]))).toString("base64");
+  const [site] = sites;
+  if (site === undefined) throw new Error("There is no site.");
+  const code = `require 'wp-load.php'; foreach ( json_decode( base64_decode( '${pairs}' ) ) as [ $password, $hash ] )
+    echo (int) wp_check_password( trim( wp_slash( $password ) ), $hash );`;
+  expect(await runPhp(world.serving, site, code)).toBe("1".repeat(passwords.length));
+  expect(await visitorOf(world.serving, site).logIn("admin", "it's")).toBe(true);
+}, 120_000);
 
 test("nobody logs in where there is no password yet, and then with the first one that was set", async () => {
   const site = await world.site({ adminPasswordDigest: null });

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** What only rows and the edge hear of is the same with the fake, and was killed there. */
-const elsewhere = /^(?:run|undo) (?:estimate|hold|trial|freeze):/;
+const elsewhere = /^(?:run|undo) (?:estimate|hold|trial|freeze|publish|probe|withdraw):/;
 const isHere = ({ fault: { killAt = "" } }: Case) => !elsewhere.test(killAt);
 const patienceMilliseconds = 300_000;
 const subjects = {
