@@ -36,7 +36,8 @@ export function describeCrashes(
       expect(await runFailures(subject, world, failureCases(definitionOf(subject)))).toEqual([]);
     });
 
-    test.skipIf(subject.isAtMostOnce)("where each of its steps is done twice", async () => {
+    if (subject.isAtMostOnce) return;
+    test("where each of its steps is done twice", async () => {
       expect(await runFailures(subject, world, repeatedCases(definitionOf(subject)))).toEqual([]);
     });
   });
