@@ -20,7 +20,7 @@ export interface Fault {
   /** A kill `in` a step comes so long after its beginning. */
   readonly killAfterMilliseconds?: number;
   /**
-   * So many operations die together: each waits where it is to be killed, or before it begins the work amid which it is,
+   * So many operations die together: each waits where it is to be killed, or before it begins the work during which it is,
    * until all of them are there. Absent: one.
    */
   readonly together?: number;

@@ -34,9 +34,9 @@ const subjects = {
 
 describe.each(Object.entries(subjects))("%s with real PHP is finished or never happened", (_, subject) => {
   test(
-    "when its process is killed amid any of its work",
+    "when its process is killed during any of its work",
     async () => {
-      const cases = deathCases(operationDefinitions(world.services)[subject.kind]).amid.filter(isHere);
+      const cases = deathCases(operationDefinitions(world.services)[subject.kind]).duringWork.filter(isHere);
       expect(cases.length).toBeGreaterThan(2);
       const options = { start: startProcess, longestWorkMilliseconds, mostTogether: 1 };
       expect(await runDeaths(subject, world, cases, options)).toEqual([]);

@@ -46,7 +46,7 @@ export interface Deaths {
   /** Between two pieces of work, or in the transaction that ends the operation. */
   readonly between: Case[];
   /** In the middle of a step or of its undoing. */
-  readonly amid: Case[];
+  readonly duringWork: Case[];
 }
 
 /** Every point at which the runner may die, on the way forward and on the way back. */
@@ -68,7 +68,7 @@ export function deathCases(definition: AnyDefinition): Deaths {
       ...["fail:before", "fail:after"].map((at) => die(at, { failAt }, "failed")),
       { name: "dies when it has ended badly", fault: { failAt, killAtEnd: true }, ends: "failed" },
     ],
-    amid: [
+    duringWork: [
       ...definition.steps.map(({ name }) => die(`run ${name}:in`, {}, "succeeded")),
       ...undone.map(({ name }) => die(`undo ${name}:in`, { failAt }, "failed")),
     ],

@@ -27,7 +27,7 @@ export interface Subject {
   prepare(world: World): Promise<OperationRequest>;
   finished(world: World, request: OperationRequest): Promise<string[]>;
   cleanSlate(world: World, request: OperationRequest): Promise<string[]>;
-  /** Its work is never done twice: it may end badly where it was killed amid that. Absent: false. */
+  /** Its work is never done twice: it may end badly where it was killed during it. Absent: false. */
   readonly isAtMostOnce?: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface Spare {
 }
 
 export interface DeathOptions {
-  /** Absent: an engine in this process, which can't die amid work. */
+  /** Absent: an engine in this process, which can't die during work. */
   readonly start?: StartRunner;
   /** Absent: the runner ends with this run. Whoever made it ends what is left in it. */
   readonly spare?: Spare;

@@ -47,9 +47,9 @@ export function describeCrashes(
       expect(await runDeaths(subject, world, deathCases(definitionOf(subject)).between)).toEqual([]);
     });
 
-    test("wherever its process is killed amid its work", { timeout: patienceMilliseconds }, async () => {
+    test("wherever its process is killed during its work", { timeout: patienceMilliseconds }, async () => {
       const options = { start: startProcess, spare };
-      expect(await runDeaths(subject, shared, deathCases(definitionOf(subject)).amid, options)).toEqual([]);
+      expect(await runDeaths(subject, shared, deathCases(definitionOf(subject)).duringWork, options)).toEqual([]);
     });
   });
 }
