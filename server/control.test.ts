@@ -10,6 +10,7 @@ import { startS3Server } from "./archives/testing/s3Server.ts";
 import { type Control, startControl } from "./control.ts";
 import type { FirstRun } from "./firstRun.ts";
 import { loadConfig } from "./settings/config.ts";
+import { storeMemory } from "./store/backups/archiveStore.ts";
 import { createTestDatabase, type TestDatabase } from "./testing/database.ts";
 import { startTestEdge, type TestEdge, visit } from "./testing/edge.ts";
 import { silentLog } from "./testing/engine.ts";
@@ -104,7 +105,8 @@ describe("the control process", () => {
     const said: string[] = [];
     const told = () => said.filter((line) => line.includes("archive-key in the folder secrets"));
     const startAndListen = () => start({}, pino({ level: "warn" }, { write: (line) => void said.push(line) }));
-    await expect.poll(() => existsSync(join(data, "archives", "installations"))).toBe(true);
+    // The store is marked first, and then noted in the database, which is what a start goes by.
+    await expect.poll(async () => (await storeMemory(own.database).recall()).place).not.toBeNull();
     await control.stop();
     await rm(key);
     control = await startAndListen();
