@@ -2,9 +2,9 @@
 
 import type { OperationDefinition } from "../engine/operation.ts";
 import { backUp, backupRoom, removeBackUp } from "../steps/backup.ts";
-import { besides } from "../steps/besides.ts";
 import { requireRoom } from "../steps/diskRoom.ts";
 import type { Services } from "../steps/services.ts";
+import { speculatively } from "../steps/speculatively.ts";
 
 export type AddManualBackupInput = {
   readonly environment: { readonly id: string; readonly number: number };
@@ -25,7 +25,7 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
         run: async ({ input: { environment, address, note }, operationId, signal }) => {
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
           const room = { copies: [await backupRoom(database, environment)] };
-          await besides(
+          await speculatively(
             // Somebody waits, and it takes as long as the rest of the beginning.
             requireRoom(runtime, room, "The backup"),
             (until) => backUp(services, { environment, address, operationId, ...facts }, until),

@@ -15,7 +15,7 @@ import { noteRelease } from "../../store/sites/environmentStates.ts";
 import { attempt, quickPace } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
-import { makeOfNewestWhole, olderBackupWarning } from "../steps/newestWhole.ts";
+import { makeOfLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
 export type RebuildEnvironmentInput = {
@@ -50,7 +50,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
   async function make({ input, operationId, signal }: StepContext<RebuildEnvironmentInput>): Promise<void> {
     const { environment, address } = input;
     const candidates = await candidatesFor(input);
-    const made = await makeOfNewestWhole(
+    const made = await makeOfLatestIntactBackup(
       services,
       { candidates, work: workName(operationId), environment, address },
       signal,

@@ -27,7 +27,7 @@ function restoreAs(request: OperationRequest, change: Partial<RestoreBackupInput
   return { ...request, input: { ...input, token: randomUUID(), ...change } };
 }
 
-const wayOut =
+const bypassHint =
   ' To restore it all the same, and lose what the environment is now, send { "without_backup": true } with backup_id.';
 
 function run(request: OperationRequest, change: Partial<Services> = {}) {
@@ -64,7 +64,7 @@ describe("where what the environment is now can't be backed up", () => {
       const row = await run(request);
       const begins = what === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
       expect(row).toMatchObject({ state: "failed", public_error: expect.stringMatching(begins) });
-      expect(row.public_error?.endsWith(wayOut)).toBe(true);
+      expect(row.public_error?.endsWith(bypassHint)).toBe(true);
       expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
       expect(await run(restoreAs(request, { withoutBackup: true }))).toMatchObject({ state: "succeeded" });
       await ofWorld.setFaults([]);

@@ -33,7 +33,7 @@ function isWanted(only: RestoreBackupInput["only"]): (path: string) => boolean {
   return (path) => unwanted === null || path === unwanted || !path.startsWith(`${unwanted}/`);
 }
 
-const wayOut =
+const bypassHint =
   'To restore it all the same, and lose what the environment is now, send { "without_backup": true } with backup_id.';
 
 function partsOf({ only }: RestoreBackupInput) {
@@ -103,7 +103,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
       ...takeOver<RestoreBackupInput>(services, {
         what: "What would be restored",
         note: ({ backupName }) => noteOf(backupName),
-        withoutBackup: { wayOut, isChosen: (input) => input.withoutBackup },
+        withoutBackup: { bypassHint, isChosen: (input) => input.withoutBackup },
         pages: () => [frontPageOrClosed],
         sharesOwn: (input) => sharesOwn(partsOf(input)),
       }),

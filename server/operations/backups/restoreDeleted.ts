@@ -17,7 +17,7 @@ import { attempt, quickPace } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { requireRoom } from "../steps/diskRoom.ts";
-import { makeOfNewestWhole, olderBackupWarning } from "../steps/newestWhole.ts";
+import { makeOfLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
 /** One that is brought back, and of what. */
@@ -75,7 +75,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
     const { environment, address, backupId } = returning;
     const candidates = (await listFinishedBackups(database, environment.id)).filter(({ id }) => id <= backupId);
     const displayName = (await backupForOperation(database, backupId))?.environment_display_name ?? "";
-    const made = await makeOfNewestWhole(services, { candidates, work, environment, address }, signal);
+    const made = await makeOfLatestIntactBackup(services, { candidates, work, environment, address }, signal);
     if (made === null) throw new StepFailure(noneIsWhole(displayName, candidates));
     const { backup, damaged, wordpressVersion } = made;
     if (wordpressVersion !== null) await noteWordPressVersion(database, environment.id, wordpressVersion);

@@ -108,13 +108,13 @@ async function runWith(table: Table, subject: Subject, call: BlobCall, nth: numb
 
 const reference = "(?:backups:restore-)?[0-9a-f-]{36}";
 /** Where it was the backup before a restore that could not be made. */
-const wayOut = " To restore it all the same, .+";
+const bypassHint = " To restore it all the same, .+";
 const saysUnreachable = new RegExp(
-  `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.(${wayOut})?$`,
+  `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
 );
 
 const saysFull = new RegExp(
-  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.(${wayOut})?$`,
+  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
 );
 
 describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {

@@ -1,6 +1,6 @@
 /**
  * Newer versions of plugins or themes, one or several, in an environment. They are fetched and looked through while nothing is
- * held. When nobody can change anything any more, and they are still newer than what is there (`../steps/stillOlder.ts`), a copy of
+ * held. When nobody can change anything any more, and they are still newer than what is there (`../steps/requireOlder.ts`), a copy of
  * everything that the environment has becomes its next release, gets them, and is tried out: what they change in the
  * database when they are first asked for something, they change there. It takes the present one's place by one rename
  * (`../steps/takeOver.ts`).
@@ -15,8 +15,8 @@ import { type OperationDefinition, type StepContext, StepFailure } from "../engi
 import { backupRoom, workName } from "../steps/backup.ts";
 import { requireRoom } from "../steps/diskRoom.ts";
 import { fetchPackage } from "../steps/fetchPackage.ts";
+import { requireOlderPackages } from "../steps/requireOlder.ts";
 import type { Services } from "../steps/services.ts";
-import { requireOlderPackages } from "../steps/stillOlder.ts";
 import { holdAndStage, takeOver } from "../steps/takeOver.ts";
 import { loginAndDashboard, namedPage, sameFrontPage } from "../steps/trial.ts";
 

@@ -9,8 +9,8 @@ import { backupRoom, workName } from "../steps/backup.ts";
 import { requireRoom } from "../steps/diskRoom.ts";
 import { fetchWordPress, wordPressIn } from "../steps/fetchWordPress.ts";
 import { phpOf } from "../steps/phpOf.ts";
+import { requireOlderWordPress } from "../steps/requireOlder.ts";
 import type { Services } from "../steps/services.ts";
-import { requireOlderWordPress } from "../steps/stillOlder.ts";
 import { holdAndStage, takeOver } from "../steps/takeOver.ts";
 import { frontPage, loginAndDashboard, namedPage, sameFrontPage, type TrialPage } from "../steps/trial.ts";
 

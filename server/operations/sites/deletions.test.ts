@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 const run = (request: OperationRequest) => withEngine(world, (table) => table.submit(request));
-const wayOut = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
+const bypassHint = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
 
 const subjects = [
   ["site", deletingSite],
@@ -48,7 +48,7 @@ test.each(subjects)(
     expect(row.public_error).toMatch(
       /^Where the archives' folder should be there is something else\. The operator finds the cause in the log under/,
     );
-    expect(row.public_error?.endsWith(wayOut)).toBe(true);
+    expect(row.public_error?.endsWith(bypassHint)).toBe(true);
     expect(await subject.cleanSlate(world, request)).toEqual([]);
   },
 );
@@ -58,7 +58,7 @@ test.each(subjects)("a %s is not deleted where the disk is full, and the reason 
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const message = "There is not enough room on the server's disk.";
   await script.setFaults([{ method: "snapshot", when: "middle", what: "fail", message }]);
-  expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${wayOut}` });
+  expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${bypassHint}` });
   await script.setFaults([]);
   expect(await subject.cleanSlate(world, request)).toEqual([]);
 });
@@ -101,7 +101,7 @@ test.each(subjects)("a %s whose backup fails half-way can be written to again", 
   const keep = () => Promise.reject(new StepFailure("The store is closed."));
   const closed: World = { ...world, services: { ...world.services, archives: { ...archives, keep } } };
   const row = await withEngine(closed, (table) => table.submit(request));
-  expect(row).toMatchObject({ state: "failed", public_error: `The store is closed. ${wayOut}` });
+  expect(row).toMatchObject({ state: "failed", public_error: `The store is closed. ${bypassHint}` });
   expect(await subject.cleanSlate(world, request)).toEqual([]);
   const frozen = world.own.database.selectFrom("environments").select("id").where("is_frozen", "=", true);
   expect(await frozen.execute()).toEqual([]);
@@ -114,7 +114,7 @@ test("room for the backup is asked for before anything is done", async () => {
   const small: World = { ...world, services: { ...world.services, runtime: crowded } };
   const row = await withEngine(small, (table) => table.submit(request));
   expect(row.public_error).toBe(
-    `The backup before the deletion needs about 550 MB on the server's disk, and 500 MB are free. Nothing was changed. ${wayOut}`,
+    `The backup before the deletion needs about 550 MB on the server's disk, and 500 MB are free. Nothing was changed. ${bypassHint}`,
   );
   expect(row.steps_done).toBe(0);
 });

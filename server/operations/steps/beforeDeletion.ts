@@ -6,10 +6,10 @@
 import { findPresent } from "../../store/sites/environmentStates.ts";
 import type { Step } from "../engine/operation.ts";
 import { backUp, backupRoom, removeBackUp, workName } from "./backup.ts";
+import { withBypassHint } from "./bypassHint.ts";
 import { requireRoom } from "./diskRoom.ts";
 import type { Services } from "./services.ts";
 import { freeze, thaw } from "./takeOver.ts";
-import { tellingTheWayOut } from "./wayOut.ts";
 
 /** An environment that is about to be deleted, and where it is. */
 export type Doomed = { readonly id: string; readonly number: number; readonly address: string };
@@ -21,7 +21,7 @@ export interface Deletion {
 }
 
 const name = "Before the deletion";
-const wayOut = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
+const bypassHint = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
 
 /** Three steps, which stand before everything else that is done. */
 export function beforeDeletion<Input>(
@@ -49,7 +49,7 @@ export function beforeDeletion<Input>(
       name: "estimate",
       deadlineSeconds: 120,
       run: (context) =>
-        tellingTheWayOut({ ...context, wayOut }, async () => {
+        withBypassHint({ ...context, bypassHint }, async () => {
           const doomed = await toBackUp(context.input);
           const copies = await Promise.all(doomed.map((environment) => backupRoom(database, environment)));
           await requireRoom(runtime, { copies }, "The backup before the deletion");
@@ -70,7 +70,7 @@ export function beforeDeletion<Input>(
       name: "backup",
       deadlineSeconds: 7_200,
       run: (context) =>
-        tellingTheWayOut({ ...context, wayOut }, async () => {
+        withBypassHint({ ...context, bypassHint }, async () => {
           const { operationId, signal } = context;
           const facts = { operationId, type: "system-generated", name, note: name } as const;
           // One after the other: each has the operation's work folder for itself.

@@ -10,13 +10,13 @@ import { noteRelease, setFrozen } from "../../store/sites/environmentStates.ts";
 import { type Step, type StepContext, StepFailure } from "../engine/operation.ts";
 import { atOnce } from "./atOnce.ts";
 import { backUp, removeBackUp, workName } from "./backup.ts";
+import { withBypassHint } from "./bypassHint.ts";
 import { requireRoom } from "./diskRoom.ts";
-import { requireLookAlike } from "./lookAlike.ts";
 import { patientlyTryOut } from "./patientTrial.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 import { frontPage, type TrialPage } from "./trial.ts";
-import { tellingTheWayOut } from "./wayOut.ts";
+import { requireVisualMatch } from "./visualCheck.ts";
 
 /** What an operation's input must say. */
 export interface TakeOver {
@@ -37,7 +37,7 @@ export interface TakeOverFacts<Input> {
   /** Where the present release can't be backed up: how to do without. Absent: then it is not replaced. */
   readonly withoutBackup?: {
     /** A sentence. */
-    readonly wayOut: string;
+    readonly bypassHint: string;
     isChosen(input: Input): boolean;
   };
   /** Of the present release, which is backed up. Absent: the same as the next one's. */
@@ -130,7 +130,7 @@ export function takeOver<Input extends TakeOver>(
       if (wish === null || present === null) return;
       const before = { ...candidate, layout: present, isReadOnly: true };
       const after = { ...candidate, layout: staged, isReadOnly: sharesOwn(input) };
-      return requireLookAlike(services, { id: workName(operationId), before, after, ...wish }, stop);
+      return requireVisualMatch(services, { id: workName(operationId), before, after, ...wish }, stop);
     }
     await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
     await tryPages(await runtime.rehearse(target, token), false);
@@ -143,7 +143,7 @@ export function takeOver<Input extends TakeOver>(
     const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
     const work = () => backUp(services, wish, signal);
     if (withoutBackup === undefined) return work();
-    return tellingTheWayOut({ operationId, signal, wayOut: withoutBackup.wayOut }, work);
+    return withBypassHint({ operationId, signal, bypassHint: withoutBackup.bypassHint }, work);
   }
 
   async function tryAndBackUp(context: StepContext<Input>): Promise<void> {

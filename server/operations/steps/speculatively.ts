@@ -1,10 +1,10 @@
-/** Work that is begun before it is known whether it may be. */
+/** Starts work while it is still being checked whether it is allowed. */
 
 /**
  * Does the work while `allowed` is found out. Where that rejects, the signal that the work is given is aborted, its end is waited
  * for, and the rejection passed on.
  */
-export async function besides(
+export async function speculatively(
   allowed: Promise<void>,
   work: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,

@@ -19,7 +19,7 @@ export interface MadeOfWhole {
 }
 
 /** Null where none is whole. Again for the same environment it changes nothing. */
-export async function makeOfNewestWhole(
+export async function makeOfLatestIntactBackup(
   services: Pick<Services, "archives" | "database" | "runtime">,
   { candidates, ...work }: WholeWish,
   signal: AbortSignal,

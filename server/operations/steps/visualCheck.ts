@@ -24,7 +24,7 @@ const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
  * Keeps pictures of both. Rejects with `StepFailure` where a page has become another than it may. Where there is no browser, nobody
  * looks.
  */
-export async function requireLookAlike(
+export async function requireVisualMatch(
   { pictures, see }: Pick<Services, "pictures" | "see">,
   { id, before, after, paths, threshold }: LookAlikeWish,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { besides } from "./besides.ts";
+import { speculatively } from "./speculatively.ts";
 
 const { signal } = new AbortController();
 const untilAborted = (until: AbortSignal) =>
@@ -10,7 +10,7 @@ const untilAborted = (until: AbortSignal) =>
 
 test("what is allowed is done, and its failure is heard of", async () => {
   let isDone = false;
-  await besides(
+  await speculatively(
     nextTurn(),
     async () => {
       isDone = true;
@@ -18,7 +18,7 @@ test("what is allowed is done, and its failure is heard of", async () => {
     signal,
   );
   expect(isDone).toBe(true);
-  await expect(besides(nextTurn(), () => Promise.reject(new Error("broken")), signal)).rejects.toThrow("broken");
+  await expect(speculatively(nextTurn(), () => Promise.reject(new Error("broken")), signal)).rejects.toThrow("broken");
 });
 
 test("what is not allowed is given up, and has come to its end before that is said", async () => {
@@ -28,13 +28,13 @@ test("what is not allowed is given up, and has come to its end before that is sa
       await nextTurn();
       hasEnded = true;
     });
-  await expect(besides(Promise.reject(new Error("no room")), work, signal)).rejects.toThrow("no room");
+  await expect(speculatively(Promise.reject(new Error("no room")), work, signal)).rejects.toThrow("no room");
   expect(hasEnded).toBe(true);
 });
 
 test("whoever aborts from outside is heard by the work", async () => {
   const outside = new AbortController();
-  const waiting = besides(nextTurn(), untilAborted, outside.signal);
+  const waiting = speculatively(nextTurn(), untilAborted, outside.signal);
   outside.abort(new Error("stopped"));
   await expect(waiting).rejects.toThrow("stopped");
 });

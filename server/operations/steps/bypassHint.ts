@@ -2,13 +2,13 @@
 import { isTransient, publicReason } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
 
-/** Does what the backup needs. Where that fails, the reason also says `wayOut`: a sentence about `without_backup`. */
-export async function tellingTheWayOut(
+/** Does what the backup needs. Where that fails, the reason also says `bypassHint`: a sentence about `without_backup`. */
+export async function withBypassHint(
   {
     operationId,
     signal,
-    wayOut,
-  }: { readonly operationId: string; readonly signal: AbortSignal; readonly wayOut: string },
+    bypassHint,
+  }: { readonly operationId: string; readonly signal: AbortSignal; readonly bypassHint: string },
   work: () => Promise<void>,
 ): Promise<void> {
   try {
@@ -16,6 +16,6 @@ export async function tellingTheWayOut(
   } catch (error) {
     if (signal.aborted) throw error;
     const { text } = publicReason(error, operationId);
-    throw new StepFailure(`${text} ${wayOut}`, { cause: error, isTransient: isTransient(error) });
+    throw new StepFailure(`${text} ${bypassHint}`, { cause: error, isTransient: isTransient(error) });
   }
 }
