@@ -212,7 +212,7 @@ function medians(made: readonly Round[], of: (round: Round) => Beside): Beside {
 export async function measureBackups(installation: Installation, ready: () => Promise<void>): Promise<Figure[]> {
   await using restic = await openRestic();
   const machine = { installation, restic, ready };
-  // Nobody's archives are empty for long: what every WordPress has is known to both.
+  // Real archives are never empty: both contain what every WordPress has.
   await backUpBoth(machine, await createSite(installation, { display_name: "Usual", site_title: "Usual" }), true);
   const made: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) made.push(await measureRound(machine, round));

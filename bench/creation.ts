@@ -12,7 +12,7 @@ export interface Creation {
   readonly firstPageMilliseconds: number;
 }
 
-/** Creates a site; throws where its operation fails or its page does not come within a minute. */
+/** Creates a site; throws if its operation fails or its page does not come within a minute. */
 export async function measureCreation(installation: Installation, name: string): Promise<Creation> {
   const began = performance.now();
   const operationId = await acceptSite(installation, { display_name: name, site_title: name });

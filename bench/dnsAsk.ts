@@ -16,7 +16,7 @@ function packetOf(question: string, id: number): Buffer {
   return Buffer.concat([header, ...labels, Buffer.from([0, 0, code, 0, 1])]);
 }
 
-/** Gives how long each took, in milliseconds. */
+/** Returns how long each took, in milliseconds. */
 export async function askInTurn(port: number, questions: readonly string[]): Promise<number[]> {
   const socket = createSocket("udp4");
   const waits: number[] = [];
@@ -52,7 +52,7 @@ export interface Rate {
   readonly lost: number;
 }
 
-/** Null where the machine has no dnsperf. `file` lists the questions. */
+/** Null if the machine has no dnsperf. `file` lists the questions. */
 export async function askForSeconds(port: number, file: string, seconds: number): Promise<Rate | null> {
   const parameters = ["-s", "127.0.0.1", "-p", `${port}`, "-d", file, "-l", `${seconds}`, "-c", "4", "-q", "100"];
   try {

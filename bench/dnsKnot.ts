@@ -8,7 +8,7 @@ import { writeZoneFile } from "@sitewright/dns/zoneFile.ts";
 
 export const howToGetKnot = "knot is not installed: apt-get install knot dnsperf";
 
-/** Null where the machine has none. */
+/** Null if the machine has none. */
 export async function startKnot(folder: string, port: number, { zones }: DnsTable): Promise<ChildProcess | null> {
   await mkdir(join(folder, "zones"), { recursive: true });
   for (const zone of zones) await writeFile(join(folder, "zones", `${zone.name}.zone`), writeZoneFile(zone));

@@ -28,7 +28,7 @@ interface Seen {
   readonly names: string;
 }
 
-/** Asks this machine for a page by TLS, whoever has signed the certificate. */
+/** Requests a page from this machine over TLS, with any certificate. */
 async function visit(port: number, name: string): Promise<Seen> {
   const { promise, resolve, reject } = Promise.withResolvers<Seen>();
   const asked = request(

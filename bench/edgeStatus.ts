@@ -9,7 +9,7 @@ export interface EdgeStatus {
   readonly compiledPhpVersions: readonly string[];
 }
 
-/** Rejects where the edge does not listen or answers something else. */
+/** Rejects if the edge does not listen or answers something else. */
 export function edgeStatus(adminSocket: string): Promise<EdgeStatus> {
   return new Promise((resolve, reject) => {
     request({ socketPath: adminSocket, path: "/status", agent: false }, (incoming) => {

@@ -17,11 +17,11 @@ const visitors = 2;
 
 interface CarriedOut {
   readonly operationId: string;
-  /** What it is about; empty where it is about none. */
+  /** What it is about; empty if it is about none. */
   readonly environmentId: string;
 }
 
-/** Asks for an operation and waits for its end; throws where it fails. */
+/** Asks for an operation and waits for its end; throws if it fails. */
 export async function carryOut(
   installation: Installation,
   method: string,

@@ -16,6 +16,7 @@ import { measureDns } from "./dns.ts";
 import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
+import { measureImports } from "./imports.ts";
 import { untilAtRest, withStolenShare } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
 import { measureOperations } from "./operations.ts";
@@ -31,6 +32,7 @@ import { measureTls } from "./tls.ts";
 const sites = 20;
 const laterStarts = 5;
 const parts = [
+  "imports",
   "starts",
   "creation",
   "environments",
@@ -123,16 +125,24 @@ if (unknown.length > 0) {
 }
 const isWanted = (part: string) => chosen.length === 0 || chosen.includes(part);
 
+if (isWanted("imports")) {
+  say("modules of each process …");
+  const imports = await measureImports();
+  process.stdout.write(`${table(imports)}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
 const clone = await cloneRepository();
 const run = await mkdtemp(join(tmpdir(), "sw-run-"));
 await using mirror = await startMirror();
-const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_WPORG_URL: mirror.url };
+// As on a server on which many sites are created at a time.
+const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_WPORG_URL: mirror.url, SITEWRIGHT_SPARE_WORKERS: "20" };
 const [figures, installation]: [Figure[], Installation] = isWanted("starts")
   ? await measureStarts(clone.folder, settings)
   : [[], await start(clone.folder, settings)];
 try {
   const adminSocket = join(run, "edge.sock");
-  const { spareWorkers } = loadConfig({});
+  const { spareWorkers } = loadConfig(settings);
   const untilQuiet = async () => {
     await untilSparesAreWarm(adminSocket, spareWorkers);
     await untilAtRest();
@@ -188,7 +198,7 @@ try {
     figures.push(await measureUncachedPage(installation));
   }
   if (isWanted("cache")) {
-    say("a page that is kept, beside a bare server and nginx …");
+    say("a cached page, beside a bare server and nginx …");
     await untilQuiet();
     figures.push(...(await measureCache(installation, adminSocket)));
   }

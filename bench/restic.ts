@@ -25,7 +25,7 @@ export interface Restic extends AsyncDisposable {
 
 export const howToGetRestic = "restic is not installed: apt-get install restic, or brew install restic";
 
-/** Null where the machine has none. */
+/** Null if the machine has none. */
 export async function openRestic(): Promise<Restic | null> {
   const version = await versionOf();
   if (version === null) return null;

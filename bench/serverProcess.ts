@@ -20,7 +20,7 @@ export function child(program: string, parameters: readonly string[]): ChildProc
   });
 }
 
-/** What it says first. Rejects where it ends before. */
+/** What it says first. Rejects if it ends before. */
 export async function messageFrom(process: ChildProcess): Promise<unknown> {
   const [said] = await Promise.race([once(process, "message"), once(process, "exit").then(() => [null])]);
   if (said === null) throw new Error("It ended and said nothing");
@@ -34,7 +34,7 @@ export async function startNode(program: string, parameters: readonly string[]):
 }
 
 /**
- * Null where the machine has none. One worker, as the others are one process. `server` is the inside of nginx's `server`
+ * Null if the machine has none. One worker, as the others are one process. `server` is the inside of nginx's `server`
  * after its port; `files` lie in the folder that it starts in.
  */
 export async function startNginx(

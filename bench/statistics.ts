@@ -10,7 +10,7 @@ export function percentile(measurements: readonly number[], share: number): numb
 
 export const median = (measurements: readonly number[]): number => percentile(measurements, 0.5);
 
-/** Runs `work` and gives how long it took, in milliseconds, and what it gave. */
+/** Runs `work` and returns how long it took, in milliseconds, and what it gave. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ milliseconds: number; value: T }> {
   const began = performance.now();
   const value = await work();

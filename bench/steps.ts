@@ -5,7 +5,7 @@ import pg from "pg";
 const query = `
   select milliseconds from operation_outcomes where operation_id = $1 and part = $2`;
 
-/** `data` is the data folder of a running installation. Throws where that operation had no such step, or not yet. */
+/** `data` is the data folder of a running installation. Throws if that operation had no such step, or not yet. */
 export async function stepMilliseconds(data: string, operationId: string, step: string): Promise<number> {
   const run = readRun(data);
   if (run === null) throw new Error(`Nothing runs on ${data}`);

@@ -28,7 +28,7 @@ import {
   restoreZoneVersion,
 } from "./domains/zones.ts";
 import type { Answer, Endpoint, Input, Result } from "./endpoint.ts";
-import { getOperation, listOperationPictures } from "./operations.ts";
+import { getOperation, listOperationPictures, listOperations } from "./operations.ts";
 import { getAutomaticUpdates, replaceAutomaticUpdates } from "./packages/automaticUpdates.ts";
 import {
   listCompanyPlugins,
@@ -174,6 +174,7 @@ export const endpoints = {
   deleteMail,
   deleteMails,
   modifyMailDelivery,
+  listOperations,
   getOperation,
   listOperationPictures,
   listApiKeys,

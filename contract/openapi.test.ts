@@ -5,23 +5,29 @@ import { endpoints } from "./endpoints.ts";
 import { refusalReasons } from "./errors.ts";
 import { openApiDocument } from "./openapi.ts";
 
+interface Response {
+  readonly description: string;
+  readonly content: Record<string, { example?: { status: number } }>;
+}
+
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
-  readonly responses: Readonly<Record<string, { readonly content: Record<string, { example?: { status: number } }> }>>;
+  readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>;
 }
 
 /** The part of the document that is looked at here. */
 interface Document {
   readonly info: { readonly description: string };
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly security: unknown;
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, Response>>;
     readonly securitySchemes: Readonly<Record<string, unknown>>;
   };
 }
@@ -44,6 +50,13 @@ function resolve(pointer: string): unknown {
     .reduce<unknown>((node, part) => Object(node)[part.replaceAll("~1", "/").replaceAll("~0", "~")], document);
 }
 
+function responseOf(response: Response | { readonly $ref: string }): Response {
+  if (!("$ref" in response)) return response;
+  const found = document.components.responses[response.$ref.split("/").at(-1) ?? ""];
+  if (found === undefined) throw new Error(`There is no ${response.$ref}`);
+  return found;
+}
+
 describe("openapi.json", () => {
   it("is what the table makes of it: run `npm run gen` after a change", () => {
     const committed = readFileSync(new URL("openapi.json", import.meta.url), "utf8");
@@ -60,12 +73,19 @@ describe("openapi.json", () => {
       if (typeof node.$ref === "string") used.add(node.$ref);
     });
     for (const pointer of used) expect(resolve(pointer), pointer).toBeTypeOf("object");
-    for (const name of Object.keys(document.components.schemas)) expect(used).toContain(`#/components/schemas/${name}`);
+    for (const kind of ["schemas", "responses"] as const) {
+      for (const name of Object.keys(document.components[kind])) expect(used).toContain(`#/components/${kind}/${name}`);
+    }
   });
 
   it("names its security scheme, and asks for it everywhere", () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: "http", scheme: "bearer" });
+  });
+
+  it("describes every tag", () => {
+    for (const tag of document.tags)
+      expect([tag.name, tag.description]).toEqual([tag.name, expect.stringMatching(/\.$/)]);
   });
 
   it("explains every code that a refusal can have", () => {
@@ -93,15 +113,15 @@ describe.each(operations)("%s", (key, operation) => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
     expect(operation.description).toMatch(/\.$/);
     expect(document.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining([...operation.tags]));
-    for (const part of [...operation.parameters, ...Object.values(operation.responses)]) {
+    for (const part of [...operation.parameters, ...Object.values(operation.responses).map(responseOf)]) {
       expect(part).toHaveProperty("description");
     }
   });
 
   it("has the errors that every endpoint can have, with examples of the right status", () => {
     for (const status of ["401", "403", "429", "500"]) expect(operation.responses).toHaveProperty(status);
-    for (const [status, { content }] of Object.entries(operation.responses)) {
-      const example = content["application/json"]?.example;
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const example = responseOf(response).content["application/json"]?.example;
       if (example) expect(String(example.status)).toBe(status);
     }
   });

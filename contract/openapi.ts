@@ -2,7 +2,8 @@
 import type { TSchema } from "typebox";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
-import { describeError, ErrorBody, type ErrorStatus, refusalReasons } from "./errors.ts";
+import { ApiError, describeError, type ErrorStatus, refusalReasons } from "./errors.ts";
+import { whenBusyValues } from "./operations.ts";
 
 type Node = { [key: string]: unknown };
 
@@ -31,8 +32,9 @@ const whenBusy = {
   name: "When-Busy",
   in: "header",
   required: false,
-  description: "What happens while another operation holds the environment: `fail` at once, or `queue` and wait.",
-  schema: { type: "string", enum: ["fail", "queue"], default: "fail" },
+  description:
+    "What happens while another operation holds the environment. `queue`: the operation waits in line. `fail`: it is accepted and fails at once. `refuse`: the call is answered 409.",
+  schema: { type: "string", enum: [...whenBusyValues], default: "fail" },
 };
 
 const rateHeaders = {
@@ -42,14 +44,42 @@ const rateHeaders = {
   "X-RateLimit-Reset": { $ref: "#/components/headers/X-RateLimit-Reset" },
 };
 
-/** The whole document as plain JSON. */
-export function openApiDocument(): Node {
+const tagDescriptions: Readonly<Record<string, string>> = {
+  Sites: "WordPress sites, each with a live environment and any number of others.",
+  Environments: "Copies of a site with files, database and address of their own: staging, tests, clones.",
+  Backups: "Backups, restores, downloads, and deleted sites and environments that can be restored.",
+  "Plugins and themes": "What is installed, what is out of date or vulnerable, and safe updates.",
+  Domains: "Names that lead to environments, their verification and HTTPS.",
+  "Redirect rules": "Redirects of old URLs, by path or regular expression.",
+  DNS: "Zones and records of domains whose DNS this installation serves.",
+  Tools: "WP-CLI, search and replace, PHP and blocked addresses.",
+  "Edge caching": "The page cache.",
+  Limits: "PHP processes, memory, disk space and their usage.",
+  Logs: "PHP errors and access logs.",
+  Mail: "Mail that sites send, to read or to send on.",
+  "WordPress users": "Administrators and login links.",
+  Operations: "Work that takes longer than a request.",
+  "API keys": "Keys of a company, and what they may do.",
+  "Activity log": "Who did what, and when.",
+  Regions: "Labels for new sites.",
+  "PHP versions": "PHP versions of this installation.",
+  Authentication: "Check a key.",
+};
+
+/** The whole document as plain JSON. `origin`: where this server answers, such as `https://panel.example.com`. */
+export function openApiDocument(origin = ""): Node {
   const named = new Map<string, unknown>();
   const paths: { [path: string]: Node } = {};
   for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
     paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operationOf(name, row, named) };
   }
-  const tags = [...new Set(Object.values<Endpoint>(endpoints).map(({ tag }) => tag))].map((tag) => ({ name: tag }));
+  const tags = [...new Set(Object.values<Endpoint>(endpoints).map(({ tag }) => tag))].map((name) => ({
+    name,
+    description: tagDescriptions[name] ?? "",
+  }));
+  const responses = Object.fromEntries(
+    errorStatuses.map((status) => [errorNames[status], errorResponse(status, named)]),
+  );
   return {
     openapi: "3.1.0",
     info: {
@@ -58,7 +88,7 @@ export function openApiDocument(): Node {
       description,
       license: { name: "GPL-2.0-or-later", identifier: "GPL-2.0-or-later" },
     },
-    servers: [{ url: "/v2", description: "This installation" }],
+    servers: [{ url: `${origin}/v2`, description: "This installation" }],
     security: [{ apiKey: [] }],
     tags,
     paths,
@@ -72,6 +102,7 @@ export function openApiDocument(): Node {
         "X-RateLimit-Remaining": header("How many of them are left.", "integer"),
         "X-RateLimit-Reset": header("When all of them are there again, in seconds since 1970.", "integer"),
       },
+      responses,
       schemas: Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
     },
   };
@@ -95,7 +126,7 @@ function operationOf(name: string, row: Endpoint, named: Map<string, unknown>): 
         content: { "application/json": { schema: publish(row.body, named) } },
       },
     }),
-    responses: { ...successes(row, named), ...errors(row, named) },
+    responses: { ...successes(row, named), ...errors(row) },
     "x-verb": row.verb,
     ...(row.operation && { "x-operation": row.operation }),
   };
@@ -139,18 +170,37 @@ function successes(row: Endpoint, named: Map<string, unknown>): Node {
   return Object.fromEntries(entries);
 }
 
-function errors(row: Endpoint, named: Map<string, unknown>): Node {
-  const isWrite = row.method !== "GET";
-  const statuses: ErrorStatus[] = [
-    ...(row.query || row.body || isWrite ? [400 as const] : []),
+/** Names of the shared error responses. */
+const errorNames = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  413: "ContentTooLarge",
+  415: "UnsupportedMediaType",
+  429: "TooManyRequests",
+  500: "InternalError",
+} as const;
+type SharedStatus = keyof typeof errorNames;
+const errorStatuses = [400, 401, 403, 404, 409, 413, 415, 429, 500] as const satisfies readonly SharedStatus[];
+
+function errors(row: Endpoint): Node {
+  // A body is read, and can be refused, even if the endpoint has none.
+  const statuses: SharedStatus[] = [
+    400,
     401,
     403,
     ...(row.resource.kind === "key" ? [] : [404 as const]),
-    ...(row.body || row.query ? [413 as const, 415 as const] : []),
+    ...(row.operation ? [409 as const] : []),
+    413,
+    415,
     429,
     ...(row.responses[500] ? [] : [500 as const]),
   ];
-  return Object.fromEntries(statuses.map((status) => [status, errorResponse(status, named)]));
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${errorNames[status]}` }]),
+  );
 }
 
 function errorResponse(status: ErrorStatus, named: Map<string, unknown>): Node {
@@ -164,7 +214,7 @@ function errorResponse(status: ErrorStatus, named: Map<string, unknown>): Node {
   return {
     description: text,
     headers: { ...rateHeaders, ...extra },
-    content: { "application/json": { schema: publish(ErrorBody, named), example } },
+    content: { "application/json": { schema: publish(ApiError, named), example } },
   };
 }
 

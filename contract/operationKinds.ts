@@ -49,7 +49,7 @@ export const operationKinds = {
     message: "Pushing environment in progress",
     category: "siteActions",
   },
-  comparePush: { prefix: "environments:push-", message: "Pushing environment in progress", category: "siteActions" },
+  comparePush: { prefix: "environments:push-", message: "Comparing environments in progress", category: "siteActions" },
   modifyPhpVersion: {
     prefix: "php:modify-version-",
     message: "Modifying PHP version in progress",
@@ -206,10 +206,10 @@ export type OperationKind = keyof typeof operationKinds;
 export const environmentBusyMessage = "The environment is blocked by another process. Please try again a bit later.";
 
 export const environmentAwayMessage =
-  "The environment is still being brought back from its backup. Please try again a bit later.";
+  "The environment is still being restored from its backup. Please try again a bit later.";
 
 export const environmentLostMessage =
-  "The environment is not on this server, and has no backup that it could be brought back from. Restore a backup of another environment to it, or delete it.";
+  "The environment is not on this server, and has no backup that it could be restored from. Restore a backup of another environment to it, or delete it.";
 
 export const operationMessages = {
   running: "Operation in progress",

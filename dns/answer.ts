@@ -78,7 +78,7 @@ function continued(aliases: readonly Entry[], last: Answer): Answer {
   return { ...last, isAuthoritative: true, answers: [...aliases, ...last.answers] };
 }
 
-/** Whether a part is signed is known to whoever hands it over, which may be ourselves (RFC 4035, 3.1.4.1). */
+/** The parent zone's server answers for this type, and that may be this server (RFC 4035, 3.1.4.1). */
 function zoneFor(zones: Zones, name: Name, type: number): Zone | "broken" | null {
   const zone = zones.find(name);
   if (type !== codes.DS || zone === null || zone === "broken" || zone.apex !== name) return zone;

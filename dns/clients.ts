@@ -1,4 +1,4 @@
-/** Addresses of whoever asks: whether two are one, and which are counted together. */
+/** Clients' addresses: whether two are equal, and which are counted together. */
 import { isIPv4 } from "node:net";
 import { ipv6Bytes } from "./records/address.ts";
 

@@ -33,7 +33,7 @@ export interface DnsOptions {
 
 export interface Dns {
   readonly port: number;
-  /** Answers nobody any more when it resolves. */
+  /** Stops; when it resolves, no query is answered any more. */
   close(): Promise<void>;
 }
 

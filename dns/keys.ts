@@ -10,10 +10,10 @@ export interface Key {
   readonly secret: Uint8Array;
 }
 
-/** Gives what is sealed in the table for the key of this name, or throws. */
+/** Returns what is sealed in the table for the key of this name, or throws. */
 export type OpenSecret = (keyName: string, sealed: Buffer) => Uint8Array;
 
-/** By name. `onBroken` is told of keys that can't be opened; nobody can use those. */
+/** By name. `onBroken` receives keys that can't be decrypted; they are not used. */
 export function openKeys(
   written: readonly DnsKey[],
   openSecret: OpenSecret,

@@ -65,7 +65,7 @@ export function isWithin(name: Name, top: Name): boolean {
   return rest === top;
 }
 
-/** For messages: what somebody typed, cut where it is very long. */
+/** For messages: the user's text, shortened if it is very long. */
 export function shown(written: string): string {
   return JSON.stringify(written.length > 80 ? `${written.slice(0, 80)}…` : written);
 }

@@ -136,7 +136,7 @@ export function createNotifier({ state, log, firstWaitMilliseconds = 1_000 }: No
   };
 }
 
-/** Operation 4, from whoever has the authority; asks for the zone's SOA record. Null where its key can't be used. */
+/** A NOTIFY from the primary server, which asks for the zone's SOA record. Null if its key can't be used. */
 function packetFor(id: number, zone: string, secondary: DnsSecondary, { keys }: State): Buffer | null {
   const key = keys.get(readName(secondary.key));
   if (key === undefined) return null;

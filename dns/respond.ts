@@ -11,7 +11,7 @@ import type { Served } from "./served.ts";
 import { mayTransfer, transfer } from "./transfer.ts";
 
 export interface Responder {
-  /** At most one message, none of them larger than whoever asks takes. */
+  /** At most one message, no larger than the client accepts. */
   overUdp(packet: Buffer, address: string): Buffer | null;
   overTcp(packet: Buffer, address: string): Iterable<Buffer>;
 }
@@ -66,7 +66,7 @@ export function createResponder(served: Served, rateLimit: RateLimit, now: () =>
     const { query } = read;
     const check = checked(query);
     if ("refusal" in check) {
-      // Whoever has no key may have written long names by pointing to them.
+      // A client without a key may have written long names with compression pointers.
       const message = check.refusal.length > udpLimit(query) ? refusal(query, rcodes.NOTAUTH) : check.refusal;
       return rateLimit.judge(networkOf(address), `${rcodes.NOTAUTH}`) === "answer" ? message : null;
     }

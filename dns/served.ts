@@ -21,7 +21,7 @@ export interface State {
 
 export interface Served {
   readonly state: State;
-  /** Gives the generation in force: the table's, or a newer one that was already there. */
+  /** Returns the generation in force: the table's, or a newer one that was already there. */
   set(table: WrittenTable): number;
 }
 

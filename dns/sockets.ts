@@ -38,7 +38,7 @@ export function listen(server: NetServer, where: ListenOptions): Promise<void> {
 }
 
 /**
- * Gives the socket that has the port by UDP, with `server` on the same by TCP. 0: any that is free for both. Rejects with
+ * Returns the socket that has the port by UDP, with `server` on the same by TCP. 0: any that is free for both. Rejects with
  * the error of the system where it can't be had.
  */
 export async function listenOnBoth(server: NetServer, host: string, port: number): Promise<Socket> {
@@ -58,7 +58,7 @@ export async function listenOnBoth(server: NetServer, host: string, port: number
 }
 
 /**
- * In a folder that is made if it isn't there. A socket file of a server that was killed goes. Rejects where the folder is
+ * In a folder that is made if it isn't there. A socket file of a server that was killed goes. Rejects if the folder is
  * somebody else's or open to others: names below the system's temporary folder can be taken by anybody.
  */
 export async function listenForOwner(server: Server, socket: string): Promise<void> {

@@ -20,7 +20,7 @@ export interface DnsSoa {
   /** Of the SOA record itself, seconds. */
   readonly ttl: number;
   readonly primary: string;
-  /** Of whoever is responsible, as a name: `hostmaster.example.com`. */
+  /** The responsible person's mailbox, as a name: `hostmaster.example.com`. */
   readonly mailbox: string;
   /** These four in seconds. */
   readonly refresh: number;
@@ -51,7 +51,7 @@ export interface DnsKey {
   /** Lower case, without a final dot. */
   readonly name: string;
   readonly algorithm: "hmac-sha256" | "hmac-sha512";
-  /** Base64; only `openSecret` of whoever started the server can read it. */
+  /** Base64, encrypted; the server's `openSecret` decrypts it. */
   readonly sealedSecret: string;
 }
 

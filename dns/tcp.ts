@@ -73,7 +73,7 @@ function answerConnection(
     else socket.resume();
   }
 
-  /** Null where the next one is not there as a whole. */
+  /** Null if the next one is not there as a whole. */
   function next(): Buffer | null {
     if (received.length < 2) return null;
     const end = 2 + received.readUInt16BE(0);
@@ -90,7 +90,7 @@ function answerConnection(
   socket.on("data", (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     if (isAnswering) return;
-    // Whoever asks without taking the answers is not read from any further.
+    // Clients that don't read their answers are not read from.
     socket.pause();
     answerAll().catch((err: unknown) => {
       log.error({ err }, "A question by TCP could not be answered");

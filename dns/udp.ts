@@ -10,7 +10,7 @@ export function answerUdp(socket: Socket, responder: Pick<Responder, "overUdp">,
   socket.on("message", (packet, { address, port }) => {
     try {
       const answer = responder.overUdp(packet, address);
-      // Nobody has port 0; a forged packet may say so.
+      // Port 0 is never real; a forged packet may name it.
       if (answer !== null && port !== 0) socket.send(answer, port, address, sent);
     } catch (err) {
       log.error({ err, packet: packet.toString("base64") }, "A packet could not be answered");

@@ -60,7 +60,7 @@ function ownerOf({ name }: DnsRecordSet, apex: Name): Name {
 function readSet({ name, type, ttl, values }: DnsRecordSet): RecordSet {
   const { code, read } = recordType(type);
   if (values.length === 0) throw new BadValue(`${name} ${type}: a record set has at least one value`);
-  // The same record twice is one record (RFC 2181); somebody may have written one name in two ways.
+  // Duplicate records are one record (RFC 2181), and a name can be written in two ways.
   const records = [...new Map(values.map((value) => readRecord(read, value, name, type))).values()];
   if (type === "CNAME" && records.length > 1) throw new BadValue(`${name}: a name has exactly one CNAME`);
   const bytes = records.reduce((sum, record) => sum + record.length + 12, 0);

@@ -4,7 +4,7 @@ import { recordType } from "./records/recordTypes.ts";
 import type { DnsRecordSet, DnsZone } from "./table.ts";
 import { allRecordSets } from "./wholeZone.ts";
 
-/** Throws `BadValue` where the zone has something that can't be served. */
+/** Throws `BadValue` if the zone has something that can't be served. */
 export function writeZoneFile(zone: DnsZone): string {
   return `${allRecordSets(zone).flatMap(linesOf).join("\n")}\n`;
 }

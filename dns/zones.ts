@@ -8,7 +8,7 @@ export type Found = Zone | "broken" | null;
 
 export interface Zones {
   readonly size: number;
-  /** The zone that this name is in, and not the one below which that zone is. Null where it is in none of ours. */
+  /** The zone that this name is in, and not the one below which that zone is. Null if it is in none of ours. */
   find(name: Name): Found;
   /** Serials by the zones' names as the table writes them. */
   readonly serials: ReadonlyMap<string, number>;

@@ -33,7 +33,7 @@ function root(): number {
 /** With a field that WordPress does not know, the front page is not one that was kept. */
 const anew = () => `${site.address}/?anew`;
 
-/** The answer, or null where nobody was there to give one. */
+/** The answer, or null if nobody was there to give one. */
 async function attempt(request: Promise<Answer>): Promise<Answer | null> {
   return request.catch(() => null);
 }

@@ -61,7 +61,7 @@ test("a login link opens the dashboard once, whatever looked at it before, and t
   const late = await stranger.newPage();
   const over = await late.goto(link);
   expect(over?.status()).toBe(410);
-  expect(await late.locator("h1").textContent()).toBe("This login link does not work any more");
+  expect(await late.locator("h1").textContent()).toBe("This login link is no longer valid");
   await late.goto(`${site.address}/wp-admin/`);
   expect(late.url()).toContain("wp-login.php");
 });

@@ -101,7 +101,15 @@ async function warm(path: string): Promise<void> {
   });
 }
 
-describe("a page that is kept", () => {
+test("WordPress's Site Health calls a new site good", async () => {
+  await editor.goto(`${site.address}/wp-admin/site-health.php`);
+  await editor.locator(".site-health-progress-wrapper:not(.loading)").waitFor();
+  const critical = editor.locator("#health-check-issues-critical .health-check-accordion-trigger");
+  expect(await critical.allInnerTexts()).toEqual([]);
+  expect(await editor.locator(".site-health-progress-label").innerText()).toBe("Good");
+});
+
+describe("a cached page", () => {
   test("is answered without PHP, and a post that is published is on it at once", async () => {
     await warm("/");
     await rest(editor, "POST", "posts", { title: "Fresh fish today", status: "publish" });

@@ -53,7 +53,7 @@ export async function find(root: number, role: ProcessRole): Promise<ProcessInfo
   return matching.filter((info) => !ids.has(info.parent));
 }
 
-/** Ends every process of a role with SIGKILL; throws where there is none, so that a test can't pass by missing it. */
+/** Ends every process of a role with SIGKILL; throws if there is none, so that a test can't pass by missing it. */
 export async function kill(root: number, role: ProcessRole): Promise<void> {
   const victims = await find(root, role);
   if (victims.length === 0) throw new Error(`There is no ${role} process below ${root}`);

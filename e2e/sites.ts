@@ -71,7 +71,7 @@ export async function createSite(
   return describeSite(installation, id);
 }
 
-/** Reads the site and gives the address at which visitors find it. */
+/** Reads the site and returns the address at which visitors find it. */
 export async function describeSite(installation: Installation, id: string): Promise<CreatedSite> {
   const { site } = (await installation.api("GET", `/sites/${id}`)).json<SiteBody>();
   const environment = site.environments[0];

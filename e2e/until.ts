@@ -6,7 +6,7 @@ export interface Patience {
   readonly intervalMilliseconds: number;
 }
 
-/** Gives what `check` gives once it stops throwing; past the deadline, throws what it threw last. */
+/** Returns what `check` gives once it stops throwing; past the deadline, throws what it threw last. */
 export async function until<T>(check: () => Promise<T>, patience: Patience): Promise<T> {
   const end = performance.now() + patience.deadlineSeconds * 1000;
   for (;;) {

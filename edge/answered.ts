@@ -27,7 +27,7 @@ export interface AnsweredRequest {
 /** The visitor left before there was an answer: other servers' number for it. */
 const leftEarly = 499;
 
-/** Into the log of the environment that it was for, and into our own, where somebody looks that closely. */
+/** Writes to the environment's access log and, at level debug, to the edge's own log. */
 export function noteAnswer({ logs, log }: AnswerLogs, answered: AnsweredRequest): void {
   const { request, response, found, milliseconds } = answered;
   if (typeof found !== "string") noteAccess(logs, answered, found);

@@ -25,7 +25,7 @@ export function createDenied(list: readonly string[]): IsDenied {
   };
 }
 
-/** Null where the text is neither an address nor a network. */
+/** Null if the text is neither an address nor a network. */
 export function readNetwork(text: string): Network | null {
   const [, address = "", prefix] = networkForm.exec(text) ?? [];
   const version = versionOf(address);

@@ -51,7 +51,7 @@ test.each([
   const { edge } = await startEmptyEdge({ tableFile });
   const early = await ask(edge, "/", { host: "any.localhost" });
   expect(early).toMatchObject({ status: 503, headers: { "retry-after": "5", "cache-control": "no-store" } });
-  expect(early.body).toContain("This server is being started");
+  expect(early.body).toContain("This server is starting");
   // One without sites is a table too.
   await putTable(edge, tableOf(1, [], {}));
   expect((await ask(edge, "/", { host: "any.localhost" })).status).toBe(404);

@@ -9,6 +9,8 @@ import { randomBytes } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
+import { createAdminServer } from "./admin.ts";
+import { createAnswerTimes } from "./answerTimes.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { Touched } from "./cache/touched.ts";
@@ -24,7 +26,6 @@ import { createFairQueue } from "./php/fairQueue.ts";
 import type { Upstream } from "./php/upstream.ts";
 import { createWrites } from "./php/writes.ts";
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
-import { createAdminServer } from "./tables/admin.ts";
 import { createRoutes } from "./tables/routes.ts";
 import { loadTableFile } from "./tables/tableFile.ts";
 import { createCertificates, type ReadCertificate } from "./tls/certificates.ts";
@@ -39,7 +40,7 @@ export interface EdgeOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Absent: nobody is served by TLS. */
+  /** Absent: no TLS. */
   readonly tls?: EdgeTlsOptions;
   /** Paths of sockets must be short. The folders of the two are made; only this user may enter that of the first. */
   readonly adminSocket: string;
@@ -80,7 +81,7 @@ const ticketKeyMilliseconds = 12 * 60 * 60 * 1000;
 
 export interface Edge {
   readonly port: number;
-  /** Null: nobody is served by TLS. */
+  /** Null: no TLS. */
   readonly tlsPort: number | null;
   /** A site has said which of its pages are not right any more: none of these is shown when it returns. */
   touched(environmentId: string, touched: Touched): void;
@@ -108,6 +109,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     fileCache,
     fairQueue: createFairQueue(),
     traffic: createTraffic(),
+    answerTimes: createAnswerTimes(),
   };
   const secure = {
     tlsPort: () => portOrNull(overTls),

@@ -16,59 +16,59 @@ const pages = {
     status: 404,
     code: "unknown_host",
     title: "There is no site at this address",
-    text: "Please check the address for typing mistakes.",
+    text: "Please check the address for typos.",
     owner:
-      "If you have just created this site, wait a few seconds and load the page again. If it should have been here for longer, look up its domains in the list of your sites.",
+      "If you have just created it, wait a few seconds and reload. Otherwise check its domains in the list of your sites (GET /v2/sites).",
   },
   notFound: {
     status: 404,
     code: "not_found",
     title: "There is nothing here",
-    text: "Please check the address for typing mistakes, or start from the site's front page.",
+    text: "Please check the address for typos, or start at the front page.",
   },
   badRequest: {
     status: 400,
     code: "bad_request",
-    title: "This address can't be understood",
-    text: "Please check the address for characters that don't belong there, or start from the site's front page.",
+    title: "This address is not valid",
+    text: "Please check the address for characters that don't belong there, or start at the front page.",
   },
   denied: {
     status: 403,
     code: "address_denied",
     title: "This site can't be reached from here",
-    text: "The people who run the site don't allow visits from your address.",
+    text: "The site has blocked your IP address.",
   },
   misdirected: {
     status: 421,
     code: "misdirected",
     title: "This connection was made for another site",
-    text: "Your program began it with another name than it asks for now. Please load the page again.",
+    text: "Your browser reused a connection of another site. Please reload the page.",
   },
   methodNotAllowed: {
     status: 405,
     code: "method_not_allowed",
     title: "This can't be done here",
-    text: "There is a file at this address. It can be read, but nothing can be sent to it. Please go back and try another way.",
+    text: "There is a file at this address, which can only be read. Please go back and try another way.",
   },
   tooLarge: {
     status: 413,
     code: "upload_too_large",
     title: "This upload is too large",
-    text: "Please make the file smaller, or send fewer files at once, and try again.",
-    owner: "The limit is set by whoever runs this installation.",
+    text: "The limit is {limit}. Please make the file smaller, or send fewer files at once, and try again.",
+    owner: "The operator of this installation can raise the limit (SITEWRIGHT_UPLOAD_LIMIT_BYTES).",
   },
   diskFull: {
     status: 507,
     code: "disk_quota_reached",
-    title: "There is no room left for this upload",
-    text: "This site may not take more room on the disk. Nothing was saved. Remove something that is not needed any more, and try again in a minute.",
-    owner: "The site's quota can be raised by whoever looks after it.",
+    title: "There is no space left for this upload",
+    text: "The site has reached its disk quota, and nothing was saved. Remove something that is no longer needed, and try again in a minute.",
+    owner: "The site's quota can be raised with the API.",
   },
   busy: {
     status: 503,
     code: "site_busy",
     title: "This site is very busy",
-    text: "More people want to see it at this moment than it can answer. Please try again in a few seconds.",
+    text: "It has more visitors at the moment than it can serve. Please try again in a few seconds.",
     owner: "If this happens often, look for a slow plugin, or for pages that are never cached.",
     retryAfterSeconds: 5,
   },
@@ -76,8 +76,8 @@ const pages = {
     status: 503,
     code: "site_unavailable",
     title: "This site is not available at the moment",
-    text: "It is probably being started or changed. Please try again in a few seconds.",
-    owner: "If it stays like this, look at the site's activity log for an operation that is running or has failed.",
+    text: "It is probably starting or being changed. Please try again in a few seconds.",
+    owner: "If this lasts, check the activity log for an operation that is running or has failed.",
     retryAfterSeconds: 5,
   },
   away: {
@@ -86,14 +86,14 @@ const pages = {
     title: "This site is not available at the moment",
     text: "It is not on this server yet. Please try again later.",
     owner:
-      "It is brought back from its newest backup; the site's activity log says when that is done, or why it has failed. Where there is no backup, one of another environment can be restored to it.",
+      "It is being restored from its newest backup; the activity log says when that is done, or why it failed. Without a backup of its own, one of another environment can be restored to it.",
     retryAfterSeconds: 60,
   },
   starting: {
     status: 503,
     code: "server_starting",
-    title: "This server is being started",
-    text: "It does not know its sites yet. Please try again in a few seconds.",
+    title: "This server is starting",
+    text: "Please try again in a few seconds.",
     retryAfterSeconds: 5,
   },
   frozen: {
@@ -107,7 +107,7 @@ const pages = {
     status: 503,
     code: "not_finished",
     title: "Back in a moment",
-    text: "This site is being changed, and what you sent was not finished in time. Please look in a few seconds whether it is there, and send it again if it is not.",
+    text: "This site is being changed, and your request was not finished in time. Please check in a few seconds whether it worked, and send it again if not.",
     retryAfterSeconds: 3,
   },
   wouldWrite: {
@@ -120,29 +120,29 @@ const pages = {
   loginOver: {
     status: 410,
     code: "login_link_over",
-    title: "This login link does not work any more",
-    text: "A login link works once, for one minute, and only at the site that it was made for. Please ask for a new one.",
+    title: "This login link is no longer valid",
+    text: "A login link works once, for one minute, and only at its own site. Please request a new one.",
   },
   deadline: {
     status: 504,
     code: "site_too_slow",
     title: "This page took too long",
-    text: "The site didn't finish this page in time. Please try again; if it happens again, tell the people who run the site.",
+    text: "The site didn't finish this page in time. Please try again; if it happens again, tell the site's owner.",
     owner:
-      "A plugin or theme is working for longer than a request may last. Switch off the one that you changed last, and try again.",
+      "A plugin or theme takes longer than a request may last. Deactivate the one that you changed last, and try again.",
   },
   crashed: {
     status: 502,
     code: "site_failed",
     title: "This site couldn't finish the page",
-    text: "Something in the site stopped unexpectedly. Please try again; if it happens again, tell the people who run the site.",
-    owner: "A plugin or theme has brought PHP down. Switch off the one that you changed last, and try again.",
+    text: "Something in the site stopped unexpectedly. Please try again; if it happens again, tell the site's owner.",
+    owner: "A plugin or theme has crashed PHP. Deactivate the one that you changed last, and try again.",
   },
   broken: {
     status: 500,
     code: "edge_failed",
     title: "Something went wrong here",
-    text: "The fault is not with your request. Please try again in a few seconds.",
+    text: "Your request is not the cause. Please try again in a few seconds.",
   },
 } as const satisfies Record<string, Page>;
 
@@ -156,10 +156,15 @@ export interface MadePage {
 
 /**
  * A page in the form that the visitor's `Accept` asks for: HTML, the JSON that WordPress' own REST interface uses
- * for errors, or one line of text. Tells search engines and caches to forget it.
+ * for errors, or one line of text. Tells search engines and caches to forget it. `facts` fill the `{name}`s of the text.
  */
-export function makePage(request: Pick<VisitorRequest, "headers">, name: PageName): MadePage {
-  const page: Page = pages[name];
+export function makePage(
+  request: Pick<VisitorRequest, "headers">,
+  name: PageName,
+  facts: Readonly<Record<string, string>> = {},
+): MadePage {
+  const template: Page = pages[name];
+  const page = { ...template, text: template.text.replace(/\{(\w+)\}/g, (_, fact) => facts[fact] ?? "") };
   const [type, body] = write(page, request.headers.accept);
   const headers = {
     ...pageHeaders(type, body),
@@ -168,7 +173,7 @@ export function makePage(request: Pick<VisitorRequest, "headers">, name: PageNam
   return { status: page.status, headers, body };
 }
 
-/** Of a page of ours: nobody keeps it, and nothing in it is run. */
+/** Headers of the edge's own pages: not cached, and no scripts. */
 export function pageHeaders(type: string, body: string): Readonly<Record<string, string | number>> {
   return {
     "content-type": type,
@@ -234,7 +239,7 @@ export function frame(title: string, html: string): string {
 @media (prefers-color-scheme: dark) { :root { --ink: #f0f0f1; --soft: #c3c4c7; --paper: #101517; --card: #1d2327; --line: #3c434a; --mark: #8fa5ff; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; }
-main { max-width: 34rem; padding: 2.5rem; background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--mark); border-radius: 6px; }
+main { max-width: 34rem; min-width: 0; overflow-wrap: anywhere; padding: 2.5rem; background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--mark); border-radius: 6px; }
 h1 { margin: 0 0 .75rem; font-size: 1.6rem; line-height: 1.25; }
 p { margin: 0 0 1rem; }
 .owner, .code { color: var(--soft); font-size: .9rem; }

@@ -1,4 +1,5 @@
 /** The parts of an edge, as `edge.ts` puts them together. Functions below take the few that they use. */
+import type { AnswerTimes } from "./answerTimes.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./limits.ts";
@@ -22,6 +23,7 @@ export interface EdgeParts {
   readonly fileCache: FileCache;
   readonly fairQueue: FairQueue;
   readonly traffic: Traffic;
+  readonly answerTimes: AnswerTimes;
   readonly logins: Logins;
   readonly redirectVisit: RedirectVisit;
   readonly limits: Limits;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Place, RedirectRule } from "./redirects/rule.ts";
+import type { RedirectRule, VisitorLocation } from "./redirects/rule.ts";
 import { ask, putTable } from "./testing/http.ts";
 import { ruleOf } from "./testing/redirectRule.ts";
 import { startSite, tableOf } from "./testing/withEdge.ts";
 
 /** A site with the lists `first` and `second`, of which the first is in force, and how often which was read. */
-async function startRedirected(rules: readonly RedirectRule[], placeOf?: (address: string) => Place) {
+async function startRedirected(rules: readonly RedirectRule[], placeOf?: (address: string) => VisitorLocation) {
   const lists = new Map([
     ["first", rules],
     ["second", [ruleOf("/old", "/second")]],

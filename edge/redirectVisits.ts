@@ -3,21 +3,21 @@
  * asks for its environment, and kept for as long as a table names it, so that a new table costs nothing.
  */
 import { addressOf } from "./http/address.ts";
-import { readHost } from "./http/hosts.ts";
 import type { VisitorPath } from "./http/path.ts";
 import { hasBody } from "./http/uploads.ts";
 import type { EdgeLog } from "./log.ts";
 import { isLoginLink } from "./login/login.ts";
 import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
-import { type Asked, nowhere, type Place, type RedirectRule } from "./redirects/rule.ts";
+import { type Asked, nowhere, type RedirectRule, type VisitorLocation } from "./redirects/rule.ts";
+import { readHost } from "./tables/hosts.ts";
 import type { EdgeEnvironment } from "./tables/table.ts";
 import type { Visit } from "./visit.ts";
 
 export interface RedirectSources {
-  /** The rules of a list that a table names. Rejects where there is none. */
+  /** The rules of a list that a table names. Rejects if there is none. */
   readonly read: (list: string) => Promise<readonly RedirectRule[]>;
-  /** Where an address is; absent: nobody knows. */
-  readonly placeOf?: (address: string) => Place;
+  /** Finds the location of an address. Absent: unknown. */
+  readonly placeOf?: (address: string) => VisitorLocation;
 }
 
 /** Whether a rule has answered. */

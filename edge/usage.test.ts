@@ -78,7 +78,7 @@ describe("an upload for which there is no room", () => {
   test("is told so, and PHP is not asked", async () => {
     const { edge, upstream } = await startSite({}, limits(1_000_000));
     const got = await send(edge, "/wp-admin/async-upload.php", 2_000_000, form);
-    expect([got.status, got.body]).toEqual([507, expect.stringContaining("no room left")]);
+    expect([got.status, got.body]).toEqual([507, expect.stringContaining("no space left")]);
     expect(upstream.asked).toEqual([]);
   });
 

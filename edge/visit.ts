@@ -14,6 +14,6 @@ export interface Visit {
   readonly fromPhp: boolean;
   /** Whether the visitor came by TLS. */
   readonly https: boolean;
-  /** Null where the answer may be for this visitor alone. */
+  /** Null if the answer may be for this visitor alone. */
   readonly page: PageAsk | null;
 }

@@ -8,10 +8,10 @@ import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
 import { addressOf } from "./http/address.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Visitors.ts";
-import { announcesTooMuch, hasBody, isUpload, refuseUpload } from "./http/uploads.ts";
+import { announcesTooMuch, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
-import { sendPage } from "./pages.ts";
+import { makePage, sendPage } from "./pages.ts";
 import type { EdgeParts } from "./parts.ts";
 import { frontController } from "./php/cacheKey.ts";
 import { isForRest, mayWrite } from "./php/mayWrite.ts";
@@ -78,6 +78,7 @@ function handler(parts: EdgeParts, way: Way): Handler {
     const found = findRoute(request, parts.routes);
     response.once("close", () => {
       const milliseconds = performance.now() - began;
+      if (!fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
       noteAnswer(parts, { request, response, socket, address, fromPhp, found, milliseconds });
     });
     handle(parts, { request, response, ...way }, found).catch((error: unknown) =>
@@ -98,7 +99,8 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
   const { request, response } = asking;
   if (!asking.fromPhp && answerChallenge(request, response, parts.routes.table())) return;
   if (isDenied(found, asking)) return sendPage(request, response, "denied", leaveIfSending(request));
-  if (announcesTooMuch(request, parts.limits.uploadBytes)) return refuseUpload(request, response);
+  if (announcesTooMuch(request, parts.limits.uploadBytes))
+    return refuseUpload(request, response, parts.limits.uploadBytes);
   // Answering TRACE would read a visitor's cookies out to a script in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (typeof found === "string") return sendPage(request, response, found);
@@ -111,7 +113,7 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
   await answerVisit(visit, parts);
 }
 
-/** False where nothing is left to be done. */
+/** False if nothing is left to be done. */
 async function hasTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
   const { id } = route.environment;
   traffic.follow(request, response, id);
@@ -120,13 +122,13 @@ async function hasTurn({ request, response, route }: Visit, { fairQueue, traffic
   return false;
 }
 
-/** PHP may ask its own site whoever is denied. */
+/** PHP may request its own site regardless of blocked addresses. */
 function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Pick<Asking, "request" | "fromPhp">): boolean {
   if (fromPhp || typeof found === "string") return false;
   return found.route.isDenied(addressOf({ socket: request.socket, fromPhp }));
 }
 
-/** What whoever is denied sends is not read. */
+/** Bodies from blocked addresses are not read. */
 function leaveIfSending(request: VisitorRequest): Readonly<Record<string, string>> {
   return hasBody(request) ? { connection: "close" } : {};
 }
@@ -150,11 +152,11 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   }
 }
 
-/** A write is refused while the environment is frozen, and counted otherwise: whoever freezes it waits for that. */
+/** A write is refused while the environment is frozen, and counted otherwise, because freezing waits for writes. */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
   const asked = isForRest(path) ? asksForJson : request;
-  if (exceedsQuota(visit)) return refuseUpload(request, response, "diskFull", asked);
+  if (exceedsQuota(visit)) return refuseBody(request, response, makePage(asked, "diskFull"));
   if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
   const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
   if (ended === null) return sendPage(asked, response, "frozen");
@@ -175,7 +177,7 @@ function exceedsQuota({ request, route }: Visit): boolean {
 
 /**
  * A page that wants to write something while the environment is frozen is made when it is not frozen any more, of what
- * is served then. PHP of the site itself doesn't wait for that: it may be what whoever froze it waits for.
+ * is served then. PHP of the site itself doesn't wait: the freeze may be waiting for it.
  */
 async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, fromPhp, https } = visit;
@@ -191,7 +193,7 @@ async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<voi
   sendPage(request, response, "wouldWrite");
 }
 
-/** Resolves with false where a visitor would have to wait too long for it, or has left. */
+/** Resolves with false if a visitor would have to wait too long for it, or has left. */
 async function isSoonThawed({ response, route }: Visit, { writes, limits }: EdgeParts): Promise<boolean> {
   const enough = new AbortController();
   const leave = () => enough.abort();

@@ -216,7 +216,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await world.runtime.layout(environment)).toBeNull();
     });
 
-    test("a destroyed environment can be provisioned anew", async () => {
+    test("a destroyed environment can be provisioned again", async () => {
       const spec = await provisioned();
       await world.runtime.destroy(spec.environment);
       await world.runtime.provision(spec);

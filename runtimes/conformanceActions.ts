@@ -21,11 +21,11 @@ export interface Pair {
 export interface Actions {
   runtime(): Runtime;
   provisioned(wordpress?: Partial<WordPressInstall>): Promise<WordPressSpec>;
-  /** Throws where the environment is not there. */
+  /** Throws if the environment is not there. */
   servedAs(environment: EnvironmentRef): Promise<ServedEnvironment>;
   /** Writes a file below the web root, making the folders it needs. */
   write(environment: EnvironmentRef, name: string, content: string): Promise<void>;
-  /** Null where there is no such file. */
+  /** Null if there is no such file. */
   read(environment: EnvironmentRef, name: string): Promise<string | null>;
   /** Serves the environment and nothing else. */
   frontPage(environment: EnvironmentRef, address: string): Promise<string>;

@@ -12,7 +12,7 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
 
 /**
  * Everything that is a file or a folder, by name. `shared`: first folders of the web root that are shown without what is
- * in them. Throws `RuntimeFailure` where there are more files than anybody could read.
+ * in them. Throws `RuntimeFailure` if there are more files than anybody could read.
  */
 export async function listFiles(root: string, shared: readonly string[]): Promise<readonly FileEntry[]> {
   let entries = 0;

@@ -18,14 +18,14 @@ export interface EnvironmentFolders {
   readonly doomed: string;
 }
 
-/** Throws where the id could leave the folder: ids are made by us, so that is a bug and not a refusal. */
+/** Throws if the id could leave the folder: ids are made by us, so that is a bug and not a refusal. */
 export function environmentFolders(root: string, environment: Pick<EnvironmentRef, "id">): EnvironmentFolders {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(environment.id)) throw new Error("Not an environment id");
   const live = path.join(root, environment.id);
   return { live, beside: `${live}.new`, retired: `${live}.retired`, doomed: `${live}.doomed` };
 }
 
-/** Rejects where the disk does not say: what can't be looked at may be there. */
+/** Rejects if the disk does not say: what can't be looked at may be there. */
 export async function exists(file: string): Promise<boolean> {
   try {
     await stat(file);
@@ -37,7 +37,7 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** Renames `from` to `to`; false where `from` is not there. */
+/** Renames `from` to `to`; false if `from` is not there. */
 export async function moveIfThere(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -79,7 +79,7 @@ export async function reinstateFolder(folders: EnvironmentFolders): Promise<void
   await moveIfThere(folders.retired, folders.live);
 }
 
-/** Out of sight by one rename, so that nobody ever meets a half-removed environment; then removed at leisure. */
+/** Moved away by one rename, so that a half-removed environment is never visible; then removed. */
 export async function destroyFolder(folders: EnvironmentFolders): Promise<void> {
   await removeTree(folders.doomed);
   for (const folder of [folders.live, folders.retired, folders.beside]) {

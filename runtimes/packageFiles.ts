@@ -31,7 +31,7 @@ const names = {
   },
 } as const;
 
-/** As WordPress reads it: the first line with the name, without what ends a comment; empty where there is none. */
+/** As WordPress reads it: the first line with the name, without what ends a comment; empty if there is none. */
 export function headerField(text: string, name: string): string {
   const line = new RegExp(`^(?:[ \\t]*<\\?php)?[ \\t/*#@]*${name}:(.*)$`, "im").exec(text)?.[1] ?? "";
   return line.replace(/\s*(?:\*\/|\?>).*$/, "").trim();
@@ -46,7 +46,7 @@ function plain(text: string, most: number): string {
   return shown.slice(0, most);
 }
 
-/** The beginning of a file that is no link; empty where it can't be read. */
+/** The beginning of a file that is no link; empty if it can't be read. */
 async function beginningOf(file: string): Promise<string> {
   try {
     const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -61,7 +61,7 @@ async function beginningOf(file: string): Promise<string> {
   }
 }
 
-/** Empty where there is no such folder. Dot-files are nobody's plugins. */
+/** Empty if there is no such folder. Dot-files are no plugins. */
 async function entriesIn(folder: string): Promise<Dirent[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries

@@ -1,4 +1,4 @@
-/** Plugins and themes put into a web root that nobody serves yet. */
+/** Installs plugins and themes into a web root that is not served yet. */
 import { cp, lstat } from "node:fs/promises";
 import path from "node:path";
 import { removeTree } from "./folders.ts";
@@ -6,7 +6,7 @@ import { type NewPackage, RuntimeFailure } from "./runtime.ts";
 
 const foldersOf = { plugin: "plugins", theme: "themes" } as const;
 
-/** Whoever owns the site may have made a link of it, which would lead elsewhere. */
+/** The site's owner may have replaced it by a symbolic link that leads elsewhere. */
 async function requireFolder(folder: string, name: string): Promise<void> {
   const facts = await lstat(folder).catch(() => null);
   if (!facts?.isDirectory()) throw new RuntimeFailure(`The site has no folder ${name}.`);

@@ -42,7 +42,7 @@ async function takeNumber(live: string): Promise<number> {
 
 /**
  * Makes the release that is staged under this token, whole or not at all; one that is there already is left as it is.
- * `plan` looks whether it can be made and gives what fills its folder, record included.
+ * `plan` looks whether it can be made and returns what fills its folder, record included.
  */
 export async function stageRelease(
   live: string,
@@ -71,7 +71,7 @@ async function pointTo(live: string, number: number): Promise<void> {
   await syncFolder(live);
 }
 
-/** Throws where nothing is staged under the token. */
+/** Throws if nothing is staged under the token. */
 export async function switchTo(live: string, token: string): Promise<void> {
   const [current, next] = await Promise.all([currentRelease(live), findRelease(live, token)]);
   if (current === null || next === null) throw new Error(`Nothing is staged under ${token}.`);
@@ -139,7 +139,7 @@ export async function rehearseRelease(
   return made;
 }
 
-/** Keeps of a release only the parts that others share. It is nobody's next or previous one any more. */
+/** Keeps of a release only the parts that others share. It is no longer a next or previous release. */
 async function strip(live: string, release: Release, needed: ReadonlySet<string>): Promise<void> {
   const folder = await realpath(release.folder);
   const unneeded = parts.filter((part) => !needed.has(path.join(folder, part)));
@@ -163,7 +163,7 @@ async function removeLeftovers(live: string, names: readonly string[]): Promise<
   }
 }
 
-/** Null where it is lost, and nowhere else: what is taken to be needed by nobody is removed. */
+/** Null if it is lost, and nowhere else: what is taken to be needed by nobody is removed. */
 async function partIfThere(release: Release, part: Part): Promise<string | null> {
   try {
     return await partOf(release, part);

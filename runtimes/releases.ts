@@ -52,7 +52,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Null where the record is lost, or was damaged. */
+/** Null if the record is lost, or was damaged. */
 async function parseRecord(folder: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(recordFile(folder), "utf8"));
@@ -101,14 +101,14 @@ async function currentNumber(live: string): Promise<number | null> {
   return link === null ? null : Number(path.basename(link));
 }
 
-/** Null where the environment is not there. Of what is current, parts or all may be lost. */
+/** Null if the environment is not there. Of what is current, parts or all may be lost. */
 export async function currentRelease(live: string): Promise<Release | null> {
   const number = await currentNumber(live);
   return number === null ? null : readRelease(live, number);
 }
 
 /**
- * Waits for work that reads the release, which was the current one when it began. Rejects with `RuntimeFailure` where another
+ * Waits for work that reads the release, which was the current one when it began. Rejects with `RuntimeFailure` if another
  * one has taken its place meanwhile, or the environment was removed: what was read may be of both, or not all that there was.
  */
 export async function stillCurrent<T>(live: string, { number }: Release, reading: Promise<T>): Promise<T> {

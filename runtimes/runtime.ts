@@ -128,13 +128,13 @@ export interface WordPressUser {
 }
 
 export interface UserSearch {
-  /** Null where nobody has that address. */
+  /** Null if no user has that address. */
   readonly user: WordPressUser | null;
 }
 
 /** What was put together to run elsewhere. */
 export interface SiteExport {
-  /** Null where there is no WordPress. */
+  /** Null if there is no WordPress. */
   readonly wordpressVersion: string | null;
   readonly multisite: MultisiteKind | null;
   /** How many are in `database.sql`; with none there is no such file. */
@@ -150,7 +150,7 @@ export interface PlannedEvent {
   readonly dueAt: number;
   /** The name of its recurrence, `hourly`; null: once. */
   readonly recurrence: string | null;
-  /** Null where it is done once, or WordPress did not say. */
+  /** Null if it is done once, or WordPress did not say. */
   readonly intervalSeconds: number | null;
   /** What the hook is given, as far as JSON has it. */
   readonly args: readonly unknown[];
@@ -162,7 +162,7 @@ export interface NetworkPlace {
   readonly path: string;
 }
 
-/** What one site of a WordPress plans; `place` is null where there is no network, and so only one. */
+/** What one site of a WordPress plans; `place` is null if there is no network, and so only one. */
 export interface PlannedEvents {
   readonly place: NetworkPlace | null;
   readonly events: readonly PlannedEvent[];
@@ -247,7 +247,7 @@ export interface EnvironmentLayout {
   /** Folders of the web root that are served from elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
   readonly overlays: Readonly<Record<string, string>>;
   readonly multisite: MultisiteKind | null;
-  /** Null where it has no WordPress. */
+  /** Null if it has no WordPress. */
   readonly wordpressVersion: string | null;
 }
 
@@ -328,7 +328,7 @@ export type WpCliEnd = "itself" | "time" | "output" | "memory" | "crash";
 export interface WpCliOutcome {
   readonly stdout: WpCliText;
   readonly stderr: WpCliText;
-  /** Null where the command did not end by itself. */
+  /** Null if the command did not end by itself. */
   readonly exitCode: number | null;
   readonly end: WpCliEnd;
 }
@@ -356,8 +356,8 @@ export interface Runtime {
   /** Makes the environment whole or not at all; called again for the same id it completes and changes nothing else. */
   provision(spec: ProvisionSpec): Promise<{ readonly wordpressVersion: string | null }>;
   /**
-   * Gives the administrator of a WordPress that was provisioned without a password one, made of this digest. It may be
-   * served by then. Where he has one, nothing is changed. Rejects with `RuntimeFailure` where the environment is absent.
+   * Returns the administrator of a WordPress that was provisioned without a password one, made of this digest. It may be
+   * served by then. Where he has one, nothing is changed. Rejects with `RuntimeFailure` if the environment is absent.
    */
   setAdminPassword(environment: EnvironmentRef, digest: string): Promise<void>;
   /**
@@ -371,7 +371,7 @@ export interface Runtime {
   reinstate(environment: EnvironmentRef): Promise<void>;
   /** Removes the environment for good, retired or not. Tolerates one that is absent. */
   destroy(environment: EnvironmentRef): Promise<void>;
-  /** Null where the environment is absent or retired, or its release is lost. */
+  /** Null if the environment is absent or retired, or its release is lost. */
   layout(environment: EnvironmentRef): Promise<EnvironmentLayout | null>;
 
   /**
@@ -380,7 +380,7 @@ export interface Runtime {
    * to it meanwhile is not lost. `RuntimeFailure` names a file or table that the source doesn't have.
    */
   stage(spec: StageSpec): Promise<void>;
-  /** Where the staged release is, as it would be served; null where nothing is staged under this token. */
+  /** Where the staged release is, as it would be served; null if nothing is staged under this token. */
   staged(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout | null>;
   /**
    * Makes a copy of the release that is staged under this token, also of what that one shares with the current one: trying
@@ -394,7 +394,7 @@ export interface Runtime {
    */
   installPackages(environment: EnvironmentRef, token: string | null, packages: readonly NewPackage[]): Promise<void>;
   /**
-   * Gives the release that is staged under this token, which has files of its own, that version of WordPress. What the site's owner
+   * Returns the release that is staged under this token, which has files of its own, that version of WordPress. What the site's owner
    * has beside it stays (`wordpressFiles.ts`). What it changes in the database it does when it is asked for that. Again it comes to the same. `RuntimeFailure` where there is no such
    * release, or it has no WordPress.
    */
@@ -453,10 +453,10 @@ export interface Runtime {
    * are shared with the current one, unless the configuration names the address. Otherwise as `stage`.
    */
   stageAddress(spec: StageAddressSpec): Promise<void>;
-  /** Every file and folder of the web root, by name; shared code as its folder only. Null where the environment is absent. */
+  /** Every file and folder of the web root, by name; shared code as its folder only. Null if the environment is absent. */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
   /**
-   * Null where the environment is absent or has no WordPress. `RuntimeFailure` says what is missing where the database is
+   * Null if the environment is absent or has no WordPress. `RuntimeFailure` says what is missing where the database is
    * not as WordPress makes one.
    */
   wordpress(environment: EnvironmentRef): Promise<WordPressFacts | null>;
@@ -466,7 +466,7 @@ export interface Runtime {
    * call before is not read again. Rejects when `signal` is aborted.
    */
   nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
-  /** All that WordPress plans, read now. Null where the environment is absent or has no WordPress. */
+  /** All that WordPress plans, read now. Null if the environment is absent or has no WordPress. */
   plannedEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
   /**
    * By the environment's id, which plugins and themes it has; without those that are absent or have no WordPress. PHP does
@@ -477,10 +477,10 @@ export interface Runtime {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, InstalledPackages>>;
   /**
-   * Who has this e-mail address, in whatever case; of several, an administrator. Null where the environment is absent or has
+   * Who has this e-mail address, in whatever case; of several, an administrator. Null if the environment is absent or has
    * no WordPress. `RuntimeFailure` says what is missing where the database is not as WordPress makes one.
    */
   findUser(environment: EnvironmentRef, email: string): Promise<UserSearch | null>;
-  /** Null where the environment is absent. */
+  /** Null if the environment is absent. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
 }

@@ -75,7 +75,7 @@ export interface PhpRequest {
   readonly body: Readable | null;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** True where PHP of this installation made the request: it is refused rather than made to wait for a worker. */
+  /** True if PHP of this installation made the request: it is refused rather than made to wait for a worker. */
   readonly fromPhp: boolean;
   /** The visitor went away. */
   readonly signal: AbortSignal;
@@ -88,7 +88,7 @@ export interface PhpRequest {
   readonly task?: PlatformTask;
   /** How long PHP may take for it. Absent: as long as for a visitor. */
   readonly deadlineSeconds?: number;
-  /** Nobody waits for it: nothing that is kept ready for visitors is taken for it, and nothing kept after it. Absent: false. */
+  /** Background work: it takes no process that is kept for visitors, and leaves none. Absent: false. */
   readonly isBackground?: boolean;
 }
 
@@ -97,9 +97,9 @@ export interface PhpResponse {
   /** Pairs in order, repeated names kept (`set-cookie`). */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Readable;
-  /** Resolves when PHP is done with the request, whether or not somebody still reads the body. Never rejects. */
+  /** Resolves when PHP is done with the request, even if the body is no longer read. Never rejects. */
   readonly finished: Promise<void>;
-  /** Whether the site lets others have this answer too; known when the body has ended, false where it broke off. Never rejects. */
+  /** Whether the site lets others have this answer too; known when the body has ended, false if it broke off. Never rejects. */
   readonly mayBeCached: Promise<boolean>;
   /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;

@@ -99,6 +99,28 @@ describe("the control process", () => {
     expect((await firstRunFile()).api_key).toBe(facts.api_key);
   });
 
+  test("moves all sites when a setting that their addresses depend on has changed", async () => {
+    const created = await createDemo("Demo");
+    await call("GET", `/operations/${created.body.operation_id}?wait=30`);
+    const port = edge.edge.port;
+    expect((await visit(port, `http://demo.localhost:${port}`)).status).toBe(200);
+    await control.stop();
+    control = await start({ SITEWRIGHT_SITE_SUFFIX: "sites.example", SITEWRIGHT_EDGE_TLS_PORT: "9443" });
+    await expect.poll(async () => (await visit(port, `http://demo.sites.example:${port}`)).status).toBe(200);
+    const operations = own.database.selectFrom("operations").select(["kind", "state", "input"]).orderBy("created_at");
+    await expect
+      .poll(async () => (await operations.execute()).map(({ state }) => state))
+      .toEqual(["succeeded", "succeeded"]);
+    expect((await operations.execute())[1]).toMatchObject({
+      kind: "changePrimaryDomain",
+      input: { addressBefore: `http://demo.localhost:${port}`, address: `http://demo.sites.example:${port}` },
+    });
+    expect((await visit(port, `http://demo.localhost:${port}`)).status).toBe(404);
+    await control.stop();
+    control = await start({ SITEWRIGHT_SITE_SUFFIX: "sites.example", SITEWRIGHT_EDGE_TLS_PORT: "9443" });
+    expect(await operations.execute()).toHaveLength(2);
+  });
+
   test("makes a key for its archives at the first start, and none in the place of one that is missing", async () => {
     const key = join(data, "secrets", "archive-key");
     const before = await readFile(key, "utf8");

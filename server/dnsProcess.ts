@@ -10,11 +10,11 @@ import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { dnsKeyContext } from "./settings/dnsSettings.ts";
 
-/** Far above what a resolver asks, and far below what hurts somebody in whose name it is asked. */
+/** Far above what a resolver asks, and far below what harms the victim of forged queries. */
 const answersPerSecond = 100;
 const tcp = { connections: 500, connectionsOfOne: 50, idleSeconds: 20 };
 
-/** Resolves when questions are answered. Rejects with `CannotStart` where the person can mend it. */
+/** Resolves when questions are answered. Rejects with `CannotStart` if the person can mend it. */
 export async function startDnsProcess({
   config,
   log,

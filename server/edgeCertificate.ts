@@ -9,7 +9,7 @@ export interface CertificateSecret {
   readonly chain: string;
 }
 
-/** Rejects where there is none, where it was sealed with another key or for another certificate, or is no such thing. */
+/** Rejects if there is none, where it was sealed with another key or for another certificate, or is no such thing. */
 export async function readEdgeCertificate(folder: string, id: string, sealer: Sealer): Promise<CertificateSecret> {
   if (!/^[0-9a-z-]+$/i.test(id)) throw new Error("A certificate's id has letters, digits and hyphens only");
   const content: unknown = JSON.parse(sealer.open(await readFile(join(folder, id)), `edge-certificate:${id}`));

@@ -27,7 +27,7 @@ import { type Config, loadConfig } from "./settings/config.ts";
 const requestSeconds = 300;
 const headSeconds = 15;
 const silenceAfterDeadlineSeconds = 60;
-/** What takes longer to be written is broken off: whoever pushes to a site waits for it, and so do its editors. */
+/** Writes that take longer are aborted, because a push and the site's editors wait for them. */
 const freezeSeconds = 20;
 /** About as long as people wait for a page before they load it again. */
 const holdSeconds = 30;
@@ -142,7 +142,7 @@ export async function runEdge(): Promise<void> {
     await tell({ type: "ready", port: edge.port });
     await asked.promise;
     await edge.close(graceMilliseconds);
-    // Fails where it holds something that isn't ours.
+    // Fails if it holds something that isn't ours.
     await rmdir(phpFolder(config)).catch(() => undefined);
     process.exit(0);
   } catch (error) {
@@ -163,6 +163,7 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
     maxWorkers: config.maxWorkers,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
+    uploadBytes: config.uploadLimitBytes,
     takeMail: makeTakeMail({
       spool: openSpool(config.mailSpool),
       onFailure: (err) => log.error({ err }, "A message that a site sent could not be kept; PHP was told so"),

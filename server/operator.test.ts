@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readToken } from "./app/company/token.ts";
+import { addCompany, addSite } from "./store/testing/rows.ts";
 import { useTestDatabase } from "./testing/database.ts";
 
 const test = useTestDatabase();
@@ -49,7 +52,7 @@ describe("operator company create", () => {
   it("tells a person the same in words", async () => {
     const { code, output } = await operator(["company", "create", "Third"], { DATABASE_URL: test.url });
     expect(code).toBe(0);
-    expect(output).toMatch(/^The company "Third" is made\..*\n {2}Company {3}[0-9a-f-]{36}\n {2}API key {3}sk_\S+\n/);
+    expect(output).toMatch(/^Created the company "Third"\..*\n {2}Company {3}[0-9a-f-]{36}\n {2}API key {3}sk_\S+\n/);
   });
 
   it("finds the database of the running installation by the data folder", async () => {
@@ -85,22 +88,113 @@ describe("operator company create", () => {
     expect(errors).toContain("SITEWRIGHT_CONTROL_PORT=x is not accepted");
   });
 
-  it.each([
-    [[]],
-    [["company"]],
-    [["company", "create"]],
-    [["company", "drop", "X"]],
-    [["company", "create", "a", "b"]],
-    [["--nonsense"]],
-  ])("shows its usage for %j", async (given) => {
-    const { code, output, errors } = await operator(given, { DATABASE_URL: test.url });
-    expect({ code, output }).toEqual({ code: 2, output: "" });
-    expect(errors).toContain('Usage: npm run --silent operator -- company create "<name>" [--json]');
+  it.each([[["company", "create"]], [["company", "create", "a", "b"]], [["company", "create", "a", "--nonsense"]]])(
+    "shows the usage of the command alone for %j",
+    async (given) => {
+      const { code, output, errors } = await operator(given, { DATABASE_URL: test.url });
+      expect({ code, output }).toEqual({ code: 2, output: "" });
+      expect(errors).toContain('Usage: npm run --silent operator -- company create "<name>" [--json]');
+      expect(errors).not.toContain("restore");
+    },
+  );
+
+  it.each([[[]], [["company"]], [["company", "drop", "X"]], [["--nonsense"]]])(
+    "lists the commands for %j",
+    async (given) => {
+      const { code, output, errors } = await operator(given, { DATABASE_URL: test.url });
+      expect({ code, output }).toEqual({ code: 2, output: "" });
+      expect(errors).toMatch(
+        /^(No command given|There is no command ".*")\.\n\nUsage: npm run --silent operator -- <command>/,
+      );
+    },
+  );
+
+  it("shows help when asked for it, of all commands or of one", async () => {
+    const all = await operator(["--help"], {});
+    expect(all).toMatchObject({ code: 0, output: expect.stringContaining("  keys revoke <key id>\n") });
+    const one = await operator(["backup", "--help"], {});
+    expect(one.output).toContain("--with-backups  backs up every environment first");
+    expect(one.output).not.toContain("mirror");
+  });
+});
+
+describe("operator keys", () => {
+  it("creates a key that works, lists it, and revokes it", async () => {
+    const settings = { DATABASE_URL: test.url };
+    const { company_id } = JSON.parse((await operator(["company", "create", "Keys", "--json"], settings)).output);
+    const { output } = await operator(["keys", "create", company_id, "Deployment", "--json"], settings);
+    const { id } = readToken(JSON.parse(output).api_key);
+    const statusOf = async () =>
+      JSON.parse((await operator(["keys", "--json"], settings)).output).find((key: { id: string }) => key.id === id);
+    expect(await statusOf()).toMatchObject({
+      name: "Deployment",
+      company_name: "Keys",
+      status: "active",
+      scopes: null,
+    });
+    const revoked = await operator(["keys", "revoke", id], settings);
+    expect(revoked.output).toBe('The key "Deployment" of Keys is revoked.\n');
+    expect((await statusOf()).status).toBe("revoked");
+    expect((await operator(["keys"], settings)).output).toMatch(/^KEY ID +NAME +STATUS +COMPANY +USER +SCOPES\n/);
   });
 
-  it("shows its usage when asked for it", async () => {
-    const { code, output } = await operator(["--help"], {});
-    expect(code).toBe(0);
-    expect(output).toContain("Usage: ");
+  it("says what is not there", async () => {
+    const settings = { DATABASE_URL: test.url };
+    const created = await operator(["keys", "create", randomUUID()], settings);
+    expect(created).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no company") });
+    const revoked = await operator(["keys", "revoke", "nothing"], settings);
+    expect(revoked).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no key nothing.") });
+  });
+});
+
+describe("operator sites, company list and status", () => {
+  it("show what there is", async () => {
+    const settings = { DATABASE_URL: test.url, SITEWRIGHT_EDGE_PORT: "9081" };
+    const { companyId } = await addCompany(test.database);
+    const { name } = await addSite(test.database, companyId);
+    const { output } = await operator(["sites"], settings);
+    expect(output).toMatch(
+      new RegExp(`${name} / Live +http://${name}\\.localhost:9081 +serving +none +8.3 +not measured +never`),
+    );
+    const companies = await operator(["company", "list", "--json"], settings);
+    expect(JSON.parse(companies.output)).toContainEqual(expect.objectContaining({ id: companyId, sites: 1 }));
+    const status = await operator(["status"], settings);
+    expect(status.output).toMatch(/ {2}Content {5}\d+ sites?, \d+ environments?, /);
+    expect(status.output).toContain("Edge        does not answer");
+  });
+
+  it("say what to do if nothing runs", async () => {
+    const { code, errors } = await operator(["status"], {});
+    expect([code, errors]).toEqual([1, expect.stringContaining("Start it with: npm start")]);
+  });
+});
+
+describe("operator logs", () => {
+  const line = (level: number, time: number, msg: string) => `${JSON.stringify({ level, time, msg })}\n`;
+
+  it("shows the newest lines of all processes in order, to read or as they are", async () => {
+    const folder = join(data, "logs");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "control.log"), line(30, 1_000, "first") + line(40, 3_000, "third"));
+    writeFileSync(join(folder, "edge.log"), line(50, 2_000, "second"));
+    const { output } = await operator(["logs", "--lines", "2"], { TZ: "UTC" });
+    expect(output).toBe("1970-01-01 00:00:02  edge      ERROR  second\n1970-01-01 00:00:03  control   WARN   third\n");
+    expect((await operator(["logs", "control", "--json", "--lines=1"], {})).output).toBe(line(40, 3_000, "third"));
+    expect(await operator(["logs", "kitchen"], {})).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("control"),
+    });
+  });
+});
+
+describe("operator doctor", () => {
+  it("tells problems from notes, each with what to do, and fails if there is a problem", async () => {
+    const settings = { DATABASE_URL: test.url, SITEWRIGHT_WPORG_URL: "none", SITEWRIGHT_HOST: "0.0.0.0" };
+    const { code, errors } = await operator(["doctor"], { ...settings, SITEWRIGHT_MAX_WORKERS: "512" });
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^PROBLEM {2}Memory: 512 PHP processes .* Lower SITEWRIGHT_MAX_WORKERS\.$/m);
+    expect(errors).toMatch(/^PROBLEM {2}Names: .* Set SITEWRIGHT_SITE_SUFFIX\.$/m);
+    expect(errors).toMatch(/^note {5}Mail: kept and not sent\. Set SITEWRIGHT_SMTP_URL/m);
+    expect(errors).toMatch(/\d+ problems found\.\n$/);
   });
 });

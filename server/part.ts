@@ -4,6 +4,8 @@ import { ConfigError } from "./settings/config.ts";
 const postgresPort = 5432;
 
 export interface RunningPart {
+  /** What the supervisor may want to know, sent with the ready message. */
+  readonly facts?: Readonly<Record<string, unknown>>;
   /** Resolves when the process can't go on. */
   readonly lost?: Promise<Error>;
   stop(): Promise<void>;
@@ -15,7 +17,7 @@ export class CannotStart extends Error {
 }
 
 /**
- * Runs `start`, tells the supervisor `{ type: "ready" }`, and stops on SIGTERM, on SIGINT and when the IPC channel
+ * Runs `start`, tells the supervisor `{ type: "ready" }` with the facts of the part, and stops on SIGTERM, on SIGINT and when the IPC channel
  * closes, which is how it learns that the supervisor was killed. Ends the process: 0 after a clean stop, 1 where
  * the start failed or the part was lost, with the reason on standard error.
  */
@@ -25,7 +27,7 @@ export async function runPart(start: () => Promise<RunningPart>): Promise<void> 
   process.on("disconnect", () => asked.resolve("asked"));
   try {
     const part = await start();
-    process.send?.({ type: "ready" });
+    process.send?.({ type: "ready", ...part.facts });
     const end = await Promise.race([asked.promise, part.lost ?? asked.promise]);
     if (end !== "asked") fail(new Error("This process can't go on; another one takes over", { cause: end }));
     await part.stop();

@@ -1,4 +1,4 @@
-/** What PHP's processes of sites reach of the network, whoever starts them. */
+/** Which parts of the network sites' PHP processes may reach, in the edge and in WP-CLI. */
 import type { Config } from "./settings/config.ts";
 import { parseSmtpUrl } from "./settings/smtpUrl.ts";
 

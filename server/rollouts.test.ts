@@ -89,7 +89,7 @@ async function environmentWithPlugin(name: string): Promise<string> {
   return id;
 }
 
-/** Gives the rollout when it has ended. */
+/** Returns the rollout when it has ended. */
 async function rollOut(environments: readonly string[]): Promise<Body["rollout"]> {
   const path = `/company/${await companyId()}/rollouts`;
   const wish = { type: "plugin", name: "shop", update_version: "2.0", environments, canaries: 1 };

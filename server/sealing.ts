@@ -12,7 +12,7 @@ export interface Sealer {
    * for one operation can't be moved to another.
    */
   seal(text: string, context: string): Buffer;
-  /** Throws where the bytes were not sealed with this key for this context, or were changed. */
+  /** Throws if the bytes were not sealed with this key for this context, or were changed. */
   open(sealed: Buffer, context: string): string;
 }
 
@@ -50,12 +50,12 @@ export async function openSealer(file: string): Promise<Sealer> {
   return makeSealer(await openKey(file));
 }
 
-/** The key alone, 32 bytes, for whoever seals in another way. Read or made as by `openSealer`. */
+/** The key itself, 32 bytes, for callers that encrypt differently. Read or made as by `openSealer`. */
 export async function openKey(file: string): Promise<Buffer> {
   return (await readKey(file)) ?? (await createKey(file));
 }
 
-/** Null where it is not there. Throws where it is no key. */
+/** Null if it is not there. Throws if it is no key. */
 export async function readKey(file: string): Promise<Buffer | null> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (hasCode(error, "ENOENT")) return null;
@@ -73,7 +73,7 @@ async function createKey(file: string): Promise<Buffer> {
   const made = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
   await writeDurableFile(made, `${randomBytes(keyBytes).toString("base64")}\n`);
   try {
-    // A link, unlike a rename, fails where another process was first.
+    // A link, unlike a rename, fails if another process was first.
     await link(made, file);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;

@@ -68,7 +68,7 @@ function openingOn({ start_minute: start, time_zone: zone }: UpdateWindow, date:
   return late;
 }
 
-/** When it is open next, which is now where it is; null: never. Throws `RangeError` where nothing is known of the time zone. */
+/** When it is open next, which is now where it is; null: never. Throws `RangeError` if nothing is known of the time zone. */
 export function nextOpening(window: UpdateWindow, now: Date): Date | null {
   const local = now.getTime() + offsetAt(window.time_zone, now.getTime());
   const today = local - (local % day);

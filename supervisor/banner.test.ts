@@ -11,6 +11,8 @@ const facts = {
   dnsPort: 8053,
   powerDns: null,
   siteSuffix: "localhost",
+  sites: 0,
+  environments: 0,
   region: "europe-west3",
   firstRun: { company_id: "c", api_key: "sk_secret", admin_email: "owner@example.com" },
   isFirstRun: true,
@@ -26,8 +28,9 @@ describe("the banner", () => {
     expect(banner(facts)).toContain('-H "Authorization: Bearer sk_secret"');
   });
 
-  test("says where sites answer by TLS, and who answers in DNS", () => {
-    expect(banner(facts)).toContain("http://<site>.localhost:8081/, by TLS at port 8443\n");
+  test("promises HTTPS only to domains with a certificate, and says who answers in DNS", () => {
+    expect(banner(facts)).toContain("http://<site>.localhost:8081/\n");
+    expect(banner(facts)).toContain("  HTTPS    port 8443, for domains that have a certificate\n");
     expect(banner(facts)).toContain("  DNS      127.0.0.1:8053\n");
     expect(banner({ ...facts, powerDns: { address: "192.0.2.53:53" } })).toContain(
       "  DNS      PowerDNS at 192.0.2.53:53\n",
@@ -38,6 +41,13 @@ describe("the banner", () => {
     const text = banner({ ...facts, isFirstRun: false });
     expect(text).not.toContain("sk_secret");
     expect(text).toMatch(/Bearer \$\(sed .*'\/data\/first-run\.json'\)"/);
+  });
+
+  test("of an installation with sites counts them, and shows how to list them instead of creating one", () => {
+    const text = banner({ ...facts, isFirstRun: false, sites: 1, environments: 2 });
+    expect(text).toContain("http://<site>.localhost:8081/ (1 site, 2 environments)\n");
+    expect(text).toMatch(/^curl http:\/\/127\.0\.0\.1:8080\/v2\/sites -H /m);
+    expect(text).not.toContain("display_name");
   });
 
   test("names every field that creating a site needs", () => {

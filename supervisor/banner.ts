@@ -13,6 +13,8 @@ export interface BannerFacts {
   /** Null: our own DNS server answers. */
   readonly powerDns: { readonly address: string } | null;
   readonly siteSuffix: string;
+  readonly sites: number;
+  readonly environments: number;
   /** A region that new sites may name. */
   readonly region: string;
   readonly firstRun: FirstRun | null;
@@ -27,7 +29,8 @@ export function banner(facts: BannerFacts): string {
     "Sitewright is ready.",
     "",
     `  API      ${api}`,
-    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}, by TLS at port ${facts.edgeTlsPort}`,
+    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${contentOf(facts)}`,
+    `  HTTPS    port ${facts.edgeTlsPort}, for domains that have a certificate`,
     `  DNS      ${facts.powerDns === null ? `${reachable(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
   ];
   if (facts.firstRun === null) {
@@ -42,10 +45,15 @@ export function banner(facts: BannerFacts): string {
       ? [`           (also in ${firstRunPath(facts.data)}, with the administrator's password)`]
       : []),
     "",
-    `Create a site, which then answers at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`,
+    ...(facts.sites > 0
+      ? [`List your sites:`]
+      : [`Create a site, which then answers at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`]),
     "",
-    curlLine(api, facts.isFirstRun ? key : keyFromFile(facts.data), company, facts),
+    facts.sites > 0
+      ? listLine(api, keyFromFile(facts.data))
+      : createLine(api, facts.isFirstRun ? key : keyFromFile(facts.data), company, facts),
     "",
+    "More commands: docs/tour.md",
     "Stop everything with Ctrl-C.",
     "",
   ].join("\n");
@@ -56,7 +64,16 @@ function keyFromFile(data: string): string {
   return `$(sed -n 's/.*"api_key": *"\\([^"]*\\)".*/\\1/p' '${firstRunPath(data)}')`;
 }
 
-function curlLine(api: string, key: string, company: string, { region, firstRun }: BannerFacts): string {
+function contentOf({ sites, environments }: BannerFacts): string {
+  if (sites === 0) return "";
+  return ` (${sites} ${sites === 1 ? "site" : "sites"}, ${environments} ${environments === 1 ? "environment" : "environments"})`;
+}
+
+function listLine(api: string, key: string): string {
+  return `curl ${api}/sites -H "Authorization: Bearer ${key}"`;
+}
+
+function createLine(api: string, key: string, company: string, { region, firstRun }: BannerFacts): string {
   const body = {
     company,
     display_name: "Demo",

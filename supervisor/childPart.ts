@@ -13,6 +13,8 @@ import { killGroup, type NodeProgram, spawnNode } from "./spawnNode.ts";
 export interface ChildProgram extends NodeProgram {
   readonly name: string;
   readonly log: LogFile;
+  /** Called with the message that says that it is ready. */
+  readonly ready?: (message: object) => void;
   /** Called with every line of output. */
   readonly line: (line: string) => void;
   /** How long it may take to get ready and to end. Milliseconds. */
@@ -31,7 +33,7 @@ async function startChild(program: ChildProgram): Promise<Run> {
   const child = spawnNode(program);
   const exited = watchEnd(child, program);
   const late = delay(patience.ready, "late" as const, { ref: false });
-  const first = await Promise.race([readyMessage(child), exited, late]);
+  const first = await Promise.race([readyMessage(child, program), exited, late]);
   if (first === "late") {
     killGroup(child);
     const { lastWords: words } = await exited;
@@ -43,10 +45,11 @@ async function startChild(program: ChildProgram): Promise<Run> {
   return { exited, stop: () => stopChild(child, exited, patience.stop), kill: () => killGroup(child) };
 }
 
-function readyMessage(child: ChildProcess): Promise<"ready"> {
+function readyMessage(child: ChildProcess, { ready }: ChildProgram): Promise<"ready"> {
   return new Promise((resolve) => {
     child.on("message", (message) => {
       if (typeof message === "object" && "type" in message && message.type === "ready") {
+        ready?.(message);
         resolve("ready");
       }
     });

@@ -11,7 +11,7 @@ export function openDataFolder(data: string): DataLock {
     return lockData(data);
   } catch (error) {
     const code = codeOf(error);
-    // Somebody else's lock has its own sentence, and so has a full disk.
+    // A lock that is held and a full disk have sentences of their own.
     if (code === null || isAboutFullDisk(messageOf(error))) {
       throw error;
     }

@@ -10,12 +10,12 @@ export interface DataLock {
   release(): void;
 }
 
-/** Somebody holds the lock; the message says who. */
+/** The lock is held; the message says by which process. */
 export class AlreadyRunning extends Error {
   override readonly name = "AlreadyRunning";
 }
 
-/** Takes the lock of the folder, which must be there. Throws `AlreadyRunning` where somebody has it. */
+/** Takes the lock of the folder, which must be there. Throws `AlreadyRunning` if it is held. */
 export function lockData(data: string): DataLock {
   const path = join(data, "supervisor.lock");
   const descriptor = openSync(path, "a+", 0o600);

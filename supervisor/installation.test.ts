@@ -6,7 +6,16 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { testFolder } from "./testing/folder.ts";
 import { isAlive, until } from "./testing/until.ts";
-import { ask, chosenPorts, events, postgresPid, startedSupervisor, startSupervisor } from "./testing/world.ts";
+import {
+  ask,
+  chosenPorts,
+  events,
+  postgresPid,
+  startByNpm,
+  startedSupervisor,
+  startSupervisor,
+  whenReady,
+} from "./testing/world.ts";
 
 const dataIn = (folder: string) => join(folder, "data");
 
@@ -37,7 +46,7 @@ describe("the first start", () => {
     for (const expected of [
       "  Unpacking a stand-in …\n",
       `  API      http://127.0.0.1:${controlPort}/v2\n`,
-      `  Sites    http://<site>.localhost:${edgePort}/, by TLS at port `,
+      `  Sites    http://<site>.localhost:${edgePort}/\n`,
       "  Company  the-company\n",
       "  API key  sk_the_key\n",
       `curl -X POST http://127.0.0.1:${controlPort}/v2/sites -H "Authorization: Bearer sk_the_key"`,
@@ -94,7 +103,7 @@ describe("a later start", () => {
     expect(second.output()).toContain(`  API key  in ${join(data, "first-run.json")}\n`);
   });
 
-  test("warns when sites would answer at another port than their addresses say", async () => {
+  test("says that sites move to another port, and how to go back", async () => {
     const data = dataIn(testFolder());
     const first = await startedSupervisor(data);
     const { edgePort } = chosenPorts(data);
@@ -102,8 +111,9 @@ describe("a later start", () => {
     await first.exit;
     const other = String(edgePort === 65_535 ? 65_534 : edgePort + 1);
     const second = await startedSupervisor(data, { SITEWRIGHT_EDGE_PORT: other });
-    expect(second.output()).toContain(`Sites now answer at port ${other}, and at the first start it was ${edgePort}.`);
-    expect(second.output()).toContain(`set SITEWRIGHT_EDGE_PORT=${edgePort}`);
+    expect(second.output()).toContain(`Sites now answer at port ${other} instead of ${edgePort}.`);
+    expect(second.output()).toContain(`start with SITEWRIGHT_EDGE_PORT=${edgePort}`);
+    expect(chosenPorts(data).edgePort).toBe(Number(other));
   });
 });
 
@@ -165,6 +175,15 @@ describe("stopping", () => {
     },
   );
 
+  test.each(["SIGTERM", "SIGKILL"] as const)("by %s to npm leaves nothing running", async (signal) => {
+    const data = dataIn(testFolder());
+    const npm = await whenReady(startByNpm(data));
+    const before = await pids(data);
+    npm.child.kill(signal);
+    await until("nothing is left", () => [before.control, before.edge, before.postgres].every((pid) => !isAlive(pid)));
+    await until("it says so", () => npm.output().includes("Stopped."));
+  });
+
   test("counts what terminal and npm send for one keystroke as one", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
@@ -206,7 +225,7 @@ describe("Ctrl-C during the first start", () => {
 });
 
 describe("kill -9", () => {
-  test.each(["control", "edge"] as const)("of %s brings it back, says so, and leaves the rest alone", async (name) => {
+  test.each(["control", "edge"] as const)("of %s restores it, says so, and leaves the rest alone", async (name) => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
@@ -218,7 +237,7 @@ describe("kill -9", () => {
     expect(supervisor.output()).toContain(`${name} ended (SIGKILL) and is started again now.`);
   });
 
-  test("of PostgreSQL brings it back with its data, at the same address, and leaves the rest alone", async () => {
+  test("of PostgreSQL restores it with its data, at the same address, and leaves the rest alone", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);

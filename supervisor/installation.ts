@@ -8,6 +8,7 @@
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/settings/config.ts";
 import { movableSettings } from "@sitewright/server/settings/settingsFile.ts";
+import * as v from "valibot";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
 import { childPart } from "./childPart.ts";
@@ -50,7 +51,7 @@ export interface InstallationOptions {
 export interface Installation {
   /** Resolves when everything answers. Rejects with sentences for the person; `stop` is still to be called. */
   start(): Promise<void>;
-  /** Visitors first, so that nobody is served by a half that the other half has left. */
+  /** Stops the edge first, so that no visitor is served by an incomplete installation. */
   stop(): Promise<void>;
   /** At once. */
   kill(): void;
@@ -61,6 +62,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
   let lock: DataLock | null = null;
   const stopping = new AbortController();
   let isSettled = false;
+  let content: Content = { sites: 0, environments: 0 };
   const parts: { postgres?: Kept; control?: Kept; edge?: Kept; dns?: Kept } = {};
   const report = (sentence: string) => terminal.warn(sentence);
   const keep = (part: Part) => keepRunning(part, { report });
@@ -85,7 +87,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       return url;
     });
     await Promise.all([
-      // A PowerDNS is started by whoever runs it.
+      // PowerDNS is started by its own operator.
       ...(config.powerDns === null ? [startDns(env)] : []),
       prepared.then(async () => {
         parts.edge = await keep(child("edge", { ...env, ...addressesToKeepFrom(config) }));
@@ -96,7 +98,14 @@ export function makeInstallation(options: InstallationOptions): Installation {
     ]);
     isSettled = true;
     terminal.say(
-      banner({ ...config, ...ports, region: options.region, firstRun: readFirstRun(config.data), isFirstRun }),
+      banner({
+        ...config,
+        ...ports,
+        ...content,
+        region: options.region,
+        firstRun: readFirstRun(config.data),
+        isFirstRun,
+      }),
     );
   }
 
@@ -123,9 +132,14 @@ export function makeInstallation(options: InstallationOptions): Installation {
   const apiUrl = (port: number) => `${baseUrl(config.host, port)}/v2`;
   const logPath = (name: string) => join(config.data, "logs", `${name}.log`);
 
+  function noteContent(message: object): void {
+    if (v.is(contentMessage, message)) content = message;
+  }
+
   function child(name: "control" | "edge" | "dns", env: NodeJS.ProcessEnv): Part {
     return childPart({
       name,
+      ready: noteContent,
       parameters: options.programs[name],
       env,
       log: openLog(logPath(name)),
@@ -169,6 +183,10 @@ export function makeInstallation(options: InstallationOptions): Installation {
   };
 }
 
+/** Part of control's ready message. */
+const contentMessage = v.object({ sites: v.number(), environments: v.number() });
+type Content = v.InferOutput<typeof contentMessage>;
+
 interface Ports {
   readonly controlPort: number;
   readonly edgePort: number;
@@ -196,12 +214,17 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     // An orderly stop removes the record.
     readRun(config.data) === null ? 0 : leftoversMs,
   );
-  if (chosen === null) {
-    writeChosen(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
-  } else if (chosen.edgePort !== edgePort) {
+  writeChosen(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
+  if (chosen !== null && chosen.edgePort !== edgePort) {
     report(
-      `Sites now answer at port ${edgePort}, and at the first start it was ${chosen.edgePort}. Sites made until now ` +
-        `have the old port in their addresses: set SITEWRIGHT_EDGE_PORT=${chosen.edgePort} to get them back.`,
+      `Sites now answer at port ${edgePort} instead of ${chosen.edgePort}. Existing sites get their new addresses one ` +
+        `after another. To go back, start with SITEWRIGHT_EDGE_PORT=${chosen.edgePort}.`,
+    );
+  }
+  if (chosen !== null && chosen.siteSuffix !== config.siteSuffix) {
+    report(
+      `Sites are now named below ${config.siteSuffix} instead of ${chosen.siteSuffix}. Existing sites get their new ` +
+        `addresses one after another. To go back, start with SITEWRIGHT_SITE_SUFFIX=${chosen.siteSuffix}.`,
     );
   }
   return { controlPort, edgePort, edgeTlsPort, dnsPort };
@@ -232,6 +255,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     SITEWRIGHT_DATA: config.data,
     SITEWRIGHT_ASSETS: config.assets,
     SITEWRIGHT_RUN: config.run,
+    SITEWRIGHT_SITE_SUFFIX: config.siteSuffix,
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
     SITEWRIGHT_EDGE_PORT: String(ports.edgePort),
     SITEWRIGHT_EDGE_TLS_PORT: String(ports.edgeTlsPort),
@@ -239,7 +263,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
   };
 }
 
-/** For a backup of the installation, which is made by whoever need not know how it was started. */
+/** For backups of the installation, which are made without knowledge of how it was started. */
 function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record<string, string> {
   return {
     ...movableSettings(env),

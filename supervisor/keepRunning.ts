@@ -28,7 +28,7 @@ const firstAttempts = 3;
 export const usualBackOff = (restart: number): number =>
   restart === 0 ? 0 : Math.min(longestWaitMs, 125 * 2 ** restart);
 
-/** Resolves when the part runs. Rejects where it doesn't come up at all in three attempts: then a restart won't cure it. */
+/** Resolves when the part runs. Rejects if it doesn't come up at all in three attempts: then a restart won't cure it. */
 export async function keepRunning(part: Part, options: KeepOptions): Promise<Kept> {
   const backOff = options.backOff ?? usualBackOff;
   const stopping = new AbortController();

@@ -6,6 +6,7 @@ import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/settings/config.ts";
 import { withSettingsFile } from "@sitewright/server/settings/settingsFile.ts";
 import { makeInstallation } from "./installation.ts";
+import { withKeptAddresses } from "./keptAddresses.ts";
 import { runUntilStopped } from "./run.ts";
 import { makeTerminal } from "./terminal.ts";
 
@@ -17,7 +18,7 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = file("../server/main.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 try {
-  const env = withSettingsFile(process.env);
+  const env = withKeptAddresses(withSettingsFile(process.env));
   const config = loadConfig(env);
   const installation = makeInstallation({
     config,

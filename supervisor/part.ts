@@ -19,7 +19,7 @@ export interface Run {
 export interface Part {
   readonly name: string;
   readonly logPath: string;
-  /** Resolves when the part does its work. Rejects with `EndedEarly` where it ended instead. */
+  /** Resolves when the part does its work. Rejects with `EndedEarly` if it ended instead. */
   start(): Promise<Run>;
 }
 

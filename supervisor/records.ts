@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Chosen at the first start and part of the addresses of sites, so later starts keep to it. */
+/** The ports of the last start, and the suffix of sites' names: parts of addresses, so later starts keep them. */
 export interface Chosen {
   readonly controlPort: number;
   readonly edgePort: number;

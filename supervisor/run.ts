@@ -1,13 +1,14 @@
 /** From the start of an installation to the exit code. */
 import type { Installation } from "./installation.ts";
+import { whenNpmEnds } from "./npmParent.ts";
 import { countSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 
 const interrupted = 130;
 
 /**
- * Runs the installation until a signal, or until the process that stood in for npm goes. Ends the process: 0 after
- * an orderly stop, 1 where the start failed, 130 where it was broken off.
+ * Runs the installation until a signal arrives or the `npm start` that started it is gone. Ends the process: 0 after
+ * an orderly stop, 1 if the start failed, 130 if it was interrupted.
  */
 export async function runUntilStopped(installation: Installation, terminal: Terminal): Promise<void> {
   let isReady = false;
@@ -16,6 +17,7 @@ export async function runUntilStopped(installation: Installation, terminal: Term
     isStopping = true;
     terminal.say("Stopping …");
     await installation.stop();
+    terminal.say("Stopped.");
     process.exit(isReady ? 0 : interrupted);
   };
   const onSignal = countSignals({
@@ -29,7 +31,8 @@ export async function runUntilStopped(installation: Installation, terminal: Term
     process.on(signal, onSignal);
   }
   process.once("disconnect", onSignal);
-  // A terminal that was closed must not end us before the parts have ended.
+  whenNpmEnds(onSignal);
+  // A closed terminal must not end this process before its children have ended.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => undefined);
   }

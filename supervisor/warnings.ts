@@ -14,8 +14,13 @@ export function warningIn(name: string, line: string): string | null {
       return null;
     }
     const said = [entry.msg, entry.err?.message].filter((text) => typeof text === "string" && text !== "");
-    return `${name}: ${[...new Set(said)].join(": ")}`;
+    return `${name}: ${[...new Set(said.map(withoutCause))].join(": ")}`;
   } catch {
     return null;
   }
+}
+
+/** The log appends causes to messages ("It failed.: ECONNREFUSED"). After a whole sentence they stay there. */
+function withoutCause(text: unknown): string {
+  return String(text).replace(/\.: .*$/s, ".");
 }

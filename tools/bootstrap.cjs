@@ -179,6 +179,9 @@ function become(command) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => program.kill(signal));
   }
+  const parent = process.ppid;
+  // npm can be killed without passing anything on.
+  setInterval(() => process.ppid === parent || program.kill("SIGTERM"), 500).unref();
   program.on("error", (error) => fail(`${command[0]} could not be started: ${error.message}`));
   program.on("exit", (code, signal) => {
     if (signal === null) {

@@ -43,7 +43,7 @@ const fonts = `<?xml version="1.0"?>
 
 /**
  * Makes `folder` with `bin/` and `root/`; it appears when it is complete. A run that was interrupted is continued with what
- * it had downloaded. One process at a time. Throws where a package can't be downloaded; apt-get's own messages are on
+ * it had downloaded. One process at a time. Throws if a package can't be downloaded; apt-get's own messages are on
  * standard error.
  */
 export function unpackPrograms(missing: readonly Requirement[], folder: string): void {

@@ -12,38 +12,35 @@ const Backup = Type.Object(
   {
     id: backupId,
     name: Type.String({ examples: ["Before a push from Staging"] }),
-    note: nullable(
-      Type.String({ description: "The tag that it was made with.", examples: ["Before the summer sale"] }),
-    ),
+    note: nullable(Type.String({ description: "The tag given by the user.", examples: ["Before the summer sale"] })),
     type: Type.Enum(["manual", "scheduled", "system-generated"], {
-      description: "Somebody asked for it; it was time; or something else was about to change the environment.",
+      description:
+        "`manual`: requested by a user; `scheduled`: made on schedule; `system-generated`: made before a risky change.",
     }),
     created_at: moment("when it was made."),
     verified_at: moment(
-      "when what it needs was last read in the archives, and found unharmed. Of its parts, the one that was read longest ago counts.",
+      "when all its data was last read from the archives and found intact (the time of the part that was read longest ago).",
     ),
-    expires_at: moment("when it is removed, unless the environment has no newer one."),
+    expires_at: moment("when it is deleted, unless it is the newest backup of the environment."),
     last_proven_restore: nullable(
-      moment(
-        "when it was last restored beside the site, by itself, and its pages came and its tables had their rows. Null: never yet.",
-      ),
+      moment("of the last successful test restore, with all pages and rows. Null if there has been none."),
     ),
     proof_error: nullable(
       Type.String({
-        description: "What was wrong when it was last restored beside the site. Null: nothing, or it never was.",
+        description: "What was wrong in the last test restore. Null if nothing was, or there has been none.",
         examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
       }),
     ),
     damage: nullable(
       Type.String({
         description:
-          "What it needs and was found missing or damaged in the archives. Null: nothing, or it is there again. Restoring such a backup is still tried; what it can't give is then said, and nothing is changed.",
+          "Data of this backup that is missing or damaged in the archives, or null. Such a backup can still be tried: the restore then names what can't be restored and changes nothing.",
         examples: [
           "This backup can't be restored: what it needs for wp-content/uploads/2026/11/harbour.jpg is missing or damaged.",
         ],
       }),
     ),
-    size_bytes: Type.Integer({ description: "What it takes on a disk when it is restored.", examples: [104857600] }),
+    size_bytes: Type.Integer({ description: "Size on disk after a restore.", examples: [104857600] }),
   },
   { title: "Backup" },
 );
@@ -52,9 +49,9 @@ export const listBackups = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/backups",
   tag: "Backups",
-  summary: "List the backups of an environment",
+  summary: "List an environment's backups",
   description:
-    "Every backup that was finished, the newest first. damage and proof_error say of which of them it is known that they can't be restored, or not as they were.",
+    "All finished backups, newest first. `damage` and `proof_error` tell which of them are known to be incomplete.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: {
@@ -81,7 +78,7 @@ export const ManualBackup = Type.Object(
           "must be one line of text, without control characters",
         ),
         default: "",
-        description: "What you want to remember about it.",
+        description: "A note for yourself.",
         examples: ["Before the summer sale"],
       }),
     ),
@@ -95,7 +92,7 @@ export const addManualBackup = endpoint({
   tag: "Backups",
   summary: "Back an environment up",
   description:
-    "Keeps the environment's files and database as they are now, while it goes on serving visitors. The database is that of one moment, also while it is written to; the files are those of a few moments, each whole or, where one is being written just then, as it was found. The backup is listed when everything that it needs was found in the archives, and verified_at says by when all of it was read.",
+    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied within a short time; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives; `verified_at` is when the data was read back.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: ManualBackup,
   responses: { 202: { description: "The environment is being backed up.", body: Accepted } },
@@ -108,9 +105,9 @@ export const removeBackup = endpoint({
   method: "DELETE",
   path: "/sites/environments/backups/{backup_id}",
   tag: "Backups",
-  summary: "Remove a backup",
+  summary: "Delete a backup",
   description:
-    "What other backups need of it stays in the archives. A backup of a deleted site goes only for whoever may delete sites: without any the site can't be brought back.",
+    "Data shared with other backups stays in the archives. Deleting the backup of a deleted site needs the permission to delete sites, because without a backup the site can't be restored.",
   params: Type.Object({
     backup_id: Type.String({
       pattern: pattern("^[1-9][0-9]{0,9}$", "must be the id of a backup, a whole number"),
@@ -118,7 +115,7 @@ export const removeBackup = endpoint({
       examples: ["42"],
     }),
   }),
-  responses: { 202: { description: "The backup is being removed.", body: Accepted } },
+  responses: { 202: { description: "The backup is being deleted.", body: Accepted } },
   verb: "delete",
   resource: { kind: "backup", from: "params.backup_id" },
   changesLive: true,
@@ -130,19 +127,18 @@ export const BackupRestore = Type.Object(
     backup_id: backupId,
     notified_user_id: Type.Optional(
       uuid(
-        "A user of the company. Nobody is notified yet, because the platform itself sends no mail: the activity log and the operation say how it ended.",
+        "A user of the company. No notification is sent yet; see the activity log or the operation for the outcome.",
       ),
     ),
     only: Type.Optional(
       Type.Enum(["files", "database"], {
-        description: "Restores the one and leaves the other as it is. Without it, both.",
+        description: "Restores only this part and leaves the other as it is. Default: both.",
       }),
     ),
     without_backup: Type.Optional(
       Type.Boolean({
         default: false,
-        description:
-          "Restores also where the environment can't be backed up at the moment: nothing is backed up before, and what the environment is now is lost.",
+        description: "Restores even if the environment can't be backed up: its current state is lost.",
       }),
     ),
   },

@@ -8,19 +8,20 @@ import { moment } from "./backups.ts";
 export const whenDeleted = {
   deleted_at: moment("when it was deleted."),
   deleted_by: nullable(Type.String({ description: "Who deleted it.", examples: ["Ada Lovelace"] })),
-  restorable_until: moment("how long it can be brought back."),
+  restorable_until: moment("until it can be restored."),
 };
 
 export const DeletedEnvironment = Type.Object(
   {
-    id: uuid("Id of the environment, before and afterwards."),
+    id: uuid("Id of the environment. It keeps this id when it is restored."),
     name: Type.String({ examples: ["staging"] }),
     display_name: Type.String({ examples: ["Staging"] }),
     is_premium: Type.Boolean(),
-    is_blocked: Type.Boolean({ description: "True while an operation works on it: it may be on its way back." }),
+    is_blocked: Type.Boolean({ description: "True while an operation works on it, such as its restore." }),
     ...whenDeleted,
     backup_id: Type.Integer({
-      description: "The backup that it is brought back from, its newest. It can be restored to other environments too.",
+      description:
+        "Its newest backup, from which it is restored. The backup can be restored to other environments too.",
       examples: [42],
     }),
     backed_up_at: moment("when that backup was made."),
@@ -35,8 +36,8 @@ export const listDeletedEnvironments = endpoint({
   method: "GET",
   path: "/sites/{site_id}/deleted-environments",
   tag: "Environments",
-  summary: "List the deleted environments of a site",
-  description: "Those that can be brought back, the newest deletion first.",
+  summary: "List a site's deleted environments",
+  description: "Those that can be restored, the latest deletion first.",
   params: Type.Object({ site_id }),
   responses: {
     200: result(["site", "deleted_environments"], "The deleted environments.", Type.Array(DeletedEnvironment)),
@@ -49,19 +50,19 @@ export const restoreDeletedEnvironment = endpoint({
   method: "POST",
   path: "/sites/{site_id}/deleted-environments/{env_id}/restore",
   tag: "Environments",
-  summary: "Bring a deleted environment back",
+  summary: "Restore a deleted environment",
   description:
-    "The environment is there again under the same id, with the files, the database, the users and the version of PHP that it had when it was deleted. Where the last backup is damaged, the newest one that is whole is taken, and the activity log warns of it; `data.result.environments` says which. Backups of it that are still kept are listed again. Where its name or its address has been taken meanwhile, this is refused, and may be asked for under another display name. If anything fails, it can be brought back as before.",
+    "Restores the environment under its old id, with the files, database, users and PHP version that it had. If the last backup is damaged, the newest intact one is used, and the activity log warns about it; `data.result.environments` says which backup was used. Backups of it that are still kept are listed again. If its name or address is in use by now, send another display name. If the restore fails, it can be repeated.",
   params: Type.Object({ site_id, env_id: uuid("Id of the deleted environment.") }),
   body: Type.Object(
     {
       display_name: Type.Optional(
-        line(100, "Another display name. The environment's name and address follow from it.", "Staging 2"),
+        line(100, "A new display name, from which name and address are derived.", "Staging 2"),
       ),
     },
     { title: "DeletedEnvironmentRestore" },
   ),
-  responses: { 202: { description: "The environment is being brought back.", body: Accepted } },
+  responses: { 202: { description: "The environment is being restored.", body: Accepted } },
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",

@@ -5,7 +5,7 @@ const without_backup = Type.Optional(
   Type.Boolean({
     default: false,
     description:
-      "Deletes for good: nothing is backed up before, earlier backups are removed, and nothing can be brought back. Also where backups can't be made at the moment.",
+      "Deletes for good: no backup is made, earlier backups are deleted, and nothing can be restored. Works even if backups can't be made at the moment.",
   }),
 );
 

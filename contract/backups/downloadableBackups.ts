@@ -14,11 +14,11 @@ const DownloadableBackup = Type.Object(
     download_link: nullable(
       Type.String({
         description:
-          "Opens in a browser, without a key, until it expires. Null while the zip is being made, and for keys that may only read.",
+          "Opens in a browser without a key until it expires. Null while the zip is being made, and for read-only keys.",
         examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
-    expires_at: moment("when the link ends and the zip is removed; later than that while it is being made."),
+    expires_at: moment("when the link expires and the zip is deleted."),
     is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being made." }),
   },
   { title: "DownloadableBackup" },
@@ -28,8 +28,8 @@ export const listDownloadableBackups = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/downloadable-backups",
   tag: "Backups",
-  summary: "List the downloadable backups of an environment",
-  description: "Those whose links are good, and those that are being made, the newest first.",
+  summary: "List an environment's downloadable backups",
+  description: "Those with valid links and those being made, newest first.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: result(
@@ -52,7 +52,7 @@ export const DownloadableBackupWish = Type.Object(
         minimum: 1,
         maximum: 2_147_483_647,
         description:
-          "A backup of any environment of the company: the zip has that state. Without it, the environment as it is now.",
+          "The backup to download, of any environment of the company. Default: the environment as it is now.",
         examples: [42],
       }),
     ),
@@ -64,9 +64,9 @@ export const addDownloadableBackup = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/downloadable-backups",
   tag: "Backups",
-  summary: "Make a downloadable backup",
+  summary: "Create a downloadable backup",
   description:
-    "Makes one zip of all files, with WordPress's own code, and of the database as SQL that any MySQL or MariaDB imports. The link is in the operation's `data.result`, and in the list. Nothing else that is done to the environment waits for it.",
+    "Creates one zip with all files, WordPress included, and the database as SQL for MySQL or MariaDB. The link is in the operation's `data.result` and in the list. Other operations on the environment do not wait for it.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: DownloadableBackupWish,
   responses: { 202: { description: "The downloadable backup is being made.", body: Accepted } },

@@ -79,19 +79,25 @@ const optionalText = (example: string) => nullable(Type.String({ examples: [exam
 const ActivityEntry = Type.Object(
   {
     id: Type.Integer({ description: "Rises with time.", examples: [4711] }),
-    site_id: nullable(uuid("The site that it is about.")),
+    site_id: nullable(uuid("The site that it concerns.")),
     created_at: Type.Number({ description: "Milliseconds since 1970.", examples: [1795190400000] }),
-    is_done: Type.Boolean({ description: "False while the work goes on." }),
+    is_done: Type.Boolean({ description: "False while the work is in progress." }),
     has_failed: Type.Boolean(),
     has_warning: Type.Boolean(),
-    type: Type.String({ description: `An open set; now: ${activityTypes.join(", ")}.`, examples: ["addSite"] }),
+    type: Type.String({
+      description: `More may be added; currently: ${activityTypes.join(", ")}.`,
+      examples: ["addSite"],
+    }),
     public_error: nullable(Type.String({ description: "Why it failed." })),
     ip_address: optionalText("203.0.113.7"),
     initiated_by: nullable(
       Type.Object({
         id: uuid("The user."),
         role: nullable(
-          Type.String({ description: "owner, admin, developer or billing, as it was then.", examples: ["owner"] }),
+          Type.String({
+            description: "The role at that time: owner, admin, developer or billing.",
+            examples: ["owner"],
+          }),
         ),
         full_name: optionalText("Ada Lovelace"),
         first_name: optionalText("Ada"),
@@ -107,8 +113,8 @@ const ActivityEntry = Type.Object(
     api_key_info: nullable(Type.Object({ id: uuid("The API key that was used."), name: optionalText("Deploy") })),
     descriptions: nullable(
       Type.Array(Type.String(), {
-        description: "What was done, in the language asked for.",
-        examples: [["Added site Demo"]],
+        description: "What was done, in the requested language.",
+        examples: [["Add the site “Demo”"]],
       }),
     ),
   },
@@ -119,16 +125,16 @@ export const listActivity = endpoint({
   method: "GET",
   path: "/company/{id}/activity-logs",
   tag: "Activity log",
-  summary: "List the activity of a company",
-  description: "Newest first. `total` counts exactly what the filters match, before paging.",
+  summary: "List a company's activity log",
+  description: "Newest first. `total` is the exact number of matches before paging.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({
-    limit: limit("How many entries at most; above 100 counts as 100.", { default: 10 }),
+    limit: limit("Maximum number of entries; values above 100 count as 100.", { default: 10 }),
     offset,
     category: Type.Optional(Type.Enum(activityCategories, { description: "Only entries of this category." })),
     site_id: Type.Optional(Type.String({ maxLength: 100, description: "Only entries about this site." })),
-    id_initiated_by: Type.Optional(Type.String({ maxLength: 100, description: "Only what this user did." })),
-    id_api_key: Type.Optional(Type.String({ maxLength: 100, description: "Only what was done with this API key." })),
+    id_initiated_by: Type.Optional(Type.String({ maxLength: 100, description: "Only actions of this user." })),
+    id_api_key: Type.Optional(Type.String({ maxLength: 100, description: "Only actions with this API key." })),
     language: Type.Optional(Type.Enum(languages, { default: "en", description: "Language of the descriptions." })),
   }),
   responses: {

@@ -27,7 +27,7 @@ const scopeList = Type.Array(Type.String({ pattern: scopePattern, examples: ["re
   minItems: 1,
   maxItems: 200,
   description:
-    "Narrows the key. `read`, `write`, `delete` and `push` allow only such calls; `site:<id>` allows only those sites; `non-live` forbids changing live environments. A kind of word that is absent narrows nothing. Null = all that its user may do.",
+    "Restricts the key. `read`, `write`, `delete` and `push` allow only such calls; `site:<id>` allows only these sites; `non-live` forbids changes to live environments. A group that is absent restricts nothing. Null = everything that its user may do.",
 });
 
 const ApiKeyWithScopes = Type.Object(
@@ -47,8 +47,9 @@ export const listApiKeys = endpoint({
   method: "GET",
   path: "/company/{id}/api-keys",
   tag: "API keys",
-  summary: "List the API keys of a company",
-  description: "Newest first. A key itself is never shown again. Developers and billing users see only their own keys.",
+  summary: "List a company's API keys",
+  description:
+    "Newest first. The keys themselves are never shown again. Developers and billing users see only their own keys.",
   params: company,
   responses: {
     200: result(["api_keys"], "The keys.", Type.Array(ApiKey)),
@@ -63,13 +64,13 @@ export const createApiKey = endpoint({
   tag: "API keys",
   summary: "Create an API key",
   description:
-    "The key belongs to the user of the key that makes this request, and can do no more than that key can. `token` is shown in this answer and never again.",
+    "The key belongs to the user of the key that makes this request and can't have more permissions than that key. `token` is shown only in this answer.",
   params: company,
   body: Type.Object(
     {
       name: line(100, "What the key is for.", "Deploy"),
       expires_at: Type.Optional(
-        nullable(Type.String({ format: "date-time", description: "When it stops working. Null or left out = never." })),
+        nullable(Type.String({ format: "date-time", description: "When it expires. Null or omitted = never." })),
       ),
       scopes: Type.Optional(nullable(scopeList)),
     },
@@ -78,7 +79,7 @@ export const createApiKey = endpoint({
   responses: {
     201: result(
       [],
-      "The key exists and can be used.",
+      "The key has been created.",
       Type.Object({
         api_key: ApiKeyWithScopes,
         token: Type.String({ description: "Send it as `Authorization: Bearer <token>`.", examples: ["sk_…"] }),
@@ -96,7 +97,7 @@ export const revokeApiKey = endpoint({
   tag: "API keys",
   summary: "Revoke an API key",
   description:
-    "From this answer on the key is refused everywhere. It stays in the list as `revoked`. Revoking it again changes nothing. Developers can revoke only their own keys.",
+    "The key is refused everywhere as soon as this call returns. It stays in the list as `revoked`. Revoking it again changes nothing. Developers can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   responses: {
     200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes),

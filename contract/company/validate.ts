@@ -8,7 +8,7 @@ export const validateKey = endpoint({
   path: "/validate",
   tag: "Authentication",
   summary: "Check an API key",
-  description: "Says which key made the request and which company it belongs to. An unusable key gets a 401.",
+  description: "Tells which key made the request and which company it belongs to. An invalid key gets a 401.",
   responses: {
     200: result(
       [],

@@ -15,8 +15,8 @@ const pem = (description: string) =>
 
 export const CertificateReplace = Type.Object(
   {
-    custom_ssl_key: pem("Private key, PEM. Never shown again, and kept encrypted."),
-    custom_ssl_cert: pem("Certificate with its chain, PEM, in whatever order."),
+    custom_ssl_key: pem("Private key, PEM. Stored encrypted and never shown again."),
+    custom_ssl_cert: pem("Certificate with its chain, PEM, in any order."),
   },
   { title: "CertificateReplace" },
 );
@@ -24,35 +24,36 @@ export const CertificateReplace = Type.Object(
 const Certificate = Type.Object(
   {
     source: Type.Enum(["custom", "acme"], {
-      description: "`custom`: given by the customer. `acme`: ordered by the installation, which renews it.",
+      description: "`custom`: uploaded by the customer. `acme`: ordered and renewed by the installation.",
     }),
-    names: Type.Array(Type.String({ examples: ["example.com"] }), { description: "The names that stand in it." }),
-    issuer: Type.String({ description: "Who signed it, as it says.", examples: ["C=US, O=Let's Encrypt, CN=E7"] }),
+    names: Type.Array(Type.String({ examples: ["example.com"] }), { description: "The names that it covers." }),
+    issuer: Type.String({
+      description: "The issuer, as in the certificate.",
+      examples: ["C=US, O=Let's Encrypt, CN=E7"],
+    }),
     fingerprint: Type.String({ description: "SHA-256, in hex.", examples: ["9f86d081…"] }),
     not_before: moment("Valid from then on."),
     not_after: moment("Valid until then."),
-    is_served: Type.Boolean({ description: "Whether visitors who ask for the domain by TLS are shown it now." }),
+    is_served: Type.Boolean({ description: "Whether it is used for this domain now." }),
   },
   { title: "DomainCertificate" },
 );
 
 const Order = Type.Object(
   {
-    is_under_way: Type.Boolean({ description: "The authority has an order, and is about to look or to sign." }),
-    next_try_at: nullable(
-      moment("When something is asked of the authority next: the order, or the renewal. Null: nothing, as things are."),
-    ),
-    failures: Type.Integer({ minimum: 0, description: "Tries that failed since the last certificate." }),
+    is_under_way: Type.Boolean({ description: "An order is in progress at the certificate authority." }),
+    next_try_at: nullable(moment("The next order or renewal, or null if none is planned.")),
+    failures: Type.Integer({ minimum: 0, description: "Failed attempts since the last certificate." }),
     last_problem: nullable(
       Type.Object({
         message: Type.String({
-          description: "What went wrong; where the authority refused, with its own words.",
+          description: "What went wrong, in the authority's own words if it refused.",
           examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
         }),
         at: moment("When."),
       }),
     ),
-    limited_until: nullable(moment("The authority said that it takes no more until then. Null: it does.")),
+    limited_until: nullable(moment("The authority accepts no orders until then. Null: it does.")),
   },
   { title: "CertificateOrder" },
 );
@@ -75,19 +76,19 @@ const common = {
 export const getCertificate = endpoint({
   ...common,
   method: "GET",
-  summary: "Tell which certificate a domain has",
+  summary: "Get a domain's certificate",
   description:
-    "`certificate` is the one that visitors are shown, or the last one where none is valid; null where there never was any. `order` is about the certificate authority of the installation; null where it has none, and for domains that are not served or do not point here.",
-  responses: state("The certificate, and what is ordered."),
+    "`certificate` is the one in use, or the last one if none is valid, or null if there has never been one. `order` is the state at the installation's certificate authority; null if there is no authority, or the domain is not served or does not point here.",
+  responses: state("The certificate and the state of its order."),
   verb: "read",
 });
 
 export const replaceCertificate = endpoint({
   ...common,
   method: "PUT",
-  summary: "Give a domain a certificate of your own",
+  summary: "Set a custom certificate",
   description:
-    "In force when it is answered, for the domain and for whatever else of the environment it names. It replaces the ones that were given before; those stay for other domains that it is not for. While it is valid, none is ordered; a day before its end one is, in case that nobody gives the next one.",
+    "In force when this call returns, for the domain and for other domains of the environment that the certificate covers. It replaces earlier custom certificates, which stay in use for domains that it does not cover. No certificate is ordered while it is valid; a day before it expires one is, in case you do not upload the next one.",
   body: CertificateReplace,
   responses: state("It is in force."),
   verb: "write",
@@ -97,9 +98,9 @@ export const replaceCertificate = endpoint({
 export const removeCertificate = endpoint({
   ...common,
   method: "DELETE",
-  summary: "Remove the custom certificate of a domain",
+  summary: "Delete a custom certificate",
   description:
-    "Out of force when it is answered, also for other domains that it named. What was ordered is shown from then on, or is ordered now; until it has come, the domain can't be reached by TLS. Without a custom certificate nothing happens.",
+    "Takes effect when this call returns, also for other domains that it covers. An ordered certificate is used instead, or is ordered now; until it arrives the domain has no HTTPS. Does nothing if there is no custom certificate.",
   responses: state("It is gone."),
   verb: "delete",
   changesLive: true,

@@ -8,11 +8,11 @@ export const dnsRecordTypes = ["A", "AAAA", "CNAME", "MX", "TXT", "SPF", "NS", "
 
 const params = Type.Object({ domain_id: uuid("Id of the domain.") });
 const noNul = pattern("^[^\\u0000]+$", "must be without the character U+0000");
-const type = Type.Enum(dnsRecordTypes, { description: "Of every record in the set.", examples: ["A"] });
+const type = Type.Enum(dnsRecordTypes, { description: "The type of all records in the set.", examples: ["A"] });
 const ttl = Type.Integer({
   minimum: 300,
   maximum: 2_147_483_647,
-  description: "Seconds for which an answer may be remembered.",
+  description: "Time to live in seconds.",
   examples: [3600],
 });
 const name = Type.String({
@@ -20,7 +20,7 @@ const name = Type.String({
   maxLength: 260,
   pattern: noNul,
   description:
-    "Absolute, with or without the final dot, in whatever case; `@` is the domain itself. It lies within the domain; its first label may be `*`.",
+    "The full name, with or without the final dot; case is ignored. `@` is the domain itself. It must be within the domain; its first label may be `*`.",
   examples: ["www.example.com."],
 });
 const record = Type.Object({
@@ -28,7 +28,7 @@ const record = Type.Object({
     minLength: 1,
     maxLength: 16_384,
     pattern: noNul,
-    description: "As zone files write it; names in it are absolute. A text need not be in quotation marks.",
+    description: "In zone file syntax; names in it are absolute. Quotation marks around texts are optional.",
     examples: ["203.0.113.7"],
   }),
 });
@@ -36,13 +36,13 @@ const records = (description: string) => Type.Array(record, { minItems: 1, maxIt
 const confirm = Type.Optional(
   Type.Boolean({
     default: false,
-    description: "Wanted where the addresses of the domain itself, or its mail servers, are taken away.",
+    description: "Required if the change removes all addresses or mail servers of the domain itself.",
   }),
 );
 const resource = { kind: "domain", from: "params.domain_id" } as const;
 
 export const DnsRecordSet = Type.Object(
-  { type, name, ttl, resource_records: records("Everything that the name has of that type.") },
+  { type, name, ttl, resource_records: records("All records of this name and type.") },
   { title: "DnsRecordSet" },
 );
 
@@ -50,8 +50,8 @@ export const listDnsRecords = endpoint({
   method: "GET",
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
-  summary: "List the DNS records of a domain",
-  description: "Of the domain and the names below it. The zone's own SOA and NS records are not among them.",
+  summary: "List a domain's DNS records",
+  description: "Records of the domain and its subdomains, without the zone's own SOA and NS records.",
   params,
   responses: {
     200: result(["domain", "dns_records"], "The record sets.", Type.Array(DnsRecordSet)),
@@ -65,7 +65,7 @@ export const createDnsRecord = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "Create a DNS record set",
-  description: "The operation is done when the running DNS server answers it.",
+  description: "The operation ends when the DNS server serves the records.",
   params,
   body: DnsRecordSet,
   responses: { 202: { description: "The work has begun.", body: Accepted } },
@@ -92,7 +92,7 @@ export const updateDnsRecord = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "Change a DNS record set",
-  description: "The operation is done when the running DNS server answers it.",
+  description: "The operation ends when the DNS server serves the records.",
   params,
   body: DnsRecordUpdate,
   responses: { 202: { description: "The work has begun.", body: Accepted } },
@@ -109,7 +109,7 @@ export const deleteDnsRecord = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "Delete a DNS record set",
-  description: "The operation is done when the running DNS server answers it no more.",
+  description: "The operation ends when the DNS server no longer serves the records.",
   params,
   body: DnsRecordDelete,
   responses: { 202: { description: "The work has begun.", body: Accepted } },

@@ -7,10 +7,10 @@ import { nullable, pattern, uuid } from "../schema.ts";
 const env_id = uuid("Id of the environment.");
 const byEnvironment = Type.Object({ env_id });
 const name = Type.String({
-  description: "In lower case, as A-labels, without a final dot.",
+  description: "In lower case, with A-labels (punycode), without a final dot.",
   examples: ["shop.example.com"],
 });
-const isActive = Type.Boolean({ description: "Whether the edge answers for it." });
+const isActive = Type.Boolean({ description: "Whether the edge serves it." });
 
 const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
 
@@ -24,29 +24,30 @@ export const DomainAdd = Type.Object(
       minLength: 1,
       maxLength: 1_000,
       pattern: noNul,
-      description: "Also with capitals, a final dot, or letters of any language, which are kept as A-labels.",
+      description:
+        "Capitals, a final dot and international characters are accepted and normalized to A-labels (punycode).",
       examples: ["example.com"],
     }),
     is_wildcardless: Type.Optional(
-      Type.Boolean({ default: false, description: "True: names below it (`*.example.com`) do not belong to it." }),
+      Type.Boolean({ default: false, description: "Exclude subdomains (`*.example.com`)." }),
     ),
     add_with_www_subdomain: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Adds `www.` before it as a domain of its own; not together with `is_wildcardless: true`.",
+        description: "Also add the `www.` name as a domain of its own. Not allowed with `is_wildcardless: true`.",
       }),
     ),
     setup_type: Type.Optional(
       Type.Enum(["quick", "avoid_downtime"], {
         default: "quick",
         description:
-          "`quick`: served at once, so that visitors see the site as soon as the name points here. `avoid_downtime`: served when ownership is proven, so that the name can stay where it is until then.",
+          "`quick`: serve the domain at once, so visitors see the site as soon as the name points here. `avoid_downtime`: serve it only when ownership is proven, so the name can stay where it is until then.",
       }),
     ),
     custom_ssl_key: Type.Optional(
-      pem("Private key, PEM. Only together with `custom_ssl_cert`. Never shown again, and kept encrypted."),
+      pem("Private key, PEM. Only together with `custom_ssl_cert`. Stored encrypted and never shown again."),
     ),
-    custom_ssl_cert: Type.Optional(pem("Certificate with its chain, PEM, in whatever order.")),
+    custom_ssl_cert: Type.Optional(pem("Certificate with its chain, PEM, in any order.")),
   },
   { title: "DomainAdd" },
 );
@@ -57,7 +58,7 @@ export const addDomain = endpoint({
   tag: "Domains",
   summary: "Add a domain to an environment",
   description:
-    "The name belongs to the environment from the moment of the 202 on, unless the operation fails; `data.result` is `{domains: [{id, name}]}`. What it needs in DNS is told by `GET /sites/environments/domains/{site_domain_id}/verification-records`. Refused are addresses, public suffixes, names of the installation, and names that are in use: whoever rules over one publishes the record that the refusal names and asks again.",
+    "The name belongs to the environment as soon as this call answers 202, unless the operation fails; `data.result` is `{domains: [{id, name}]}`. `GET /sites/environments/domains/{site_domain_id}/verification-records` lists the DNS records that it needs. IP addresses, public suffixes, names of the installation and names in use are refused. To claim a name in use, publish the record that the refusal contains and repeat the call.",
   params: byEnvironment,
   body: DomainAdd,
   responses: { 202: { description: "The work has begun.", body: Accepted } },
@@ -72,7 +73,7 @@ export const DomainsDelete = Type.Object(
     domain_ids: Type.Array(uuid("Id of a domain of the environment."), {
       minItems: 1,
       maxItems: 1_000,
-      description: "Not the primary one, and not the one from the installation.",
+      description: "Not the primary domain, and not the address from the installation.",
     }),
   },
   { title: "DomainsDelete" },
@@ -83,7 +84,7 @@ export const deleteDomains = endpoint({
   path: "/sites/environments/{env_id}/domains",
   tag: "Domains",
   summary: "Remove domains from an environment",
-  description: "All of them or none. The edge answers for them no more, and certificates that nothing else needs go.",
+  description: "All of them or none. The edge stops serving them, and certificates used by nothing else are deleted.",
   params: byEnvironment,
   body: DomainsDelete,
   responses: { 202: { description: "The work has begun.", body: Accepted } },
@@ -95,17 +96,17 @@ export const deleteDomains = endpoint({
 
 const SiteDomain = Type.Object(
   {
-    id: uuid("Id of the domain, the same everywhere."),
+    id: uuid("Id of the domain."),
     name,
-    uses_provider_dns: Type.Boolean({ description: "Whether the world asks this installation for its DNS records." }),
+    uses_provider_dns: Type.Boolean({ description: "Whether this installation is authoritative for its DNS." }),
     is_active: isActive,
-    is_primary: Type.Boolean({ description: "WordPress knows itself by this one." }),
-    is_wildcardless: Type.Boolean({ description: "Names below it do not belong to it." }),
+    is_primary: Type.Boolean({ description: "Whether it is the address that WordPress uses." }),
+    is_wildcardless: Type.Boolean({ description: "Whether subdomains are excluded." }),
     setup_type: Type.Enum(["temporary", "quick", "avoid_downtime"], {
-      description: "`temporary`: the name that the environment has from the installation.",
+      description: "`temporary`: the address that the environment got from the installation.",
     }),
-    is_verified: Type.Boolean({ description: "Ownership was proven, or needs no proof." }),
-    points_here: Type.Boolean({ description: "It has been seen to point here." }),
+    is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof." }),
+    points_here: Type.Boolean({ description: "Whether it points here." }),
   },
   { title: "SiteDomain" },
 );
@@ -114,8 +115,8 @@ export const listSiteDomains = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/domains",
   tag: "Domains",
-  summary: "List the domains of an environment",
-  description: "The primary one first, then as they were added.",
+  summary: "List an environment's domains",
+  description: "The primary domain first, then in the order in which they were added.",
   params: byEnvironment,
   responses: {
     200: result(["environment", "site_domains"], "The domains.", Type.Array(SiteDomain)),
@@ -126,14 +127,14 @@ export const listSiteDomains = endpoint({
 
 const WantedRecord = Type.Object(
   {
-    name: Type.String({ description: "Absolute: with a final dot.", examples: ["example.com."] }),
+    name: Type.String({ description: "Absolute, with a final dot.", examples: ["example.com."] }),
     value: Type.String({ description: "Names are absolute.", examples: ["203.0.113.7"] }),
     type: Type.Enum(["TXT", "CNAME", "A", "AAAA"]),
-    is_required: Type.Boolean({ description: "False: the domain is right without it." }),
+    is_required: Type.Boolean({ description: "False if the domain works without it." }),
     last_seen: nullable(
-      Type.Array(Type.String(), { description: "What DNS had there; null where nobody has looked yet." }),
+      Type.Array(Type.String(), { description: "The records found in DNS, or null if not checked yet." }),
     ),
-    is_right: nullable(Type.Boolean({ description: "Whether the value was among them." })),
+    is_right: nullable(Type.Boolean({ description: "Whether the expected value was found." })),
   },
   { title: "WantedRecord" },
 );
@@ -142,9 +143,9 @@ export const getVerificationRecords = endpoint({
   method: "GET",
   path: "/sites/environments/domains/{site_domain_id}/verification-records",
   tag: "Domains",
-  summary: "Tell what a domain needs in DNS",
+  summary: "Get the DNS records that a domain needs",
   description:
-    "`verification_records`: the TXT record that proves ownership, and the CNAME by which a certificate for the names below it can be had. `pointing_records`: A and AAAA for what is registered itself, a CNAME for a name below it. Each with what was last seen. Domains are looked at soon after they are added, then less and less often; asking here brings the next look forward. A temporary domain needs nothing.",
+    "`verification_records`: the TXT record that proves ownership, and the CNAME that allows a certificate for subdomains. `pointing_records`: A and AAAA for a registered domain, a CNAME for a subdomain. Each with what was last found. Domains are checked soon after they are added, then less and less often; this call triggers the next check early. A temporary domain needs no records.",
   params: Type.Object({ site_domain_id: uuid("Id of the domain.") }),
   responses: {
     200: result(
@@ -153,11 +154,9 @@ export const getVerificationRecords = endpoint({
       Type.Object({
         verification_records: Type.Array(WantedRecord),
         pointing_records: Type.Array(WantedRecord),
-        is_verified: Type.Boolean({ description: "Ownership was proven, or needs no proof." }),
-        points_here: Type.Boolean({ description: "It pointed here at the last look." }),
-        last_checked_at: nullable(
-          Type.Number({ description: "Milliseconds since 1970; null where nobody has looked yet." }),
-        ),
+        is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof." }),
+        points_here: Type.Boolean({ description: "Whether it pointed here at the last check." }),
+        last_checked_at: nullable(Type.Number({ description: "Milliseconds since 1970, or null if not checked yet." })),
       }),
     ),
   },
@@ -167,9 +166,19 @@ export const getVerificationRecords = endpoint({
 
 export const PrimaryDomainChange = Type.Object(
   {
-    domain_id: uuid("Id of a domain of the environment that the edge answers for."),
+    domain_id: uuid("Id of a domain of the environment that is being served."),
     run_search_and_replace: Type.Optional(
-      Type.Boolean({ default: false, description: "Also in posts, options and all other texts of the database." }),
+      Type.Boolean({
+        default: false,
+        description: "Also replace the address in posts, options and all other texts of the database.",
+      }),
+    ),
+    confirm: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Required if the domain does not point to this installation, because nobody could open the site then.",
+      }),
     ),
   },
   { title: "PrimaryDomainChange" },
@@ -181,7 +190,7 @@ export const changePrimaryDomain = endpoint({
   tag: "Domains",
   summary: "Change the primary domain of an environment",
   description:
-    "WordPress gets the new address: `home`, `siteurl`, and in a network those of its sites; https where the edge has a certificate for it now. The environment is backed up, the change is made beside the live site, tried out, and put in place by one rename. The domain that is the primary one already may be sent again, for example to go over to https when its certificate has come.",
+    "Sets WordPress's address: `home`, `siteurl` and, in a network, those of its sites; with https if the edge has a certificate for the domain. The environment is backed up, and the change is made on a copy, tested, and switched live at once. Send the current primary domain again to switch to https once its certificate is there. A domain that does not point here needs `confirm`. To go back, send the id of the environment's temporary domain.",
   params: byEnvironment,
   body: PrimaryDomainChange,
   responses: { 202: { description: "The work has begun.", body: Accepted } },
@@ -195,9 +204,9 @@ export const listDomains = endpoint({
   method: "GET",
   path: "/domains",
   tag: "Domains",
-  summary: "List the domains of a company",
-  description: "Of all its environments, as they were added.",
-  query: Type.Object({ company: Type.Optional(uuid("Id of the company; by default the key's own.")) }),
+  summary: "List a company's domains",
+  description: "Domains of all environments, in the order in which they were added.",
+  query: Type.Object({ company: Type.Optional(uuid("Id of the company. Default: the key's company.")) }),
   responses: {
     200: result(
       ["company", "domains"],
@@ -205,9 +214,9 @@ export const listDomains = endpoint({
       Type.Array(
         Type.Object(
           {
-            id: uuid("Id of the domain, the same everywhere."),
+            id: uuid("Id of the domain."),
             name,
-            site_id: nullable(uuid("The site that it leads to.")),
+            site_id: nullable(uuid("The site that it belongs to.")),
             is_active: isActive,
           },
           { title: "CompanyDomain" },
@@ -221,7 +230,7 @@ export const listDomains = endpoint({
 
 const forceHttpsType = Type.Enum(["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMARY", "DISABLED"], {
   description:
-    "`ENABLED_FOR_ALL`: who comes by http is sent to the same name by https. `ENABLED_REDIRECT_TO_PRIMARY`: to the primary domain. `DISABLED`: answered.",
+    "`ENABLED_FOR_ALL`: HTTP requests are redirected to the same name with https. `ENABLED_REDIRECT_TO_PRIMARY`: to the primary domain. `DISABLED`: they are served.",
 });
 
 const forceHttpsStatus = Type.Object({ id: env_id, force_https_status: Type.Object({ type: forceHttpsType }) });
@@ -230,11 +239,11 @@ export const getForceHttps = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/force-https-status",
   tag: "Domains",
-  summary: "Tell whether visitors are sent to https",
-  description: "`DISABLED` until somebody decides otherwise.",
+  summary: "Get the HTTPS redirect setting",
+  description: "Initially `DISABLED`.",
   params: byEnvironment,
   responses: {
-    200: result(["environment"], "What becomes of requests by http.", forceHttpsStatus),
+    200: result(["environment"], "How HTTP requests are handled.", forceHttpsStatus),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -244,9 +253,9 @@ export const setForceHttps = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/force-https-status",
   tag: "Domains",
-  summary: "Decide whether visitors are sent to https",
+  summary: "Set the HTTPS redirect",
   description:
-    "In force when it is answered. Only names that a valid certificate covers are ever redirected, and nothing is forced while the primary domain has none.",
+    "In force when this call returns. Only names covered by a valid certificate are redirected, and the primary domain must have one.",
   params: byEnvironment,
   body: Type.Object({ type: forceHttpsType }, { title: "ForceHttps" }),
   responses: { 200: result(["environment"], "It is in force.", forceHttpsStatus) },

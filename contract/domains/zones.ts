@@ -17,25 +17,25 @@ const bySerial = Type.Object({ domain_id: uuid("Id of the domain."), serial: ser
 const confirm = Type.Optional(
   Type.Boolean({
     default: false,
-    description: "Wanted where the addresses of the domain itself, or its mail servers, would go.",
+    description: "Required if the change removes all addresses or mail servers of the domain itself.",
   }),
 );
 const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
 const serial = Type.Integer({
   minimum: 1,
   maximum: 4_294_967_295,
-  description: "Of the zone after a change; the later, the higher.",
+  description: "Serial of the zone after the change; it only rises.",
   examples: [1_795_190_400],
 });
 const createdAt = Type.Number({
-  description: "When the records became these; milliseconds since 1970.",
+  description: "When the change was made; milliseconds since 1970.",
   examples: [1795190400000],
 });
 const ZoneVersion = Type.Object(
   {
     serial,
     created_at: createdAt,
-    record_sets_count: Type.Integer({ description: "Of the domain and the names below it.", examples: [6] }),
+    record_sets_count: Type.Integer({ description: "Record sets of the domain and its subdomains.", examples: [6] }),
   },
   { title: "ZoneVersion" },
 );
@@ -44,8 +44,8 @@ export const listZoneVersions = endpoint({
   method: "GET",
   path: "/domains/{domain_id}/zone-versions",
   tag,
-  summary: "List what the zone of a domain was",
-  description: "A version for each change of its records, the newest first; of the last 100.",
+  summary: "List earlier versions of a DNS zone",
+  description: "One version for each change, newest first; the last 100 are kept.",
   params: byDomain,
   responses: {
     200: result(["domain", "zone_versions"], "The versions.", Type.Array(ZoneVersion)),
@@ -58,8 +58,8 @@ export const getZoneVersion = endpoint({
   method: "GET",
   path: "/domains/{domain_id}/zone-versions/{serial}",
   tag,
-  summary: "Get a version of the zone of a domain",
-  description: "The record sets of the domain and the names below it as they were then.",
+  summary: "Get a version of a DNS zone",
+  description: "The record sets of the domain and its subdomains in that version.",
   params: bySerial,
   responses: {
     200: result(
@@ -90,14 +90,14 @@ export const compareZoneVersions = endpoint({
   method: "GET",
   path: "/domains/{domain_id}/zone-versions/{serial}/difference",
   tag,
-  summary: "Compare two versions of the zone of a domain",
-  description: "Which record sets are others in the one than in the other.",
+  summary: "Compare two versions of a DNS zone",
+  description: "The record sets that differ between the two versions.",
   params: bySerial,
   query: Type.Object({
     to: Type.Optional(
       Type.String({
         pattern: pattern("^[1-9][0-9]{0,9}$", "must be the serial of a version"),
-        description: "Serial of the other version; left out: the records of now.",
+        description: "Serial of the other version. Default: the current records.",
         examples: ["1795190500"],
       }),
     ),
@@ -105,7 +105,7 @@ export const compareZoneVersions = endpoint({
   responses: {
     200: result(
       ["difference"],
-      "The difference, by name and type. `before` is null for what came, `after` for what went.",
+      "The differences, by name and type. `before` is null for added record sets, `after` for removed ones.",
       Type.Array(RecordSetDifference),
     ),
   },
@@ -117,9 +117,9 @@ export const restoreZoneVersion = endpoint({
   method: "POST",
   path: "/domains/{domain_id}/zone-versions/{serial}/restore",
   tag,
-  summary: "Go back to a version of the zone of a domain",
+  summary: "Restore a version of a DNS zone",
   description:
-    "The domain and the names below it have the record sets of then again, and no others. That makes a new version: it can be gone back on, too. The operation is done when the running DNS server answers them.",
+    "Restores exactly the record sets of that version, as a new version that can be reverted too. The operation ends when the DNS server serves the records.",
   params: bySerial,
   body: Type.Object({ confirm }, { title: "ZoneRestore" }),
   responses: { 202: { description: "The work has begun.", body: Accepted } },
@@ -132,7 +132,8 @@ export const restoreZoneVersion = endpoint({
 const zoneFile = Type.String({
   maxLength: 1_000_000,
   pattern: noNul,
-  description: "As RFC 1035 has it, with `$TTL` and `$ORIGIN`. Names without a final dot are below the domain.",
+  description:
+    "In the format of RFC 1035, with `$TTL` and `$ORIGIN`. Names without a final dot are relative to the domain.",
   examples: ["www\t3600\tIN\tA\t203.0.113.7\n"],
 });
 
@@ -140,8 +141,8 @@ export const exportZoneFile = endpoint({
   method: "GET",
   path: "/domains/{domain_id}/zone-file",
   tag,
-  summary: "Export the zone of a domain as a zone file",
-  description: "The domain and the names below it, with SOA and NS records, as other DNS servers read it.",
+  summary: "Export a DNS zone as a zone file",
+  description: "The domain and its subdomains, including SOA and NS records, for use with other DNS servers.",
   params: byDomain,
   responses: {
     200: result(["domain", "zone_file"], "The file.", Type.String({ description: "The text." })),
@@ -154,16 +155,14 @@ export const importZoneFile = endpoint({
   method: "POST",
   path: "/domains/{domain_id}/zone-file",
   tag,
-  summary: "Import a zone file into the zone of a domain",
+  summary: "Import a zone file",
   description:
-    "Its record sets take the place of those of the same name and type; all or none are taken. SOA records, and NS records of the domain itself, are left out; a time to live below 300 becomes 300. The operation is done when the running DNS server answers them.",
+    "Its record sets replace those with the same name and type; all are imported or none. SOA records and NS records of the domain itself are ignored; TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
   params: byDomain,
   body: Type.Object(
     {
       zone_file: zoneFile,
-      replace: Type.Optional(
-        Type.Boolean({ default: false, description: "Whether what the domain has besides goes." }),
-      ),
+      replace: Type.Optional(Type.Boolean({ default: false, description: "Whether to delete all other record sets." })),
       confirm,
     },
     { title: "ZoneFileImport" },

@@ -20,26 +20,26 @@ const window = Type.Object(
       description: "When it opens.",
       examples: ["02:00"],
     }),
-    hours: Type.Integer({ minimum: 1, maximum: 24, description: "For how long updates may begin." }),
-    time_zone: line(100, "Where the days and the time are meant.", "Europe/Berlin"),
+    hours: Type.Integer({ minimum: 1, maximum: 24, description: "Length of the window in hours." }),
+    time_zone: line(100, "Time zone of days and time.", "Europe/Berlin"),
   },
-  { title: "UpdateWindow", description: "When updates may begin." },
+  { title: "UpdateWindow", description: "When updates may start." },
 );
 
 const wishes = {
-  plugins: Type.Boolean({ description: "Whether plugins get newer versions by themselves." }),
+  plugins: Type.Boolean({ description: "Update plugins automatically." }),
   themes: Type.Boolean({ description: "Whether themes do." }),
   vulnerable_within_hours: nullable(
     Type.Integer({
       minimum: 1,
       maximum: 720,
       description:
-        "Whatever is known to be vulnerable, and for which there is a version that is not, is updated within so many hours after that was known: in the window, or before it where that would be too late. Null: not for that reason.",
+        "Update packages with a known vulnerability and a fixed version within this many hours: in the window, or before it if the window would be too late. Null: don't.",
     }),
   ),
   except: Type.Array(line(200, "Slug.", "woocommerce"), {
     maxItems: 200,
-    description: "Plugins and themes that are left alone, whatever is known of them.",
+    description: "Plugins and themes that are never updated automatically.",
   }),
   window,
 };
@@ -50,8 +50,8 @@ export const getAutomaticUpdates = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/automatic-updates",
   tag: "Plugins and themes",
-  summary: "What an environment updates by itself",
-  description: "Nothing, where nobody has wished for it.",
+  summary: "Get automatic updates",
+  description: "Off unless configured.",
   params: byId,
   responses: {
     200: result(["environment"], "What is wished.", AutomaticUpdates),
@@ -64,9 +64,9 @@ export const replaceAutomaticUpdates = endpoint({
   method: "PUT",
   path: "/sites/environments/{env_id}/automatic-updates",
   tag: "Plugins and themes",
-  summary: "Replace what an environment updates by itself",
+  summary: "Set automatic updates",
   description:
-    "Updates are tried out beside the site, as those that somebody asks for are. All plugins, or themes, that are due are updated together; where that fails, each alone. What fails alone is tried again after a week, what is vulnerable after a day, or when there is another version. The wish belongs to the environment; a copy begins without one.",
+    "Automatic updates are tested on a copy like requested ones. All due plugins (or themes) are updated together; if that fails, one by one. A failed update is retried after a week (after a day if vulnerable) or when another version appears. The setting belongs to the environment; clones start without it.",
   params: byId,
   body: Type.Object(wishes, { title: "AutomaticUpdatesWish" }),
   responses: {

@@ -6,14 +6,14 @@ import { line, uuid } from "../schema.ts";
 
 const environmentId = Type.Object({ env_id: uuid("Id of the environment.") });
 const inEnvironment = { kind: "environment", from: "params.env_id" } as const;
-const installedSlug = line(200, "Slug of one that is installed.", "akismet");
+const installedSlug = line(200, "Slug of an installed plugin or theme.", "akismet");
 
 export const PackageUpdate = Type.Object(
   {
     name: installedSlug,
     update_version: line(
       60,
-      "The version to have: one that the package source offers, newer than the one there.",
+      "The version to install: one that the package source offers, newer than the installed one.",
       "5.7",
     ),
   },
@@ -21,7 +21,7 @@ export const PackageUpdate = Type.Object(
 );
 
 const howItIsDone =
-  "It is fetched and looked through first. Then everything that the environment has is copied, the copy gets the new version, and its front page, login page and dashboard are tried out; visitors go on reading meanwhile, and what they would write is refused until the copy has been tried out: for some seconds, and for a minute or two where pictures of many pages are taken (`picture_threshold`). A backup is made, and the copy takes the site's place. Where anything is wrong, the site stays what it was, and the operation fails with PHP's own error as the reason. It fails, too, where it had to wait in line and finds that what it is about was removed, or is as new by then. `data.result` is `{updated: [{name, from, to}]}`; `from` is the version that was replaced.";
+  "Downloads and checks the package first. Then the environment is copied, the copy is updated, and its front page, login page and dashboard are tested. Visitors can keep reading; writes are refused during the test, which takes some seconds, or a minute or two if many screenshots are taken (`picture_threshold`). A backup is made, and the copy replaces the site. If anything fails, the site stays as it was, and the operation fails with PHP's own error as the reason. It also fails if it had to wait and the package has been removed or updated meanwhile. `data.result` is `{updated: [{name, from, to}]}`; `from` is the version that was replaced.";
 
 export const updatePlugin = endpoint({
   method: "PUT",
@@ -55,7 +55,7 @@ export const updateTheme = endpoint({
 
 const several = Type.Array(Type.Object({ name: installedSlug }), { minItems: 1, maxItems: 200 });
 const inOne =
-  "Each gets the newest version that is known to be offered (`update_version` in the lists); those that have it already are left out. All of them are updated together, or none.";
+  "Each gets the newest available version (`update_version` in the lists); up-to-date ones are skipped. All are updated together, or none.";
 
 export const updatePlugins = endpoint({
   method: "PUT",

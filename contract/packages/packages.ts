@@ -13,12 +13,12 @@ export const updateStatuses = ["updated", "updating", "failed"] as const;
 const filters = {
   status: Type.Optional(
     Type.Enum(packageStatuses, {
-      description: "Only what is in use somewhere, or lies unused somewhere.",
+      description: "Only plugins or themes that are active, or inactive, in some environment.",
     }),
   ),
   column: Type.Optional(
     Type.Enum(packageColumns, {
-      description: "Only what has a known vulnerability, or what a newer version is available of.",
+      description: "Only those with a known vulnerability, or with an available update.",
     }),
   ),
 };
@@ -26,37 +26,39 @@ const filters = {
 const companyFilters = Type.Object({
   ...filters,
   search: Type.Optional(
-    Type.String({ maxLength: 200, description: "Only those whose slug or title contains it, in whatever case." }),
+    Type.String({ maxLength: 200, description: "Only those whose slug or title contains this text; case is ignored." }),
   ),
   order_by: Type.Optional(
     Type.Object(
       {
         field: Type.Enum(["name", "environments", "updates"], {
-          description: "By slug, by how many environments have it, or by how many of these it can be updated in.",
+          description: "Sort by slug, by number of environments, or by number of environments with an update.",
         }),
         order: Type.Optional(Type.Enum(["ascend", "descend"], { default: "ascend" })),
       },
-      { description: "In a query as JSON, or as `order_by[field]=…&order_by[order]=…`. Left out: by slug." },
+      { description: "In a query as JSON, or as `order_by[field]=…&order_by[order]=…`. Default: by slug." },
     ),
   ),
-  limit: limit("How many at most; without it, all."),
+  limit: limit("Maximum number. Default: all."),
   offset,
 });
 
 const slug = Type.String({ description: "Slug.", examples: ["akismet"] });
 const title = Type.String({ examples: ["Akismet Anti-spam"] });
-const version = Type.String({ description: "Empty where it says none.", examples: ["5.6"] });
+const version = Type.String({ description: "Empty if it declares none.", examples: ["5.6"] });
 const isVulnerable = (which: string) =>
-  Type.Boolean({ description: `Whether a vulnerability of ${which} is known to the advisories that are read.` });
+  Type.Boolean({
+    description: `Whether the vulnerability feed lists a vulnerability of ${which}. Not checked at all if checks.vulnerabilities.checked_at is null.`,
+  });
 const autoUpdate = Type.String({
   description:
-    "Who updates it by itself: `Provider Automatic Update`, `WordPress`, where that is set to, or nobody, `disabled`.",
+    "Automatic updates: `Provider Automatic Update` (by Sitewright), `WordPress` (by WordPress itself) or `disabled`.",
   examples: ["disabled"],
 });
-const availability = Type.Enum(["available", "none"], { description: "Whether there is a newer version for it." });
-const updateVersion = nullable(Type.String({ description: "Null: there is no newer one.", examples: ["5.7"] }));
+const availability = Type.Enum(["available", "none"], { description: "Whether an update is available." });
+const updateVersion = nullable(Type.String({ description: "Null: no update is available.", examples: ["5.7"] }));
 const updateStatus = nullable(
-  Type.Enum(updateStatuses, { description: "What became of its last update. Null: it was never updated from here." }),
+  Type.Enum(updateStatuses, { description: "Outcome of its last update, or null if it was never updated here." }),
 );
 const state = Type.Enum(packageStatuses);
 
@@ -70,7 +72,7 @@ const EnvironmentPackage = Type.Object(
     update: availability,
     update_version: updateVersion,
     update_status: updateStatus,
-    is_version_vulnerable: isVulnerable("the version that is installed"),
+    is_version_vulnerable: isVulnerable("the installed version"),
     is_update_version_vulnerable: isVulnerable("the newer version"),
     auto_update_type: autoUpdate,
   },
@@ -102,7 +104,7 @@ const PluginOfEnvironment = Type.Object(
     plugin_status: state,
     plugin_update: availability,
     plugin_version: version,
-    is_plugin_version_vulnerable: isVulnerable("the version that is installed"),
+    is_plugin_version_vulnerable: isVulnerable("the installed version"),
     plugin_update_version: updateVersion,
     is_plugin_update_version_vulnerable: isVulnerable("the newer version"),
     plugin_update_status: updateStatus,
@@ -117,7 +119,7 @@ const ThemeOfEnvironment = Type.Object(
     theme_status: state,
     theme_update: availability,
     theme_version: version,
-    is_theme_version_vulnerable: isVulnerable("the version that is installed"),
+    is_theme_version_vulnerable: isVulnerable("the installed version"),
     theme_update_version: updateVersion,
     is_theme_update_version_vulnerable: isVulnerable("the newer version"),
     theme_update_status: updateStatus,
@@ -135,21 +137,45 @@ function companyPackage<Environment extends TObject>(name: string, environment: 
       title,
       description: Type.String(),
       latest_version: Type.String({
-        description: "The newest that the package source has; where it does not know it, the newest that is installed.",
+        description:
+          "The newest version at the package source, or the newest installed one if the source does not have it.",
         examples: ["5.7"],
       }),
       is_latest_version_vulnerable: isVulnerable("that version"),
-      environment_count: count("How many environments have it."),
-      update_count: count("In how many of these there is a newer version for it."),
+      environment_count: count("Number of environments that have it."),
+      update_count: count("Number of environments with an available update."),
       environments: Type.Array(environment),
     },
     { title: name },
   );
 }
 
+const check = (what: string) =>
+  Type.Object({
+    checked_at: nullable(moment(`When ${what} were last checked, or null if never.`)),
+    problem: nullable(
+      Type.String({
+        description: "Why they are not checked, or why the last check failed; null after a successful check.",
+        examples: ["Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES."],
+      }),
+    ),
+  });
+
+const checks = Type.Object(
+  { updates: check("updates"), vulnerabilities: check("vulnerabilities") },
+  {
+    title: "PackageChecks",
+    description:
+      "When updates and vulnerabilities were last checked. While `checked_at` is null, `update: none` and `is_version_vulnerable: false` mean nothing.",
+  },
+);
+
 const envelope = {
-  total: count("How many there are, before paging."),
-  last_updated_at: moment("When what is shown was read; of several environments, the one that was read longest ago."),
+  checks,
+  total: count("Number of matches before paging."),
+  last_updated_at: moment(
+    "When the list was read from the environments; the oldest time if they were read at different times.",
+  ),
 };
 
 const companyId = Type.Object({ id: uuid("Id of the company.") });
@@ -161,9 +187,9 @@ export const listCompanyPlugins = endpoint({
   method: "GET",
   path: "/company/{id}/wp-plugins",
   tag: "Plugins and themes",
-  summary: "List the plugins of a company",
+  summary: "List a company's plugins",
   description:
-    "Each plugin once, with every environment that has it. Parameters are read from a JSON body as well. What is filtered by is whether one environment or more fits; all environments of the plugin are listed then. `total` counts after filters.",
+    "Each plugin once, with all environments that have it. Parameters may also be sent as a JSON body. A plugin is listed if at least one environment matches the filter. `total` is the number of matches.",
   params: companyId,
   query: companyFilters,
   responses: {
@@ -187,9 +213,9 @@ export const listCompanyThemes = endpoint({
   method: "GET",
   path: "/company/{id}/wp-themes",
   tag: "Plugins and themes",
-  summary: "List the themes of a company",
+  summary: "List a company's themes",
   description:
-    "Each theme once, with every environment that has it. Parameters are read from a JSON body as well. What is filtered by is whether one environment or more fits; all environments of the theme are listed then. `total` counts after filters.",
+    "Each theme once, with all environments that have it. Parameters may also be sent as a JSON body. A theme is listed if at least one environment matches the filter. `total` is the number of matches.",
   params: companyId,
   query: companyFilters,
   responses: {
@@ -210,10 +236,11 @@ export const listCompanyThemes = endpoint({
 });
 
 const environmentList = Type.Object({
+  checks,
   items: Type.Array(EnvironmentPackage),
   last_updated_at: moment("When they were read."),
   problem: nullable(
-    Type.String({ description: "What could not be read then; which ones are in use is not sure. Null: nothing." }),
+    Type.String({ description: "What could not be read, or null. If set, which ones are active is uncertain." }),
   ),
 });
 
@@ -221,8 +248,8 @@ export const listPlugins = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/wp-plugins",
   tag: "Plugins and themes",
-  summary: "List the plugins of an environment",
-  description: "By slug. Parameters are read from a JSON body as well.",
+  summary: "List an environment's plugins",
+  description: "Sorted by slug. Parameters may also be sent as a JSON body.",
   params: environmentId,
   query: Type.Object(filters),
   responses: {
@@ -236,8 +263,8 @@ export const listThemes = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/wp-themes",
   tag: "Plugins and themes",
-  summary: "List the themes of an environment",
-  description: "By slug. Parameters are read from a JSON body as well.",
+  summary: "List an environment's themes",
+  description: "Sorted by slug. Parameters may also be sent as a JSON body.",
   params: environmentId,
   query: Type.Object(filters),
   responses: {
@@ -253,7 +280,7 @@ export const listPluginsOfContainer = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/plugins",
   tag: "Plugins and themes",
-  summary: "List the plugins of an environment, in the former form",
+  summary: "List an environment's plugins (old format)",
   description: "Use `GET /sites/environments/{env_id}/wp-plugins` instead.",
   params: environmentId,
   responses: {
@@ -276,7 +303,7 @@ export const listThemesOfContainer = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/themes",
   tag: "Plugins and themes",
-  summary: "List the themes of an environment, in the former form",
+  summary: "List an environment's themes (old format)",
   description: "Use `GET /sites/environments/{env_id}/wp-themes` instead.",
   params: environmentId,
   responses: {

@@ -18,18 +18,23 @@ export const RolloutWish = Type.Object(
     type,
     name,
     update_version: Type.Optional(
-      line(60, "The version to have. Left out: for each environment the newest that is offered for it.", "5.7"),
+      line(60, "The version to install. Default: the newest one available for each environment.", "5.7"),
     ),
     environments: Type.Optional(
       Type.Array(uuid("Id of an environment."), {
         minItems: 1,
         maxItems: 5_000,
         description:
-          "Those that get it, in this order. Left out: all of the company for which it is newer, live ones last.",
+          "The environments to update, in this order. Default: all environments of the company that have an update, live ones last.",
       }),
     ),
     concurrency: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 20, default: 4, description: "How many are updated at the same time." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 20,
+        default: 4,
+        description: "Number of environments updated at the same time.",
+      }),
     ),
     canaries: Type.Optional(
       Type.Integer({
@@ -37,7 +42,7 @@ export const RolloutWish = Type.Object(
         maximum: 100,
         default: 1,
         description:
-          "So many are updated before the others, which are begun when all of these went well. Where one is skipped, another takes its place; where one fails, no other is begun.",
+          "Number of environments to update first. The others follow only if all of these succeed. A skipped one is replaced by another.",
       }),
     ),
     stop_after_failures: Type.Optional(
@@ -45,7 +50,7 @@ export const RolloutWish = Type.Object(
         minimum: 1,
         maximum: 5_000,
         default: 1,
-        description: "After so many failures no other is begun.",
+        description: "Stop after this many failures.",
       }),
     ),
   },
@@ -54,30 +59,28 @@ export const RolloutWish = Type.Object(
 
 const counts = Type.Object(
   {
-    waiting: count("Their turn is still to come."),
-    running: count("They are being updated."),
-    updated: count("They have the new version."),
-    failed: count("They are what they were; `reason` says why."),
-    skipped: count("There was nothing to be done, or it was not begun any more; `reason` says why."),
+    waiting: count("Not started yet."),
+    running: count("Being updated."),
+    updated: count("Updated."),
+    failed: count("Failed and unchanged; see `reason`."),
+    skipped: count("Skipped, or not started because the rollout stopped; see `reason`."),
   },
-  { description: "How many environments are how far." },
+  { description: "Number of environments in each state." },
 );
 
 const facts = {
   id: uuid("Id of the rollout."),
   type,
   name,
-  update_version: nullable(
-    Type.String({ description: "Null: for each environment the newest that is offered for it." }),
-  ),
-  concurrency: count("How many are updated at the same time."),
-  canaries: count("How many are updated before the others."),
-  stop_after_failures: count("After so many failures no other is begun."),
+  update_version: nullable(Type.String({ description: "Null: the newest one available for each environment." })),
+  concurrency: count("Number of environments updated at the same time."),
+  canaries: count("Number of environments updated first."),
+  stop_after_failures: count("Stop after this many failures."),
   state: Type.Enum(["running", "stopped", "cancelled", "ended"], {
-    description: "`stopped`: after too many failures. What was begun goes on until `ended_at`.",
+    description: "`stopped`: after too many failures. Running updates continue until `ended_at`.",
   }),
-  created_at: moment("When it was asked for."),
-  ended_at: nullable(moment("When the last update had ended. Null: it has not.")),
+  created_at: moment("When it was requested."),
+  ended_at: nullable(moment("When the last update ended, or null.")),
   counts,
 };
 
@@ -88,11 +91,11 @@ const RolloutItem = Type.Object(
     display_name: Type.String({ description: "Of the environment.", examples: ["Live"] }),
     is_canary: Type.Boolean(),
     state: Type.Enum(["waiting", "running", "updated", "failed", "skipped"]),
-    version: nullable(Type.String({ description: "That it had before. Null: nothing was begun." })),
-    update_version: nullable(Type.String({ description: "That it gets. Null: nothing was begun." })),
-    operation_id: nullable(Type.String({ description: "Of the update. Null: nothing was begun." })),
-    reason: nullable(Type.String({ description: "Why it failed, or was skipped." })),
-    ended_at: nullable(moment("When it had ended. Null: it has not.")),
+    version: nullable(Type.String({ description: "The version before the update, or null if it has not started." })),
+    update_version: nullable(Type.String({ description: "The new version, or null if it has not started." })),
+    operation_id: nullable(Type.String({ description: "The operation of the update, or null if it has not started." })),
+    reason: nullable(Type.String({ description: "Why it failed or was skipped." })),
+    ended_at: nullable(moment("When it ended, or null.")),
   },
   { title: "RolloutItem" },
 );
@@ -106,7 +109,7 @@ export const createRollout = endpoint({
   tag: "Plugins and themes",
   summary: "Update one plugin or theme in many environments",
   description:
-    "Each environment is updated by an operation of its own, as if that had been asked for alone: tried out beside the site, with a backup before, and left as it is where anything is wrong. Those that are busy have their turn later.",
+    "Each environment is updated by an operation of its own: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
   body: RolloutWish,
   responses: { 201: result(["rollout"], "The rollout.", Rollout) },
@@ -121,9 +124,9 @@ export const listRollouts = endpoint({
   tag: "Plugins and themes",
   summary: "List the rollouts",
   description:
-    "The newest first, without their environments. Those that ended more than 30 days ago are not kept. `total` counts them before paging.",
+    "Newest first, without their environments. They are deleted 30 days after they end. `total` is their number before paging.",
   params: byCompany,
-  query: Type.Object({ limit: limit("How many at most; above 500 counts as 500.", { default: 100 }), offset }),
+  query: Type.Object({ limit: limit("Maximum number; values above 500 count as 500.", { default: 100 }), offset }),
   responses: {
     200: result(
       ["company", "rollouts"],
@@ -140,7 +143,7 @@ export const getRollout = endpoint({
   path: "/company/{id}/rollouts/{rollout_id}",
   tag: "Plugins and themes",
   summary: "How far a rollout is",
-  description: "With what became of it in each environment. Those that were deleted since are left out.",
+  description: "With the state of each environment. Environments deleted since are not included.",
   params: byRollout,
   responses: { 200: result(["rollout"], "The rollout.", Rollout) },
   verb: "read",
@@ -152,7 +155,7 @@ export const cancelRollout = endpoint({
   path: "/company/{id}/rollouts/{rollout_id}/cancel",
   tag: "Plugins and themes",
   summary: "Cancel a rollout",
-  description: "No other environment is begun with. What was begun goes on, and one that has ended stays as it is.",
+  description: "No further environment is started. Running updates finish. A finished rollout does not change.",
   params: byRollout,
   responses: { 200: result(["rollout"], "The rollout.", Rollout) },
   verb: "write",

@@ -10,14 +10,14 @@ const paths = Type.Array(
     maxLength: 500,
     pattern: pattern(
       "^/[!-~]*$",
-      "must be a path such as /checkout/, with what is no visible ASCII character in it encoded",
+      "must be a path such as /checkout/; percent-encode characters other than visible ASCII",
     ),
     examples: ["/checkout/"],
   }),
   {
     maxItems: 20,
     description:
-      "Paths, with a query where there is one. Each, and what it leads to on the same site, must come without an error and with a status below 400.",
+      "Paths, optionally with a query. Each page, and pages it redirects to on the same site, must load without an error and with a status below 400.",
   },
 );
 
@@ -26,7 +26,7 @@ const pictureThreshold = nullable(
     minimum: 0,
     maximum: 100,
     description:
-      "Pictures of the front page and of these are taken before an update and after it, without scripts; an update after which more than so many percent of one of them are another is refused. They show the top of a page, 1,280 points wide and 1,600 high; what is further down is not compared. While they are taken, four seconds a page, what visitors would write is refused. Null: no pictures are taken.",
+      "Takes screenshots of the front page and these pages before and after an update, without running scripts. The update is refused if any screenshot differs by more than this percentage. A screenshot shows the top of the page, 1,280 by 1,600 pixels. Taking them takes about four seconds per page, during which writes are refused. Null: no screenshots.",
   }),
 );
 
@@ -40,8 +40,8 @@ export const getUpdateChecks = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/update-checks",
   tag: "Plugins and themes",
-  summary: "The pages that an update is tried out with",
-  description: "Besides the front page, the login page and the dashboard, which always are.",
+  summary: "Get the pages that updates are tested with",
+  description: "In addition to the front page, the login page and the dashboard, which are always tested.",
   params: byId,
   responses: {
     200: result(["environment"], "The pages.", UpdateChecks),
@@ -54,9 +54,9 @@ export const replaceUpdateChecks = endpoint({
   method: "PUT",
   path: "/sites/environments/{env_id}/update-checks",
   tag: "Plugins and themes",
-  summary: "Replace the pages that an update is tried out with",
+  summary: "Set the pages that updates are tested with",
   description:
-    "All of it: a list that had other paths has these then, and no pictures are taken where picture_threshold is left out. A shop's checkout, say. Updates that are asked for from then on are tried out with them. The list belongs to the environment; a copy begins without one.",
+    "Replaces the whole setting: without `picture_threshold`, no screenshots are taken. Name important pages, such as a shop's checkout. Applies to updates requested from now on. The setting belongs to the environment; clones start without it.",
   params: byId,
   body: Type.Object(
     { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },

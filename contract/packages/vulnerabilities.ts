@@ -9,22 +9,22 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const Vulnerability = Type.Object(
   {
-    id: Type.String({ description: "As the feed names it.", examples: ["0b3f4c1a-6d1d-4f0f-8d9e-2c5f4f0a7a11"] }),
+    id: Type.String({ description: "The id in the feed.", examples: ["0b3f4c1a-6d1d-4f0f-8d9e-2c5f4f0a7a11"] }),
     title: Type.String({ examples: ["Shop <= 1.9 - Unauthenticated SQL Injection"] }),
     cve: nullable(Type.String({ examples: ["CVE-2026-12345"] })),
     score: nullable(Type.Number({ description: "CVSS, from 0 to 10.", examples: [9.8] })),
-    reference: nullable(Type.String({ description: "Where more is to be read." })),
+    reference: nullable(Type.String({ description: "Link to more information." })),
     type: Type.Enum(["plugin", "theme"]),
     name: Type.String({ description: "Slug.", examples: ["shop"] }),
-    affected: Type.String({ description: "The versions that have it.", examples: ["any – 1.9"] }),
-    patched_version: nullable(Type.String({ description: "The version in which it is mended; null: in none yet." })),
+    affected: Type.String({ description: "Affected versions.", examples: ["any – 1.9"] }),
+    patched_version: nullable(Type.String({ description: "The first fixed version, or null if there is none yet." })),
     environments: Type.Array(
       Type.Object({
         id: uuid("Id of the environment."),
         site_display_name: Type.String({ examples: ["Demo"] }),
         display_name: Type.String({ description: "Of the environment.", examples: ["Live"] }),
-        version: Type.String({ description: "That is installed there.", examples: ["1.9"] }),
-        update_version: nullable(Type.String({ description: "To which it can be updated.", examples: ["2.0"] })),
+        version: Type.String({ description: "The installed version.", examples: ["1.9"] }),
+        update_version: nullable(Type.String({ description: "The available update.", examples: ["2.0"] })),
       }),
     ),
   },
@@ -33,10 +33,10 @@ const Vulnerability = Type.Object(
 
 const AdvisoryFeed = Type.Object(
   {
-    read_at: nullable(moment("When the feed that is in force was read. Null: none was yet.")),
-    records: count("How many vulnerabilities it has."),
-    skipped: count("How many of its records could not be understood, and were left out."),
-    problem: nullable(Type.String({ description: "Why it could not be read the last time. Null: it could." })),
+    read_at: nullable(moment("When the feed was last read successfully, or null if never.")),
+    records: count("Number of vulnerabilities in it."),
+    skipped: count("Number of records that could not be understood and were ignored."),
+    problem: nullable(Type.String({ description: "Why the last read failed, or null." })),
   },
   { title: "AdvisoryFeed" },
 );
@@ -47,9 +47,9 @@ export const listVulnerabilities = endpoint({
   tag: "Plugins and themes",
   summary: "List the known vulnerabilities",
   description:
-    "Of what the company's environments have, the worst first, by the feed that the installation reads. `total` counts them before paging.",
+    "Vulnerabilities of plugins and themes installed in the company's environments, worst first, from the installation's feed. `total` is their number before paging.",
   params: Type.Object({ id: uuid("Id of the company.") }),
-  query: Type.Object({ limit: limit("How many at most; above 500 counts as 500.", { default: 100 }), offset }),
+  query: Type.Object({ limit: limit("Maximum number; values above 500 count as 500.", { default: 100 }), offset }),
   responses: {
     200: result(
       ["company", "vulnerabilities"],

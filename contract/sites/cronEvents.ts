@@ -8,19 +8,21 @@ const moment = (description: string) =>
 
 export const CronEvent = Type.Object(
   {
-    hook: Type.String({ description: "What is done, as WordPress calls it.", examples: ["wp_version_check"] }),
+    hook: Type.String({ description: "The WordPress hook.", examples: ["wp_version_check"] }),
     site: nullable(
       Type.String({
-        description: "In a network, the host and path of the site that plans it. Null where there is no network.",
+        description: "In a network, host and path of the site that scheduled it. Null without a network.",
         examples: ["demo.example.com/shop/"],
       }),
     ),
     next_run_at: moment("When it is due."),
-    recurrence: nullable(Type.String({ description: "How often it is done. Null: once.", examples: ["twicedaily"] })),
-    interval_seconds: nullable(
-      Type.Integer({ description: "Between two times. Null where it is done once.", examples: [43_200] }),
+    recurrence: nullable(
+      Type.String({ description: "The schedule, or null if it runs once.", examples: ["twicedaily"] }),
     ),
-    args: Type.String({ description: "What the hook is given: a list, as JSON.", examples: ["[42]"] }),
+    interval_seconds: nullable(
+      Type.Integer({ description: "Seconds between two runs, or null if it runs once.", examples: [43_200] }),
+    ),
+    args: Type.String({ description: "Arguments of the hook: a list, as JSON.", examples: ["[42]"] }),
   },
   { title: "CronEvent" },
 );
@@ -28,10 +30,10 @@ export const CronEvent = Type.Object(
 export const CronRun = Type.Object(
   {
     began_at: moment("When it began."),
-    ended_at: nullable(moment("When it ended. Null while it is under way, and where it was broken off.")),
+    ended_at: nullable(moment("When it ended. Null while it is running, and if it was interrupted.")),
     error: nullable(
       Type.String({
-        description: "What went wrong, and in which hooks. Null: nothing did.",
+        description: "Errors, with their hooks, or null.",
         examples: ["send_newsletter: RuntimeException: No mail server"],
       }),
     ),
@@ -43,11 +45,11 @@ export const listCronEvents = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/cron-events",
   tag: "Environments",
-  summary: "List the events that WordPress has planned",
+  summary: "List an environment's scheduled tasks (WP-Cron)",
   description:
-    "What WordPress and its plugins do by themselves, soonest first, and how the last run of what was due went. What is due is run within a minute, also while nobody visits the site.",
+    "Scheduled tasks of WordPress and its plugins, next one first, and the outcome of the last run. Due tasks run within a minute, even without visitors.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
-  query: Type.Object({ limit: limit("How many events to show at most; left out: all of them."), offset }),
+  query: Type.Object({ limit: limit("Maximum number of tasks. Default: all."), offset }),
   responses: {
     200: result(
       ["environment"],
@@ -55,11 +57,11 @@ export const listCronEvents = endpoint({
       Type.Object({
         id: uuid("Id of the environment."),
         cron_events: Type.Array(CronEvent),
-        total: Type.Integer({ description: "How many there are before `limit` and `offset`.", examples: [12] }),
+        total: Type.Integer({ description: "Number of tasks before paging.", examples: [12] }),
         last_run: nullable(CronRun),
         problem: nullable(
           Type.String({
-            description: "Why some of what is planned can't be read, and is not run. Null: all of it can.",
+            description: "Why some tasks can't be read and are not run, or null.",
             examples: ["WordPress's list of planned events (the option `cron`) is damaged."],
           }),
         ),

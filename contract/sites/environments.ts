@@ -4,10 +4,10 @@ import { endpoint, result } from "../endpoint.ts";
 import { nullable, uuid } from "../schema.ts";
 
 const domainProperties = {
-  id: uuid("Id of the domain, the same everywhere."),
+  id: uuid("Id of the domain."),
   name: Type.String({ examples: ["demo.localhost"] }),
   type: Type.String({ examples: ["live"] }),
-  site_id: nullable(uuid("The site that it leads to.")),
+  site_id: nullable(uuid("The site that it belongs to.")),
 };
 
 const DomainBrief = Type.Object(domainProperties, { title: "DomainBrief" });
@@ -18,7 +18,7 @@ const identity = {
   name: Type.String({ examples: ["live"] }),
   display_name: Type.String({ examples: ["Live"] }),
   is_premium: Type.Boolean(),
-  is_blocked: Type.Boolean({ description: "True while an operation works on it." }),
+  is_blocked: Type.Boolean({ description: "Whether an operation is working on it." }),
 };
 
 export const EnvironmentBrief = Type.Object(
@@ -63,7 +63,7 @@ export const listEnvironments = endpoint({
   method: "GET",
   path: "/sites/{site_id}/environments",
   tag: "Environments",
-  summary: "List the environments of a site",
+  summary: "List a site's environments",
   description: "With their domains, PHP version and addresses.",
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   responses: {

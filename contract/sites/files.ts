@@ -6,7 +6,7 @@ import { uuid } from "../schema.ts";
 const entry = {
   name: Type.String({ examples: ["wp-content"] }),
   path: Type.String({ description: "From the site's root.", examples: ["/wp-content"] }),
-  is_folder: Type.Boolean({ description: "Whether it is a folder; a file has no children." }),
+  is_folder: Type.Boolean({ description: "Whether it is a folder." }),
 };
 const withChildren = <S extends TSchema>(child: S) => Type.Object({ ...entry, children: Type.Array(child) });
 
@@ -14,16 +14,16 @@ export const listFiles = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/file-list",
   tag: "Environments",
-  summary: "List the files of an environment",
+  summary: "List an environment's files",
   description:
-    "Files and folders below the site's root, or below `path`, three levels deep and sorted by name. What `file_list` of a push can name is a `path` without the slash that it begins with. WordPress's own folders, which sites share, are shown without their content.",
+    "Files and folders below the site's root, or below `path`, three levels deep and sorted by name. For `file_list` of a push, use a `path` without its leading slash. WordPress's core folders, which are shared between sites, are shown without their content.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({
     path: Type.Optional(
       Type.String({
         maxLength: 4_096,
         default: "/",
-        description: "The folder to begin with, from the site's root.",
+        description: "The folder to list, relative to the site's root.",
         examples: ["/wp-content/uploads"],
       }),
     ),

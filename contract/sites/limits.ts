@@ -6,12 +6,13 @@ import { nullable, uuid } from "../schema.ts";
 
 export const threadCount = Type.Integer({
   minimum: 1,
-  description: "How many visitors' requests PHP answers at once. `GET …/limits` says how many it may be.",
+  description:
+    "Number of PHP threads: visitors' requests that PHP answers at once. `GET …/limits` has the allowed range.",
   examples: [2],
 });
 export const threadMemory = Type.Integer({
   minimum: 1,
-  description: "MB that PHP may use for each of them. `GET …/limits` says how many it may be.",
+  description: "Memory for each thread in MB. `GET …/limits` has the allowed range.",
   examples: [256],
 });
 
@@ -20,15 +21,14 @@ export const PhpAllocation = Type.Object(
   { title: "PhpAllocation" },
 );
 
-const whatHappens =
-  "PHP processes that are at work finish what they do; what is asked for from the end of the operation on is answered with the new allocation.";
+const whatHappens = "Running requests finish first; requests after the end of the operation get the new allocation.";
 
 export const changeEnvironmentPhpAllocation = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/change-environment-php-allocation",
   tag: "Limits",
-  summary: "Change the PHP allocation of an environment",
-  description: `${whatHappens} A clone begins with the allocation of what it was cloned from.`,
+  summary: "Change an environment's PHP allocation",
+  description: `${whatHappens} A clone starts with the allocation of its source.`,
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: PhpAllocation,
   responses: { 202: { description: "The allocation is being changed.", body: Accepted } },
@@ -43,7 +43,7 @@ export const changeSitePhpAllocation = endpoint({
   path: "/sites/{site_id}/change-site-php-allocation",
   tag: "Limits",
   summary: "Change the PHP allocation of all environments of a site",
-  description: `Every environment that the site has gets the same allocation. ${whatHappens} Environments that are added later begin with the usual one, 2 and 256, and clones with that of what they were cloned from.`,
+  description: `All environments of the site get the same allocation. ${whatHappens} Environments added later start with the default, 2 threads and 256 MB; clones start with the allocation of their source.`,
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   body: PhpAllocation,
   responses: { 202: { description: "The allocation is being changed.", body: Accepted } },
@@ -61,7 +61,7 @@ const requestSeconds = Type.Integer({
 const diskBytes = Type.Integer({
   minimum: 1_000_000,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "How much room files and database may take together.",
+  description: "Maximum size of files and database together.",
   examples: [10_000_000_000],
 });
 
@@ -71,7 +71,7 @@ export const Limits = Type.Object(
     thread_count: threadCount,
     thread_memory: threadMemory,
     request_seconds: requestSeconds,
-    disk_bytes: nullable(Type.Integer({ description: "How much room it may take. Null: no limit." })),
+    disk_bytes: nullable(Type.Integer({ description: "Maximum size of files and database. Null: no limit." })),
   },
   { title: "Limits" },
 );
@@ -81,11 +81,13 @@ const bounds = (what: string) =>
 
 export const diskUseFields = {
   disk_bytes: nullable(
-    Type.Integer({ description: "What files and database took when they were last measured. Null: never yet." }),
+    Type.Integer({
+      description: "Size of files and database at the last measurement, or null if there has been none.",
+    }),
   ),
   disk_measured_at: nullable(Type.Number({ description: "Milliseconds since 1970.", examples: [1795190400000] })),
   is_over_disk_quota: Type.Boolean({
-    description: "Whether it was more than it may be. Nothing can grow then, and everything can be removed.",
+    description: "Whether the quota is exceeded. Files can then be deleted but not grow.",
   }),
 };
 
@@ -93,8 +95,8 @@ export const getLimits = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/limits",
   tag: "Limits",
-  summary: "Get the limits of an environment",
-  description: "What the environment may take, within which bounds that can be changed, and what room it takes now.",
+  summary: "Get an environment's limits",
+  description: "The limits in force, the range in which they can be changed, and the current disk usage.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: result(
@@ -121,16 +123,16 @@ export const LimitsChange = Type.Object(
     request_seconds: Type.Optional(nullable(requestSeconds)),
     disk_bytes: Type.Optional(nullable(diskBytes)),
   },
-  { title: "LimitsChange", description: "What is left out stays; null is what the installation has for all." },
+  { title: "LimitsChange", description: "Omitted fields keep their value; null restores the installation's default." },
 );
 
 export const changeLimits = endpoint({
   method: "PUT",
   path: "/sites/environments/{env_id}/limits",
   tag: "Limits",
-  summary: "Change the limits of an environment",
+  summary: "Change an environment's limits",
   description:
-    "Time and room on the disk; PHP's threads and memory have endpoints of their own. A quota below what the environment takes is accepted: nothing can grow then until something was removed.",
+    "Request time and disk quota; PHP threads and memory have endpoints of their own. A quota below the current usage is accepted: files can then be deleted but not grow.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: LimitsChange,
   responses: { 202: { description: "The limits are being changed.", body: Accepted } },

@@ -7,9 +7,9 @@ import { line, uuid } from "../schema.ts";
 import { wordpressFields } from "./wordpress.ts";
 
 const ofSite = Type.Object({ site_id: uuid("Id of the site.") });
-const displayName = line(100, "Name of the environment for people. Unique in the site, in whatever case.", "Staging");
+const displayName = line(100, "Display name of the environment. Unique within the site; case is ignored.", "Staging");
 const isPremium = Type.Boolean({
-  description: "Kept and shown; on your own installation every environment has the same means.",
+  description: "Stored and returned; it has no effect on this installation.",
 });
 const madeOf = (description: string) => ({ 202: { description, body: Accepted } });
 
@@ -24,10 +24,10 @@ export const createEnvironment = endpoint({
   tag: "Environments",
   summary: "Create an environment",
   description:
-    "Adds an environment with a fresh WordPress of its own to the site. Its name is a slug of the display name, and it answers at `<name>-<site>.<suffix>`. If the creation fails, nothing of it remains and the name is free again.",
+    "Adds an environment with a new WordPress to the site. Its name is the slug of the display name, and its address is `<name>-<site>.<suffix>`. If the creation fails, nothing remains and the name is free again.",
   params: ofSite,
   body: EnvironmentCreate,
-  responses: madeOf("The environment is being made."),
+  responses: madeOf("The environment is being created."),
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",
@@ -39,10 +39,10 @@ export const createPlainEnvironment = endpoint({
   path: "/sites/{site_id}/environments/plain",
   tag: "Environments",
   summary: "Create an environment without WordPress",
-  description: "Adds an environment that has PHP and an empty database, and nothing else.",
+  description: "Adds an environment with PHP and an empty database, without WordPress.",
   params: ofSite,
   body: Type.Object({ display_name: displayName, is_premium: isPremium }, { title: "PlainEnvironmentCreate" }),
-  responses: madeOf("The environment is being made."),
+  responses: madeOf("The environment is being created."),
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",
@@ -55,17 +55,17 @@ export const cloneEnvironment = endpoint({
   tag: "Environments",
   summary: "Clone an environment",
   description:
-    "Adds an environment that is a copy of another one of the site: its files, its database and its PHP version, at an address of its own. The other one goes on answering meanwhile.",
+    "Adds a copy of another environment of the site, with its files, database and PHP version, at an address of its own. The source stays available.",
   params: ofSite,
   body: Type.Object(
     {
       display_name: displayName,
       is_premium: isPremium,
-      source_env_id: uuid("Id of the environment to copy; one of the same site."),
+      source_env_id: uuid("Id of the environment to copy, from the same site."),
     },
     { title: "EnvironmentClone" },
   ),
-  responses: madeOf("The environment is being copied."),
+  responses: madeOf("The environment is being cloned."),
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",
@@ -78,7 +78,7 @@ export const deleteEnvironment = endpoint({
   tag: "Environments",
   summary: "Delete an environment",
   description:
-    "Deletes the environment with its files and its database. It is backed up before, while visitors go on reading and nothing can be written, and it can be brought back until `restorable_until` (`GET /sites/{site_id}/deleted-environments`); then all of its backups go too, whatever their kind; its name is free again at once. If the backup can't be made, the deletion fails and the environment is there as before. With `without_backup` it is deleted for good. The live environment goes only with its site: for it, the operation fails and says so.",
+    "Deletes the environment with its files and database. It is backed up first; writes are refused meanwhile. It can be restored until `restorable_until` (`GET /sites/{site_id}/deleted-environments`); then all its backups are deleted. Its name is free at once. If the backup fails, nothing is deleted. With `without_backup` it is deleted for good. The live environment can only be deleted with its site: the operation fails.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: WithoutBackup,
   body: Deletion,

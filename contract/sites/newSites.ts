@@ -6,7 +6,7 @@ import { line, uuid } from "../schema.ts";
 import { regionField } from "./regions.ts";
 
 const company = uuid("Id of the company that the site will belong to.");
-const displayName = line(100, "Name of the site for people. Unique in the company, in whatever case.", "Demo");
+const displayName = line(100, "Display name of the site. Unique within the company; case is ignored.", "Demo");
 
 export const PlainSiteCreate = Type.Object(
   { company, display_name: displayName, region: regionField },
@@ -18,7 +18,7 @@ export const createPlainSite = endpoint({
   path: "/sites/plain",
   tag: "Sites",
   summary: "Create a site without WordPress",
-  description: "Creates a site whose live environment has PHP and an empty database, and nothing else.",
+  description: "Creates a site whose live environment has PHP and an empty database, without WordPress.",
   body: PlainSiteCreate,
   responses: { 202: { description: "The site is being created.", body: Accepted } },
   verb: "write",
@@ -31,7 +31,7 @@ export const SiteClone = Type.Object(
   {
     company,
     display_name: displayName,
-    source_env_id: uuid("Id of the environment to copy; one of the company's."),
+    source_env_id: uuid("Id of the environment to copy, from the same company."),
   },
   { title: "SiteClone" },
 );
@@ -42,9 +42,9 @@ export const cloneSite = endpoint({
   tag: "Sites",
   summary: "Clone a site",
   description:
-    "Creates a site whose live environment is a copy of another environment of the company: its files, its database and its PHP version, at an address of its own, in the same region. The other one goes on answering meanwhile.",
+    "Creates a site whose live environment is a copy of another environment of the company, with its files, database and PHP version, at an address of its own. The source stays available.",
   body: SiteClone,
-  responses: { 202: { description: "The site is being copied.", body: Accepted } },
+  responses: { 202: { description: "The site is being cloned.", body: Accepted } },
   verb: "write",
   resource: { kind: "company", from: "body.company", underSiteScope: "closed" },
   bucket: "creations",

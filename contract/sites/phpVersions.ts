@@ -7,9 +7,8 @@ export const listPhpVersions = endpoint({
   method: "GET",
   path: "/company/{id}/available-php-versions",
   tag: "PHP versions",
-  summary: "List the PHP versions for environments",
-  description:
-    "The versions that an environment can run on this installation, oldest first. New sites get the default.",
+  summary: "List PHP versions",
+  description: "The PHP versions of this installation, oldest first. New sites get the default.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(
@@ -23,7 +22,11 @@ export const listPhpVersions = endpoint({
               description: "The form used in `container_info`.",
               examples: ["php8.3"],
             }),
-            is_default: Type.Boolean({ description: "Whether new sites get this one." }),
+            is_default: Type.Boolean({ description: "Whether it is the default for new sites." }),
+            has_ended: Type.Boolean({
+              description:
+                "Whether the version has reached its end of life: environments are moved off it, unless they opt out of automatic PHP updates.",
+            }),
           },
           { title: "AvailablePhpVersion" },
         ),

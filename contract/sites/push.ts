@@ -14,20 +14,20 @@ export const Push = Type.Object(
     push_db: flag("Whether the source's database replaces the target's.", true),
     push_files: flag("Whether the source's files replace the target's.", true),
     run_search_and_replace: flag(
-      "Whether the source's address becomes the target's wherever it stands in what is pushed, in serialised and JSON values too.",
+      "Whether to replace the source's address by the target's in everything that is pushed, including serialized and JSON values.",
       true,
     ),
     push_files_option: Type.Optional(
       Type.Enum(["ALL_FILES", "SPECIFIC_FILES"], {
         default: "ALL_FILES",
-        description: "All files, or those of `file_list`; whatever is not pushed stays the target's own.",
+        description: "All files, or those in `file_list`. Files that are not pushed stay as they are on the target.",
       }),
     ),
     file_list: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
         maxItems: 10_000,
         description:
-          "With `SPECIFIC_FILES`: files and folders, relative to the site's root. A folder is replaced whole.",
+          "With `SPECIFIC_FILES`: files and folders, relative to the site's root. Folders are replaced completely.",
         examples: [["wp-content/themes/garden"]],
       }),
     ),
@@ -35,11 +35,11 @@ export const Push = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         maxItems: 1_000,
         minItems: 1,
-        description: "Only these tables of the database; the others stay the target's own. Without it, all.",
+        description: "Only push these database tables; the others stay as they are on the target. Default: all tables.",
         examples: [["wp_posts", "wp_postmeta"]],
       }),
     ),
-    dry_run: flag("Changes nothing: the operation's result says what would change and what would be lost.", false),
+    dry_run: flag("Change nothing; the operation's result lists what would change and what would be lost.", false),
   },
   { title: "Push" },
 );
@@ -50,7 +50,7 @@ export const pushEnvironment = endpoint({
   tag: "Environments",
   summary: "Push an environment",
   description:
-    "Copies one environment of the site over another: its database, its files, or parts of them. The result is built beside the target and tried out; then visitors are moved to it at once. Until then the target is backed up, and what would be written to it is refused for a moment rather than lost. If anything fails, the target stays as it was.",
+    "Copies an environment of the site over another: database, files, or parts of them. The result is built next to the target and tested, then switched live at once. The target is backed up first, and writes to it are refused for a moment so that none is lost. If anything fails, the target stays as it was.",
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   body: Push,
   responses: { 202: { description: "The environment is being pushed.", body: Accepted } },

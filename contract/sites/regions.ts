@@ -59,7 +59,8 @@ export const listRegions = endpoint({
   path: "/company/{id}/available-regions",
   tag: "Regions",
   summary: "List the regions for new sites",
-  description: "The values that `region` may have when a site is created.",
+  description:
+    "The values that `region` can have when a site is created. The region is a label: all sites run where this installation does.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(

@@ -13,7 +13,7 @@ export const resetSite = endpoint({
   tag: "Sites",
   summary: "Reset a site",
   description:
-    "Gives the site's live environment a fresh WordPress in the place of everything that is in it: its files, its database and its plugins. The title, the login name and e-mail address of the administrator who has been there longest, the language and the kind of network stay; the password is the one given here. The fresh WordPress is built beside the site and tried out; then the site is backed up, and visitors are moved at once. Other environments are not touched. If anything fails, the site stays as it was.",
+    "Replaces everything in the site's live environment by a new WordPress: files, database and plugins. Title, language, kind of network, and login name and e-mail address of the oldest administrator are kept; the password is the one in the request. The new WordPress is built next to the site and tested, then the site is backed up and the switch is made at once. Other environments are not changed. If anything fails, the site stays as it was.",
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   body: SiteReset,
   responses: { 202: { description: "The site is being reset.", body: Accepted } },

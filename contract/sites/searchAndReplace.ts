@@ -13,23 +13,22 @@ export const SearchAndReplace = Type.Object(
       minLength: 1,
       maxLength: 2000,
       pattern: noNul,
-      description: "What is looked for: literally, with capitals and small letters told apart.",
+      description: "Text to search for, literally; case-sensitive.",
       examples: ["old.example.com"],
     }),
     replace: Type.String({
       maxLength: 2000,
       pattern: noNul,
-      description: "What comes in its place; may be empty.",
+      description: "Replacement text; may be empty.",
       examples: ["new.example.com"],
     }),
     perform_replacement: Type.Optional(
-      Type.Boolean({ default: false, description: "False: only counts what would be replaced, and changes nothing." }),
+      Type.Boolean({ default: false, description: "False: only count matches, change nothing." }),
     ),
     is_clear_cache: Type.Optional(
       Type.Boolean({
         default: false,
-        description:
-          "Accepted, and makes no difference: after a replacement nothing old is served anyway. Pages are made for each visitor, and what WordPress itself remembers stands in the database in which the text is replaced.",
+        description: "Accepted and ignored: caches are always cleared after a replacement.",
       }),
     ),
   },
@@ -42,7 +41,7 @@ export const searchAndReplace = endpoint({
   tag: "Tools",
   summary: "Search and replace in the database",
   description:
-    "Without `perform_replacement` a preview: nothing is changed, and `data.result` of the operation tells what would be. With it the environment is backed up (`system-generated`), the text is replaced in a copy of the database, the site is tried out with it, and only a site that answers takes the place of the present one; nothing can be written meanwhile. `data.result` is `{performed, rows, occurrences, places: [{table, column, rows, occurrences}], skipped: {occurrences, listed: [{table, column, row, occurrences}]}, addresses: [{place, from, to}]}`. Serialised values and JSON stay right, however deep; what is found where replacing would break one (in the name of a class, in a damaged value) is left and counted as `skipped`. Looked at is every column of text, `guid` included; not keys, passwords, sessions and application passwords. A replacement by which the site would no longer be at its address fails; `addresses` of a preview tells beforehand.",
+    "Without `perform_replacement` this is a preview: nothing is changed, and the operation's `data.result` tells what would be. With it, the environment is backed up (`system-generated`), the text is replaced in a copy of the database, the site is tested with the copy, and the copy is switched live if the site answers. Writes are refused meanwhile. `data.result` is `{performed, rows, occurrences, places: [{table, column, rows, occurrences}], skipped: {occurrences, listed: [{table, column, row, occurrences}]}, addresses: [{place, from, to}]}`. Serialized values and JSON stay valid at any depth; matches whose replacement would break a value (class names, damaged values) are left and counted as `skipped`. All text columns are searched, including `guid`, but not keys, passwords, sessions and application passwords. A replacement that would change the site's own address fails; `addresses` of the preview lists such changes.",
   body: SearchAndReplace,
   responses: { 202: { description: "The work has begun.", body: Accepted } },
   verb: "write",

@@ -11,14 +11,13 @@ import { wordpressFields } from "./wordpress.ts";
 export const SiteCreate = Type.Object(
   {
     company: uuid("Id of the company that the site will belong to."),
-    display_name: line(100, "Name of the site for people. Unique in the company, in whatever case.", "Demo"),
+    display_name: line(100, "Display name of the site. Unique within the company; case is ignored.", "Demo"),
     region: regionField,
     install_mode: Type.Optional(
       Type.Enum(["new", "plain", "clone"], {
         default: "plain",
         deprecated: true,
-        description:
-          "Decides nothing: this endpoint always installs WordPress. `clone` is refused; use `POST /sites/clone`.",
+        description: "Ignored; WordPress is always installed. `clone` is refused: use `POST /sites/clone`.",
       }),
     ),
     ...wordpressFields,
@@ -29,7 +28,7 @@ export const SiteCreate = Type.Object(
 const identity = {
   id: uuid("Id of the site."),
   name: Type.String({
-    description: "Unique short name; also the first label of its first address.",
+    description: "Unique short name; also the first label of its address.",
     examples: ["demo"],
   }),
   display_name: Type.String({ examples: ["Demo"] }),
@@ -60,19 +59,19 @@ export const listSites = endpoint({
   method: "GET",
   path: "/sites",
   tag: "Sites",
-  summary: "List the sites of a company",
-  description: "A site is listed from the moment its creation has succeeded, oldest first.",
+  summary: "List a company's sites",
+  description: "Oldest first. A site is listed once its creation has succeeded.",
   query: Type.Object({
-    company: Type.Optional(uuid("Id of the company; by default the key's own.")),
+    company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     include_environments: Type.Optional(
-      nullable(Type.Boolean({ default: true, description: "False leaves `environments` out." })),
+      nullable(Type.Boolean({ default: true, description: "False omits `environments`." })),
     ),
-    limit: limit("How many sites at most; without it, all."),
+    limit: limit("Maximum number of sites. Default: all."),
     offset,
     search: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: "Only sites whose name or display name contains it, in whatever case.",
+        description: "Only sites whose name or display name contains this text; case is ignored.",
       }),
     ),
   }),
@@ -89,7 +88,7 @@ export const createSite = endpoint({
   tag: "Sites",
   summary: "Create a site",
   description:
-    "Creates a site with one environment, `live`, and a WordPress in it. Names are taken at once; the site can be read when the operation has succeeded, and its id is the operation's `data.idSite`. If the creation fails, nothing of it remains and the names are free again.",
+    "Creates a site with one environment, `live`, with WordPress. Its names are reserved at once; the site can be read when the operation has succeeded. The operation's `data.idSite` is its id. If the creation fails, nothing remains and the names are free again.",
   body: SiteCreate,
   responses: { 202: { description: "The site is being created.", body: Accepted } },
   verb: "write",
@@ -116,7 +115,7 @@ export const deleteSite = endpoint({
   tag: "Sites",
   summary: "Delete a site",
   description:
-    "Deletes the site with all its environments, files and databases. Everything is backed up before, while visitors go on reading and nothing can be written, and the site can be brought back until `restorable_until` (`GET /company/{id}/deleted-sites`); then all of its backups go too, whatever their kind; its names are free again at once. If the backup can't be made, the deletion fails and the site is there as before. With `without_backup` the site is deleted for good.",
+    "Deletes the site with all its environments, files and databases. Everything is backed up first; writes are refused meanwhile. The site can be restored until `restorable_until` (`GET /company/{id}/deleted-sites`); then all its backups are deleted. Its names are free at once. If the backup fails, nothing is deleted. With `without_backup` the site is deleted for good.",
   params: byId,
   query: WithoutBackup,
   body: Deletion,

@@ -12,13 +12,12 @@ export const PhpVersionChange = Type.Object(
     php_version: Type.String({
       maxLength: 20,
       pattern: pattern("^(?:php)?\\d{1,2}\\.\\d{1,2}$", "must be a version such as 8.3"),
-      description: "One of `GET /company/{id}/available-php-versions`; `php8.3` stands for `8.3`.",
+      description: "One of `GET /company/{id}/available-php-versions`; `php8.3` means `8.3`.",
       examples: ["8.3"],
     }),
     is_opt_out_from_automatic_php_update: Type.Optional(
       Type.Boolean({
-        description:
-          "Whether the environment stays on its version when that one comes to its end. Left out: as before.",
+        description: "Stay on this version after its end of life. Default: unchanged.",
       }),
     ),
   },
@@ -29,9 +28,9 @@ export const modifyPhpVersion = endpoint({
   method: "PUT",
   path: "/sites/tools/modify-php-version",
   tag: "Tools",
-  summary: "Change the PHP version of an environment",
+  summary: "Change an environment's PHP version",
   description:
-    "The site is tried out on the new version first; visitors are moved when it answers. Where it does not, nothing is changed, and the operation fails with PHP's own error as the reason.",
+    "The site is tested on the new version first and switched if it answers. If not, nothing is changed, and the operation fails with PHP's own error as the reason.",
   body: PhpVersionChange,
   responses: { 202: { description: "The version is being changed.", body: Accepted } },
   verb: "write",
@@ -45,7 +44,7 @@ export const restartPhp = endpoint({
   path: "/sites/tools/restart-php",
   tag: "Tools",
   summary: "Restart PHP",
-  description: "Ends the PHP processes of an environment when they are done with what they do; fresh ones go on.",
+  description: "Restarts PHP gracefully: running requests finish first.",
   body: Type.Object({ environment_id: environmentId }, { title: "PhpRestart" }),
   responses: { 202: { description: "PHP is being restarted.", body: Accepted } },
   verb: "write",

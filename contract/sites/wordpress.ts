@@ -5,7 +5,7 @@ import { pattern } from "../schema.ts";
 /** What WordPress lets a user name be made of, in its strict form. It takes `0` for nothing, here and below. */
 const userNamePattern = pattern(
   "^(?!0$)[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
-  "must be made of letters, digits, _, ., -, @ and single spaces inside, and not just 0",
+  "may contain letters, digits, _, ., -, @ and single spaces inside, and can't be just 0",
 );
 
 const linePattern = pattern(
@@ -36,7 +36,7 @@ export function emailAddress(description: string) {
 
 const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const installs = (name: string) =>
-  `Installs ${name} from the package source, and activates it. If it can't be had, the creation fails and nothing remains.`;
+  `Installs and activates ${name}. If it is not available, the creation fails and nothing remains.`;
 
 export const wordpressFields = {
   admin_email: emailAddress("E-mail address of the WordPress administrator."),
@@ -64,8 +64,8 @@ export const wordpressFields = {
     description: "Locale of WordPress; which ones can be installed depends on the installation.",
     examples: ["en_US"],
   }),
-  is_multisite: optionalFlag("Installs WordPress as a network of sites in subdirectories."),
-  is_subdomain_multisite: optionalFlag("Makes the network one of subdomains."),
+  is_multisite: optionalFlag("Install WordPress as a network with subdirectories."),
+  is_subdomain_multisite: optionalFlag("Install WordPress as a network with subdomains."),
   woocommerce: optionalFlag(installs("WooCommerce")),
   wordpressseo: optionalFlag(installs("Yoast SEO")),
   wordpress_plugin_edd: optionalFlag(installs("Easy Digital Downloads")),

@@ -24,13 +24,13 @@ export const hasWpAdminUser = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/wpa-user-exists",
   tag: "WordPress users",
-  summary: "Ask whether an administrator has an e-mail address",
+  summary: "Check whether an administrator with an e-mail address exists",
   description:
-    "Only administrators count, and in a network of sites those of the whole network. Whether letters are small or capital makes no difference. A `+` in the address is written `%2B` in the query.",
+    "Only administrators count; in a network, network administrators. Case is ignored. Write `+` as `%2B` in the query.",
   params,
   query: Type.Object({ email: emailAddress("E-mail address of the user.") }),
   responses: {
-    200: result(["has_wp_admin_user"], "Whether there is such an administrator.", Type.Boolean()),
+    200: result(["has_wp_admin_user"], "Whether such an administrator exists.", Type.Boolean()),
   },
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
@@ -42,11 +42,11 @@ export const createWpAdminUser = endpoint({
   tag: "WordPress users",
   summary: "Create a WordPress administrator",
   description:
-    "WordPress makes the user, so that plugins hear of it; in a network of sites, one who administers the whole network. The login name is made from the e-mail address. The password is random and nobody is told it, and no mail is sent: the user comes in by `wpa-login-url`, or asks WordPress for a new password.",
+    "WordPress creates the user, so plugins are notified; in a network, as a network administrator. The login name is derived from the e-mail address. The password is random and not disclosed, and no mail is sent: log in with `wpa-login-url`, or request a new password from WordPress.",
   params,
   body: Type.Object(
     {
-      email: emailAddress("E-mail address of the user. Nobody in the environment may have it yet."),
+      email: emailAddress("E-mail address of the user, not yet used in this environment."),
       first_name: name("First name.", "Grace"),
       last_name: name("Last name.", "Hopper"),
     },
@@ -69,9 +69,9 @@ export const createWpLoginLink = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/wpa-login-url",
   tag: "WordPress users",
-  summary: "Create a link that logs an administrator in",
+  summary: "Create a login link for an administrator",
   description:
-    "Works once, for one minute, and only at this environment; also where a plugin has moved the login page. Whoever opens it presses one button and is at the dashboard. Anybody who has the link may do so: keep it secret.",
+    "Works once, for one minute, and only for this environment, even if a plugin has moved the login page. The page has one button that opens the dashboard. Anyone who has the link can use it: keep it secret.",
   params,
   body: Type.Object(
     { email: emailAddress("E-mail address of an administrator of the environment.") },

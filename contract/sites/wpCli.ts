@@ -11,10 +11,10 @@ export const WpCliCommand = Type.Object(
         maxLength: 5000,
         pattern: pattern(
           "^wp\\s+[a-zA-Z0-9_\\-./:=@'\\s]+$",
-          "must begin with wp and have only letters, digits, spaces and _ - . / : = @ ' after it; send argv for anything else",
+          "must start with wp and contain only letters, digits, spaces and _ - . / : = @ '; use argv for anything else",
         ),
         description:
-          "The command as one types it. What stands between two `'` is one word, or a part of one; nothing else has a meaning: there is no shell.",
+          "The command as typed. Text between two `'` is one word or part of one; there is no shell, so nothing else has a special meaning.",
         examples: ["wp plugin list --format=json"],
       }),
     ),
@@ -28,7 +28,7 @@ export const WpCliCommand = Type.Object(
           minItems: 1,
           maxItems: 200,
           description:
-            "Instead of `wp_command`: the words of the command as a list, without `wp`. A word may have any character but control characters.",
+            "Instead of `wp_command`: the arguments as a list, without `wp`. Any characters except control characters.",
           examples: [["option", "update", "blogdescription", "Bread & butter"]],
         },
       ),
@@ -43,7 +43,7 @@ export const runWpCli = endpoint({
   tag: "Tools",
   summary: "Run a WP-CLI command",
   description:
-    "Runs the command once, in a process of its own, with the environment's files, database, version of PHP and rights, and with nothing on its standard input: add `--yes` to what would ask. `data.result` of the operation is `{stdout, stderr, exit_code, ended_by, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated}`; of each output 256 KiB are kept, its beginning and its end. Where the exit code is not 0 the operation fails with the first error that WP-CLI printed as the reason, and `data.result` is there all the same. A command is ended after five minutes (a setting of the installation), when it prints more than 64 MiB, and when it takes too much memory. Where the server is restarted meanwhile the command is not repeated: the operation fails and says so. Keys that may only read do not see the result.",
+    "Runs the command once, in a process of its own, with the environment's files, database, PHP version and permissions, and with empty standard input: add `--yes` to commands that ask. `data.result` of the operation is `{stdout, stderr, exit_code, ended_by, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated}`; 256 KiB of each output are kept, the beginning and the end. If the exit code is not 0, the operation fails with WP-CLI's first error as the reason, and `data.result` is still available. A command is killed after five minutes (a setting of the installation), after 64 MiB of output, or if it uses too much memory. If the server restarts meanwhile, the command is not repeated, and the operation fails. Read-only keys can't see the result.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: WpCliCommand,
   responses: { 202: { description: "The command is being run.", body: Accepted } },

@@ -1,4 +1,4 @@
-/** Addresses that an environment doesn't answer. */
+/** IP addresses that an environment blocks. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -11,8 +11,8 @@ export const listDeniedIps = endpoint({
   method: "GET",
   path: "/sites/tools/denied-ips",
   tag: "Tools",
-  summary: "List the addresses that an environment does not answer",
-  description: "Each as short as it can be written, in the order in which they were sent.",
+  summary: "List blocked IP addresses",
+  description: "In their shortest form, in the order in which they were sent.",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
     200: result(
@@ -32,16 +32,16 @@ export const replaceDeniedIps = endpoint({
   method: "PUT",
   path: "/sites/tools/denied-ips",
   tag: "Tools",
-  summary: "Replace the addresses that an environment does not answer",
+  summary: "Replace the list of blocked IP addresses",
   description:
-    "The whole list; an empty one denies nobody. Visitors from there get a short page with the status 403, whatever they ask for, from the moment of this answer on. What is no address or network is refused, and nothing is changed; so is a network in whose address bits behind the prefix are set, one that holds everybody, and one that holds the installation's own machine (`127.0.0.0/8`, `::1`). The list belongs to the environment: a copy begins without one, and a push, a restore or a reset changes none.",
+    "Replaces the whole list; an empty list blocks no one. Blocked visitors get a short page with status 403 for every request, from the moment of this answer on. Invalid entries are refused and nothing is changed: entries that are not an address or network, networks with bits set after the prefix, networks that contain every address, and the installation's own machine (`127.0.0.0/8`, `::1`). The list belongs to the environment: clones start without one, and pushes, restores and resets leave it alone.",
   body: Type.Object(
     {
       environment_id: environmentId,
       ip_list: Type.Array(Type.String({ maxLength: 64, examples: ["203.0.113.7", "2001:db8::/32"] }), {
         maxItems: mostDeniedIps,
         description:
-          "Addresses (`203.0.113.7`, `2001:db8::1`) and networks (`203.0.113.0/24`, `2001:db8::/32`). Those that mean the same are kept once.",
+          "Addresses (`203.0.113.7`, `2001:db8::1`) and networks (`203.0.113.0/24`, `2001:db8::/32`). Duplicates are kept once.",
       }),
     },
     { title: "DeniedIps" },

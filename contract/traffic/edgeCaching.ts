@@ -1,4 +1,4 @@
-/** Pages of an environment that are kept at the edge. */
+/** The page cache of an environment. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -11,7 +11,7 @@ export const clearCache = endpoint({
   path: "/sites/tools/clear-cache",
   tag: "Tools",
   summary: "Clear the cache of a site",
-  description: "Every kept page of the environment is made anew when somebody asks for it next.",
+  description: "Clears the environment's whole page cache; each page is rendered again on its next request.",
   body: Type.Object({ environment_id: environmentId }, { title: "CacheClearing" }),
   responses: { 202: { description: "The cache is being cleared.", body: Accepted } },
   verb: "write",
@@ -28,12 +28,12 @@ export const EdgeCacheClearing = Type.Object(
         minLength: 1,
         maxLength: 2_000,
         description:
-          "An address of the environment, or a path that begins with a slash, which is the same page under all of its domains. With a query, only pages with these fields in theirs; without one, with any. Left out: every page.",
+          "A URL of the environment, or a path that starts with a slash, which clears the page on all domains. With a query, only pages that have these fields in theirs; without one, all of them. Omitted: every page.",
         examples: ["https://shop.example.com/news/"],
       }),
     ),
     clear_subdirectories: Type.Optional(
-      Type.Boolean({ default: false, description: "Whether everything below `url` is cleared, too." }),
+      Type.Boolean({ default: false, description: "Also clear everything below `url`." }),
     ),
   },
   { title: "EdgeCacheClearing" },
@@ -43,9 +43,9 @@ export const clearEdgeCache = endpoint({
   method: "POST",
   path: "/sites/edge-caching/clear",
   tag: "Edge caching",
-  summary: "Clear one page, a part or all of the edge cache",
+  summary: "Clear a page, a subtree or the whole page cache",
   description:
-    "What WordPress itself changes is cleared by itself, at once. This is for what it does not know of: a file of a theme that was edited, a page that shows what is elsewhere.",
+    "Changes made in WordPress clear the affected pages automatically and at once. Use this for changes that WordPress does not know about, such as an edited theme file or a page that shows external data.",
   body: EdgeCacheClearing,
   responses: { 202: { description: "The edge cache is being cleared.", body: Accepted } },
   verb: "write",
@@ -58,9 +58,9 @@ export const getEdgeCacheStatus = endpoint({
   method: "GET",
   path: "/sites/edge-caching/status",
   tag: "Edge caching",
-  summary: "Get whether pages are kept at the edge",
+  summary: "Get the page cache setting",
   description:
-    "Each answer that could be kept says in `X-Cache` what happened: `HIT`, `STALE` (older than an hour, being made anew), `MISS`, or `BYPASS` (for this visitor alone).",
+    "The header `X-Cache` of a page says how it was served: `HIT`, `STALE` (older than an hour, being refreshed), `MISS`, or `BYPASS` (private to this visitor).",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
     200: result(
@@ -69,7 +69,7 @@ export const getEdgeCacheStatus = endpoint({
       Type.Object({
         id: environmentId,
         edge_caching: Type.Object({
-          is_enabled: Type.Boolean({ description: "At first true for live environments, false for others." }),
+          is_enabled: Type.Boolean({ description: "Initially true for live environments and false for others." }),
         }),
       }),
       { title: "EdgeCaching" },
@@ -83,13 +83,12 @@ export const updateEdgeCacheStatus = endpoint({
   method: "PUT",
   path: "/sites/edge-caching/status",
   tag: "Edge caching",
-  summary: "Switch the edge cache on or off",
-  description:
-    "Switched off, no page is kept, and those that are kept are let go. A copy of the environment begins as any new one.",
+  summary: "Turn the page cache on or off",
+  description: "Turning it off also clears it. A clone starts with the default of a new environment.",
   body: Type.Object(
     {
       environment_id: environmentId,
-      enabled: Type.Boolean({ description: "Whether pages are kept.", examples: [true] }),
+      enabled: Type.Boolean({ description: "Whether pages are cached.", examples: [true] }),
     },
     { title: "EdgeCacheStatusChange" },
   ),

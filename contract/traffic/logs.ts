@@ -1,4 +1,4 @@
-/** What an environment's visitors asked for, and what its PHP complained of. */
+/** Access and error logs of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -20,22 +20,22 @@ export const readLogs = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/logs",
   tag: "Logs",
-  summary: "Read a log of an environment",
+  summary: "Read an environment's log",
   description:
-    "The newest lines that match, the oldest of them first. `access` has the common combined form, followed by milliseconds and host; values of secret parameters are left out. `error` has what PHP writes to its log, and each request that it gave no answer to. `cache-perf` is empty, because there is no page cache yet. Lines are there within a second, and are kept for 30 days, or as long as they take less than 50 MB.",
+    "The newest matching lines, oldest first. `access` is in combined log format, followed by milliseconds and host; values of secret parameters are removed. `error` has PHP's log and requests that PHP did not answer. `cache-perf` is always empty; the header `X-Cache` shows what the page cache does. Lines appear within a second and are kept for 30 days, up to 50 MB.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({
     file_name: Type.Optional(Type.Enum(logNames, { default: "error", description: "Which log." })),
     lines: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 20_000, default: 1_000, description: "How many lines at most." }),
     ),
-    from: moment("No line from before."),
-    to: moment("No line from after."),
+    from: moment("Only lines from this time on."),
+    to: moment("Only lines up to this time."),
     search: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: "Only lines that have this text in them, in upper or lower case.",
+        description: "Only lines that contain this text; case is ignored.",
         examples: ["/checkout"],
       }),
     ),
@@ -47,12 +47,12 @@ export const readLogs = endpoint({
       Type.Object({
         container_info: Type.Object({
           logs: Type.String({
-            description: "Lines, each but the last with a line feed at its end.",
+            description: "Lines, separated by line feeds.",
             examples: ["[2026-11-22T20:15:31.123Z] PHP Warning:  Undefined variable $a in /site/index.php on line 3"],
           }),
           is_complete: Type.Boolean({
             description:
-              "False where the search was given up because it took too long, or the answer would have been too long: further lines, older than these, may match. Narrow it down with `from` and `to`.",
+              "False if the search took too long or the answer would have been too long; older lines may match too. Narrow the search with `from` and `to`.",
           }),
         }),
       }),

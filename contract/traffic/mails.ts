@@ -1,4 +1,4 @@
-/** What environments send: whether it is sent, what was, and what is in it. */
+/** Outgoing mail of environments: the setting, the list, and single mails. */
 import { Type } from "typebox";
 import { moment } from "../backups/backups.ts";
 import { endpoint, result } from "../endpoint.ts";
@@ -13,28 +13,28 @@ export const mailStates = ["kept", "queued", "sent", "bounced", "failed"] as con
 
 const state = Type.Enum(mailStates, {
   description:
-    "`kept`: for you to read, sent to nobody. `queued`: it is being sent, or waits to be. `sent`: the mail server has taken it for every recipient. `bounced`: it has refused it for some or all of them; `refused` says for whom, and why. `failed`: it could not be handed over for two days.",
+    "`kept`: stored to be read, not sent. `queued`: waiting or being sent. `sent`: the mail server accepted it for every recipient. `bounced`: the mail server refused some or all recipients; `refused` says which and why. `failed`: it could not be delivered to the mail server for two days.",
 });
 
 const brief = {
   id: uuid("Id of the mail."),
-  from: text("WordPress <wordpress@demo.localhost>", "As its header has it."),
+  from: text("WordPress <wordpress@demo.localhost>", "As in the header."),
   recipients: Type.Array(text("ada@example.com"), { description: "To, Cc and Bcc together." }),
   subject: text("[My first site] Password Reset"),
   size_bytes: Type.Integer({ examples: [1432] }),
   state,
-  attempts: Type.Integer({ description: "How often it was tried to hand it over.", examples: [1] }),
-  last_error: nullable(text("450 Try again later", "What kept it from somebody at the last attempt.")),
+  attempts: Type.Integer({ description: "Number of delivery attempts.", examples: [1] }),
+  last_error: nullable(text("450 Try again later", "The error of the last attempt.")),
   refused: Type.Array(
     Type.Object({
       recipient: text("ada@example.com"),
       message: text("550 No such user", "In the mail server's words."),
     }),
-    { description: "Recipients for whom the mail server has refused it for good." },
+    { description: "Recipients that the mail server refused permanently." },
   ),
   created_at: moment("when the environment sent it."),
-  next_attempt_at: nullable(moment("when it is tried next.")),
-  sent_at: nullable(moment("when the mail server last took it for somebody.")),
+  next_attempt_at: nullable(moment("of the next attempt.")),
+  sent_at: nullable(moment("when the mail server last accepted it for a recipient.")),
 };
 
 const Mail = Type.Object(brief, { title: "Mail" });
@@ -43,14 +43,14 @@ const WholeMail = Type.Object(
   {
     ...brief,
     headers: Type.Array(Type.Object({ name: text("Content-Type"), value: text("text/plain; charset=UTF-8") }), {
-      description: "Every field of its header, in order; the first 200.",
+      description: "The first 200 header fields, in order.",
     }),
-    text: nullable(text("Someone has requested a password reset.", "Its text, or the text of its HTML.")),
+    text: nullable(text("Someone has requested a password reset.", "The text, or the text of the HTML part.")),
     html: nullable(
-      text("<p>Thank you for your order.</p>", "As the site wrote it: show it where no script of it runs."),
+      text("<p>Thank you for your order.</p>", "As the site wrote it. Display it without running its scripts."),
     ),
     is_shortened: Type.Boolean({
-      description: "Whether text or HTML were longer than 200,000 characters, and are cut.",
+      description: "Whether text or HTML was cut at 200,000 characters.",
     }),
     attachments: Type.Array(
       Type.Object({
@@ -65,19 +65,18 @@ const WholeMail = Type.Object(
 
 const delivery = Type.Enum(["send", "keep"], {
   description:
-    "`send`: what the environment sends is handed to the mail server, where the installation has one. `keep`: it is kept to be read, and plugins don't reach mail servers either. A live environment sends, any other keeps, and so does a site that was made as a copy.",
+    "`send`: mail goes to the installation's mail server, if it has one. `keep`: mail is stored to be read, and plugins can't reach mail servers either. By default live environments send; all others and cloned sites keep.",
 });
 
 export const listMails = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/mails",
   tag: "Mail",
-  summary: "List the mails of an environment",
-  description:
-    "What the environment has sent, or wanted to: the newest first. `total` counts what the filter matches, before paging.",
+  summary: "List an environment's mail",
+  description: "Newest first. `total` is the number of matches before paging.",
   params: Type.Object(environment),
   query: Type.Object({
-    limit: limit("How many mails at most; above 100 counts as 100.", { default: 10 }),
+    limit: limit("Maximum number of mails; values above 100 count as 100.", { default: 10 }),
     offset,
     state: Type.Optional(Type.Enum(mailStates, { description: "Only mails in this state." })),
   }),
@@ -88,7 +87,7 @@ export const listMails = endpoint({
       Type.Object({
         display_name: text("Live"),
         delivery,
-        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server to hand mail to." }),
+        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server." }),
         mails: Type.Object({ items: Type.Array(Mail), total: Type.Integer({ minimum: 0 }) }),
       }),
     ),
@@ -103,7 +102,7 @@ export const getMail = endpoint({
   tag: "Mail",
   summary: "Read a mail",
   description:
-    "With its header, its text, its HTML, and what is attached to it. Links to set a password anew are in mails: keys that may only read get neither text nor HTML.",
+    "Header, text, HTML and attachments. Because mails contain links to reset passwords, read-only keys get neither text nor HTML.",
   params: Type.Object(mail),
   responses: { 200: result(["mail"], "The mail.", WholeMail) },
   verb: "read",
@@ -114,9 +113,9 @@ export const deliverMail = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/mails/{mail_id}/deliver",
   tag: "Mail",
-  summary: "Send a mail that was kept",
+  summary: "Send a kept mail",
   description:
-    "Hands a mail to the mail server that was kept, has bounced or has failed, whatever its environment's setting is; to all its recipients that it has not reached. One that waits already goes on waiting.",
+    "Sends a kept, bounced or failed mail to the recipients that it has not reached, whatever the environment's setting. A queued mail stays queued.",
   params: Type.Object(mail),
   responses: { 200: result(["mail"], "It is queued.", Mail) },
   verb: "write",
@@ -129,7 +128,7 @@ export const deleteMail = endpoint({
   path: "/sites/environments/{env_id}/mails/{mail_id}",
   tag: "Mail",
   summary: "Delete a mail",
-  description: "One that waits to be sent is then sent no more, unless it is being handed over at that moment.",
+  description: "A queued mail is not sent any more, unless it is being delivered at that moment.",
   params: Type.Object(mail),
   responses: {
     200: result(["deleted"], "It is gone.", Type.Integer({ examples: [1] })),
@@ -143,8 +142,8 @@ export const deleteMails = endpoint({
   method: "DELETE",
   path: "/sites/environments/{env_id}/mails",
   tag: "Mail",
-  summary: "Delete all mails of an environment",
-  description: "Those too that wait to be sent.",
+  summary: "Delete all mail of an environment",
+  description: "Including queued mail.",
   params: Type.Object(environment),
   responses: {
     200: result(["deleted"], "They are gone.", Type.Integer({ examples: [12] })),
@@ -160,13 +159,13 @@ export const modifyMailDelivery = endpoint({
   method: "PUT",
   path: "/sites/environments/{env_id}/mail",
   tag: "Mail",
-  summary: "Say whether what an environment sends is sent",
+  summary: "Turn outgoing mail on or off",
   description:
-    "With `keep`, what waits to be sent is kept too. With `send`, what was kept stays so. Clones and pushes don't take the setting along. Plugins that speak to mail servers themselves notice within seconds.",
+    "`keep` also applies to queued mail; `send` does not send mail that was kept before. Clones and pushes do not copy the setting. Plugins that connect to mail servers themselves notice the change within seconds.",
   params: Type.Object(environment),
   body: MailDeliveryWish,
   responses: {
-    200: result(["environment"], "It is so.", Type.Object({ display_name: text("Staging"), delivery })),
+    200: result(["environment"], "The setting is in force.", Type.Object({ display_name: text("Staging"), delivery })),
   },
   verb: "write",
   changesLive: true,

@@ -1,13 +1,13 @@
-/** Rules that send an environment's visitors elsewhere. */
+/** Redirect rules of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, pattern, uuid } from "../schema.ts";
 
 const byEnvironment = Type.Object({ env_id: uuid("Id of the environment.") });
 export const mostRedirectRules = 10_000;
-/** Rules whose `from` is an expression. */
+/** Rules whose `from` is a regular expression. */
 export const mostExpressions = 1_000;
-/** Expressions of which nobody can say what fitting paths begin with. */
+/** Regular expressions whose matches have no common prefix. */
 export const mostOpenExpressions = 100;
 
 const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
@@ -19,16 +19,17 @@ const optional = (maxLength: number, description: string, example: string) =>
 const type = Type.Enum(["permanent", "redirect"], { description: "`permanent`: 301. `redirect`: 302." });
 const from = text(
   1_000,
-  "A path, which means the same with and without a slash at its end; or an expression of RE2, which is looked for in the path: `^/blog/(.*)$`.",
+  "A path, with or without a trailing slash; or a regular expression (RE2) that is searched for in the path: `^/blog/(.*)$`.",
   "/old-page",
 );
 const to = text(
   2_000,
-  "A path, or an address with http:// or https://, with `$1` for what the first group of `from` found. The query of the visitor is kept.",
+  "A path or a URL with http:// or https://; `$1` is the first group of `from`. The visitor's query string is kept.",
   "/new-page",
 );
-const domainText = "The domain that it is for; null: every domain of the environment.";
-const country = "Two letters of ISO 3166: only visitors from there. Needs a database of places (`SITEWRIGHT_GEOIP`).";
+const domainText = "The domain that the rule applies to, or null for every domain of the environment.";
+const country =
+  "Only visitors from this country (two-letter ISO 3166 code). Needs a location database (`SITEWRIGHT_GEOIP`).";
 
 const RuleWish = Type.Object(
   {
@@ -37,9 +38,9 @@ const RuleWish = Type.Object(
     type,
     domain: nullable(text(253, domainText, "shop.example.com")),
     traffic_from_country: optional(2, country, "DE"),
-    traffic_from_country_name: optional(200, "For people; the country's name where it is left out.", "Germany"),
-    traffic_from_city: optional(200, "In English: only visitors from there.", "Berlin"),
-    displayed_location: optional(500, "For people; city and country where it is left out.", "Berlin, Germany"),
+    traffic_from_country_name: optional(200, "Display name; default: the country's name.", "Germany"),
+    traffic_from_city: optional(200, "Only visitors from this city (English name).", "Berlin"),
+    displayed_location: optional(500, "Display name; default: city and country.", "Berlin, Germany"),
   },
   { title: "RedirectRuleWish" },
 );
@@ -59,23 +60,23 @@ const RedirectRule = Type.Object(
 );
 
 const paging = {
-  limit: limit("How many rules to give at most.", { default: 10 }),
+  limit: limit("Maximum number of rules.", { default: 10 }),
   offset,
-  key: Type.Optional(Type.Enum(["domain", "from", "to", "type"], { default: "domain", description: "To sort by." })),
-  order: Type.Optional(Type.Enum(["ascend", "descend"], { default: "ascend", description: "Which way." })),
+  key: Type.Optional(Type.Enum(["domain", "from", "to", "type"], { default: "domain", description: "Sort key." })),
+  order: Type.Optional(Type.Enum(["ascend", "descend"], { default: "ascend", description: "Sort order." })),
   search_query: Type.Optional(
     Type.String({
       maxLength: 1_000,
       pattern: noNul,
       default: "",
-      description: "Only rules with it in `from`, `to` or `domain`.",
+      description: "Only rules that contain this text in `from`, `to` or `domain`.",
     }),
   ),
   regex_search: Type.Optional(
     Type.Unsafe<"true" | "false" | boolean>({
       enum: ["true", "false", true, false],
       default: "false",
-      description: "Whether `search_query` is an expression.",
+      description: "Whether `search_query` is a regular expression.",
     }),
   ),
 };
@@ -85,7 +86,7 @@ const Page = Type.Object({
   container_info: Type.Object({
     redirect_rules: Type.Object({
       rules: Type.Array(RedirectRule),
-      redirect_rules_count: Type.Integer({ description: "How many there are, before paging." }),
+      redirect_rules_count: Type.Integer({ description: "Number of rules before paging." }),
     }),
   }),
 });
@@ -98,8 +99,7 @@ export const listRedirectRules = endpoint({
   path: "/sites/environments/{env_id}/redirect-rules",
   tag,
   summary: "List the redirect rules of an environment",
-  description:
-    "A page of them, sorted by `key`; rules that are the same by it stand in the order in which they were added.",
+  description: "Sorted by `key`; rules with equal keys are in the order in which they were added.",
   params: byEnvironment,
   query: Type.Object(paging),
   responses: { 200: result(["environment"], "A page of rules.", Page) },
@@ -111,9 +111,9 @@ export const updateRedirectRules = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/redirect-rules",
   tag,
-  summary: "Add, replace and remove redirect rules of an environment",
+  summary: "Add, replace or remove redirect rules",
   description:
-    "In force when this is answered. `NEW` adds `new_value`, or all of `rules_to_update` where it is left out; `UPDATE` puts `new_value` in the place of the rule that equals the first of `rules_to_update`; `DELETE` removes those that equal one of `rules_to_update`; `DELETE_ALL` removes all. Rules equal each other by `domain`, `from`, `to`, `type`, country and city. Of several rules that fit a visitor the one that says more goes first: a city before a country, a domain before every domain, a path before an expression, and then the older. A rule for the same domain, `from` and place as another is refused, and so is one by which visitors would be sent in a ring.",
+    "In force when this call returns. `NEW` adds `new_value`, or all of `rules_to_update` if it is omitted. `UPDATE` replaces the rule that equals the first of `rules_to_update` with `new_value`. `DELETE` removes the rules that equal one of `rules_to_update`. `DELETE_ALL` removes all rules. Rules are equal if `domain`, `from`, `to`, `type`, country and city are equal. If several rules match, the most specific one applies: a city before a country, a domain before all domains, a path before a regular expression, then the oldest. Duplicates (same domain, `from` and location) and redirect loops are refused.",
   params: byEnvironment,
   body: Type.Object(
     {
@@ -136,18 +136,18 @@ export const testRedirectRules = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/redirect-rules/test",
   tag,
-  summary: "Tell what the redirect rules answer to an address",
-  description: "By the rules that are kept; nobody is asked, and nothing is changed.",
+  summary: "Test which redirect rule matches a URL",
+  description: "Evaluates the current rules; nothing is requested or changed.",
   params: byEnvironment,
   body: Type.Object({
-    url: text(4_096, "An address of the environment, or a path at its primary domain.", "https://example.com/old-page"),
-    country: optional(2, "As if the visitor came from there.", "DE"),
-    city: optional(200, "As if the visitor came from there; in English.", "Berlin"),
+    url: text(4_096, "A URL of the environment, or a path on its primary domain.", "https://example.com/old-page"),
+    country: optional(2, "Country of the simulated visitor.", "DE"),
+    city: optional(200, "City of the simulated visitor (English name).", "Berlin"),
   }),
   responses: {
     200: result(
       [],
-      "What a visitor gets; all three null where no rule answers.",
+      "The matching rule and its answer; all three are null if no rule matches.",
       Type.Object({
         rule: nullable(RedirectRule),
         status: nullable(Type.Integer({ examples: [301] })),
@@ -163,8 +163,8 @@ export const exportRedirectRules = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/redirect-rules/csv",
   tag,
-  summary: "Export the redirect rules of an environment as CSV",
-  description: "All of them in the order in which they were added, with a line of names; what the import takes.",
+  summary: "Export redirect rules as CSV",
+  description: "All rules in the order in which they were added, with a header line, in the format of the import.",
   params: byEnvironment,
   responses: {
     200: result(["csv"], "The text.", Type.String({ examples: ["from,to,type,domain\n"] })),
@@ -177,18 +177,18 @@ export const importRedirectRules = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/redirect-rules/csv",
   tag,
-  summary: "Import redirect rules of an environment from CSV",
+  summary: "Import redirect rules from CSV",
   description:
-    "The first line names the columns: `from` and `to`, and as you like `type` (`permanent` where it is left out), `domain` and those of places. All or none are taken; in force when this is answered.",
+    "The first line names the columns: `from` and `to`, and optionally `type` (default `permanent`), `domain` and the location columns. All rules are imported or none. In force when this call returns.",
   params: byEnvironment,
   body: Type.Object({
     csv: text(1_000_000, "The text.", "from,to\n/old-page,/new-page\n"),
-    replace: Type.Optional(Type.Boolean({ default: false, description: "Whether all others go." })),
+    replace: Type.Optional(Type.Boolean({ default: false, description: "Whether to remove all other rules." })),
   }),
   responses: {
     200: result(
       [],
-      "They are in force.",
+      "The rules are in force.",
       Type.Object({ imported: Type.Integer(), redirect_rules_count: Type.Integer() }),
     ),
   },

@@ -1,4 +1,4 @@
-/** What the environments of a company take. */
+/** Resource usage of a company's environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, offset, uuid } from "../schema.ts";
@@ -17,19 +17,19 @@ const EnvironmentUsage = Type.Object(
     display_name: Type.String({ examples: ["Live"] }),
     site_id: uuid("Its site."),
     site_display_name: Type.String({ examples: ["Demo"] }),
-    cpu_seconds: seconds("Processor time of its PHP."),
-    php_requests: count("Requests that PHP answered; files are none."),
-    php_seconds: seconds("How long they took together."),
-    killed_for_time: count("Requests that PHP was ended in because they took too long."),
-    killed_for_memory: count("The same, because they took too much memory."),
-    refused_busy: count("Requests that were refused because PHP was busy with others of the environment."),
-    bytes_sent: count("What the edge sent to visitors, files included."),
+    cpu_seconds: seconds("Processor time used by PHP."),
+    php_requests: count("Requests answered by PHP, without static files."),
+    php_seconds: seconds("Total duration of these requests."),
+    killed_for_time: count("Requests killed because they took too long."),
+    killed_for_memory: count("Requests killed because they used too much memory."),
+    refused_busy: count("Requests refused because all PHP threads of the environment were busy."),
+    bytes_sent: count("Bytes sent to visitors, including static files."),
     ...diskUseFields,
     limits: Limits,
-    is_noisy: Type.Boolean({ description: "Whether it is a burden for others now, or would be." }),
+    is_noisy: Type.Boolean({ description: "Whether it slows down, or could slow down, its neighbors." }),
     noise: Type.Array(Type.Enum(noises), {
       description:
-        "Why: `cpu` kept more than half of a processor busy in the last minutes; `killed` was ended at least ten times in this hour or the one before; `disk` is over its quota.",
+        "Reasons: `cpu`: used more than half a processor in the last minutes; `killed`: requests were killed at least ten times in this hour or the previous one; `disk`: over its quota.",
     }),
   },
   { title: "EnvironmentUsage" },
@@ -39,17 +39,20 @@ export const getUsage = endpoint({
   method: "GET",
   path: "/company/{id}/usage",
   tag: "Limits",
-  summary: "What the environments of a company take",
+  summary: "Get the resource usage of a company's environments",
   description:
-    "Counted by the hour: the period is widened to whole hours, and `from` and `to` in the answer say to which. What is older than 62 days is forgotten. Environments that are deleted take nothing. `total` counts them before paging.",
+    "Counted per hour: the period is extended to whole hours, which `from` and `to` of the answer state. Data is kept for 62 days. Deleted environments are not included. `total` is the number of environments before paging.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({
-    from: Type.Optional(moment("Milliseconds since 1970. Left out: 24 hours before `to`.")),
-    to: Type.Optional(moment("Milliseconds since 1970. Left out: now.")),
+    from: Type.Optional(moment("Milliseconds since 1970. Default: 24 hours before `to`.")),
+    to: Type.Optional(moment("Milliseconds since 1970. Default: now.")),
     sort: Type.Optional(
-      Type.Enum(["cpu", "requests", "bytes", "disk", "killed"], { default: "cpu", description: "The greatest first." }),
+      Type.Enum(["cpu", "requests", "bytes", "disk", "killed"], {
+        default: "cpu",
+        description: "Sort key, largest first.",
+      }),
     ),
-    limit: limit("How many environments at most; above 1000 counts as 1000.", { default: 100 }),
+    limit: limit("Maximum number of environments; values above 1000 count as 1000.", { default: 100 }),
     offset,
   }),
   responses: {
@@ -57,10 +60,10 @@ export const getUsage = endpoint({
       ["company", "usage"],
       "One row for each environment.",
       Type.Object({
-        from: moment("Where the period begins."),
-        to: moment("Where it ends."),
+        from: moment("Start of the period."),
+        to: moment("End of the period."),
         items: Type.Array(EnvironmentUsage),
-        total: count("How many environments there are."),
+        total: count("Number of environments."),
       }),
     ),
   },

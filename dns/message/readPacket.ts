@@ -7,7 +7,7 @@ import { codes } from "../records/recordTypes.ts";
 
 export interface Edns {
   readonly version: number;
-  /** How large an answer may be, as whoever asks says. */
+  /** The largest answer that the client accepts. */
   readonly udpSize: number;
   readonly isDnssecOk: boolean;
 }
@@ -41,7 +41,7 @@ export interface Query extends Header {
   readonly questionEnd: number;
   readonly edns: Edns | null;
   readonly tsig: Tsig | null;
-  /** Of the zone as whoever asks has it, where it told so. */
+  /** The serial of the client's copy of the zone, if it sent one. */
   readonly knownSerial: number | null;
 }
 
@@ -55,7 +55,7 @@ export const headerBytes = 12;
 /** Several times a question with everything that belongs to it. */
 export const mostQuestionBytes = 4_096;
 const mostNameBytes = 255;
-/** Nobody needs more; without a bound each of many names could send us through the whole packet. */
+/** More is never needed; without a limit, each of many names could require a scan of the whole packet. */
 const mostPointers = 32;
 const isResponse = 0x8000;
 const operation = 0x7800;
@@ -177,7 +177,7 @@ function readTsig(packet: Buffer, record: RawRecord): Tsig | null {
 const small = Buffer.alloc(mostNameBytes);
 
 /**
- * The name that begins at `from`, and where what stands there of it is over. Null where it is not one. A name may go on at
+ * The name that begins at `from`, and where what stands there of it is over. Null if it is not one. A name may go on at
  * an earlier place, each time before the last, so it ends.
  */
 export function readNameAt(

@@ -12,13 +12,13 @@ const ednsBytes = 11;
 const isResponse = 0x8000;
 const authoritative = 0x0400;
 const truncated = 0x0200;
-/** What whoever asks gets back as it was: the operation, "recursion desired", "checking disabled". */
+/** Copied from the query: the opcode, "recursion desired", "checking disabled". */
 const kept = 0x7910;
 
 /** Messages are written one after the other, each whole, so one place for them is enough. */
 const writer = createWriter();
 
-/** Bytes that may be sent by UDP to whoever asked. */
+/** The largest UDP answer that the client accepts, in bytes. */
 export function udpLimit({ edns }: Query): number {
   return Math.min(mostUdpBytes, Math.max(leastUdpBytes, edns?.udpSize ?? leastUdpBytes));
 }
@@ -45,7 +45,7 @@ export function reply(query: Query, answer: Answer, limit: number): Buffer {
   return writer.message();
 }
 
-/** To whoever should ask again by TCP. */
+/** Tells the client to ask again by TCP. */
 export function truncatedReply(query: Query, answer: Answer): Buffer {
   begin(query, answer, truncated);
   if (query.edns !== null) writeEdns(query.edns.isDnssecOk, answer.rcode >> 4);
@@ -87,7 +87,7 @@ function writeSections(to: Writer, answer: Answer, limit: number): boolean {
   return writeSection(to, additional, 10, limit) || !needsAdditional;
 }
 
-/** False where not all of them went in; those that did stay. */
+/** False if not all of them went in; those that did stay. */
 function writeSection(to: Writer, entries: readonly Entry[], countAt: number, limit: number): boolean {
   let count = 0;
   let isWhole = true;

@@ -26,7 +26,7 @@ export function verify({ packet }: Query, tsig: Tsig, keys: ReadonlyMap<Name, Ke
   unsigned.writeUInt16BE(tsig.originalId, 0);
   unsigned.writeUInt16BE(unsigned.readUInt16BE(10) - 1, 10);
   const { signedAt, fudge, error } = tsig;
-  // Whoever asks has no more to say than that: other data would be in no request.
+  // A request has no other data.
   const expected = macOf(key, [unsigned, variables(key, { signedAt, fudge, error, other: Buffer.alloc(0) })]);
   if (expected.length !== tsig.mac.length || !timingSafeEqual(expected, tsig.mac)) {
     return { isGood: false, error: tsigErrors.BADSIG, key: null };

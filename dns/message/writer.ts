@@ -14,7 +14,7 @@ export interface Writer {
   readonly length: number;
   /** Begins a message with these bytes, the question's name `name` among them behind the header. */
   begin(start: Buffer, name: Name | null): void;
-  /** Gives how many records that are, or writes nothing and gives null where the message would be longer than `limit`. */
+  /** Returns how many records that are, or writes nothing and gives null if the message would be longer than `limit`. */
   set(owner: Name, set: RecordSet, limit: number): number | null;
   bytes(content: Buffer): void;
   uint16(value: number, at: number): void;

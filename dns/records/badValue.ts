@@ -1,4 +1,4 @@
-/** A value, a name or a zone that can't be served. The message is a sentence for whoever typed it. */
+/** A value, a name or a zone that can't be served. The message is meant for its author. */
 export class BadValue extends Error {
   override readonly name = "BadValue";
 }

@@ -14,7 +14,7 @@ export interface RecordType {
   write(rdata: Buffer): string;
   /** Names in the data that an answer may shorten: so many, the first of them behind so many bytes. */
   readonly names?: { readonly skip: number; readonly count: number };
-  /** Where the name begins whose addresses whoever asked will want next. */
+  /** Offset of the name whose addresses the client will need next. */
   readonly hostAt?: number;
 }
 
@@ -51,7 +51,7 @@ export function typeOfCode(code: number): (RecordType & { readonly name: string 
   return byCode.get(code);
 }
 
-/** Numbers that mean something to whoever answers. */
+/** Numbers with a meaning for the server. */
 export const codes = {
   A: 1,
   NS: 2,

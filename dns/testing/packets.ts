@@ -54,7 +54,7 @@ export interface ReadAnswer {
   readonly additional: readonly ReadRecord[];
 }
 
-/** Throws where the packet is not an answer that is whole. */
+/** Throws if the packet is not an answer that is whole. */
 export function readAnswer(packet: Buffer): ReadAnswer {
   const flags = packet.readUInt16BE(2);
   if ((flags & 0x8000) === 0) throw new Error("That is no answer");
@@ -91,7 +91,7 @@ export function readAnswer(packet: Buffer): ReadAnswer {
   };
 }
 
-/** Sends and gives the next packet that comes. */
+/** Sends and returns the next packet that comes. */
 export async function askUdp(port: number, packet: Buffer): Promise<Buffer> {
   const socket = createSocket("udp4");
   const answered = once(socket, "message");

@@ -26,14 +26,14 @@ export interface PageParts extends PhpParts {
 /** For so long an address that led to WordPress is taken to lead there still, and not to a file that is new. */
 const resolvedMilliseconds = 1_000;
 
-/** Null where the answer may be for this visitor alone. */
+/** Null if the answer may be for this visitor alone. */
 export function pageOf(visit: Omit<Visit, "page">, cache: Pick<PageCache, "variesByLanguage">): PageAsk | null {
   const ask = pageAskOf(visit);
   if (ask === null || !cache.variesByLanguage(ask)) return ask;
   return inLanguage(ask, visit.request.headers["accept-language"]);
 }
 
-/** Answers with a page that is as good as new, without a look at the disk. False where there is none. */
+/** Answers with a page that is as good as new, without a look at the disk. False if there is none. */
 export function answerAtOnce({ page, request, response }: Visit, { pageCache }: Pick<PageParts, "pageCache">): boolean {
   if (page === null) return false;
   const kept = pageCache.find(page);
@@ -98,7 +98,7 @@ async function haveItMade(
 /** After PHP failed at it, a page is not tried again for so long. */
 const pauseMilliseconds = 10_000;
 
-/** Has a page made anew that nobody waits for; one at a time of each. */
+/** Refreshes a page in the background, once at a time. */
 async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, script: Script, parts: PageParts) {
   const { pageCache, upstream, writes } = parts;
   if (!pageCache.beginRefresh(ask)) return;
@@ -128,7 +128,7 @@ async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, 
     keeping.whole();
     hasFailed = answer.status >= 500;
   } catch (error) {
-    noteUnanswered(id, `GET ${withoutSecrets(ask.url)}, to make a page anew that was kept`, error, parts);
+    noteUnanswered(id, `GET ${withoutSecrets(ask.url)}, to refresh a cached page`, error, parts);
   } finally {
     reading.end();
     keeping.end();

@@ -19,7 +19,7 @@ const largeDevice =
 const smallDevice =
   "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36";
 
-/** Whoever sends one of these asks for something of their own. */
+/** Requests with one of these headers ask for something personal. */
 const personal = ["authorization", "x-requested-with", "x-wp-nonce", "x-http-method-override", "range"];
 
 /** In whatever language a shop is, it says itself that these are not to be kept; these say so before PHP is asked. */
@@ -27,7 +27,7 @@ const personalFolders = new Set(["cart", "checkout", "my-account", "wc-api"]);
 
 const longestKey = 1_000;
 
-/** Null where the answer may be for this visitor alone. Whether the address leads to WordPress is not looked at. */
+/** Null if the answer may be for this visitor alone. Whether the address leads to WordPress is not looked at. */
 export function pageAskOf({ request, route, path, host, fromPhp, https }: Omit<Visit, "page">): PageAsk | null {
   const { environment } = route;
   const version = versionOf(environment);

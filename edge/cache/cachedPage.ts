@@ -4,7 +4,7 @@ import { compress } from "../http/compress.ts";
 import { type Encoding, offeredEncodings } from "../http/encodings.ts";
 import { toVisitor } from "../http/headers.ts";
 import type { Lifetime } from "./lifetime.ts";
-import type { PageAsk, PagePlace } from "./pageAsk.ts";
+import type { PageAddress, PageAsk } from "./pageAsk.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -82,7 +82,7 @@ function varyOf({ lifetime }: MadePage): string {
 }
 
 /** Whether the page is at this place or, as a subtree, below it. */
-export function isAt(place: PagePlace, wanted: PagePlace, isSubtree: boolean): boolean {
+export function isAt(place: PageAddress, wanted: PageAddress, isSubtree: boolean): boolean {
   const { segments, query } = place;
   if (!isSubtree && segments.length !== wanted.segments.length) return false;
   if (wanted.segments.some((segment, at) => segments[at] !== segment)) return false;

@@ -120,7 +120,7 @@ test("what was written longest ago goes when there is no room, and the next proc
   expect(await readdir(join(folder, "one"))).toHaveLength(1);
 });
 
-test("a page that is kept again replaces the one before", async () => {
+test("a cached page again replaces the one before", async () => {
   const { pages, folder } = await start();
   await put(pages, page("/a", "old"));
   pages.put(page("/a", "new"));

@@ -4,7 +4,7 @@
 export interface Lifetime {
   /** For so long it is as good as new. */
   readonly fresh: number;
-  /** For so long it is shown at once, and made anew meanwhile. */
+  /** How long after that it is still served, while it is refreshed. */
   readonly stale: number;
   /** For so long it is better than an error. */
   readonly lastResort: number;
@@ -36,7 +36,7 @@ const asFeed = /^(?:(?:application|text)\/(?:(?:rss|atom|rdf)\+)?xml|text\/xsl|t
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** Null where it may not be kept. */
+/** Null if it may not be kept. */
 export function lifetimeOf(
   { status, headers }: { readonly status: number; readonly headers: Headers },
   now: number,
@@ -56,7 +56,7 @@ export function lifetimeOf(
   return { ...bounded(usual, said), variesByLanguage: others.length > 0 };
 }
 
-/** Whoever says for how long means it: it is shown no longer, unless there is nothing else. */
+/** An explicit lifetime is respected: the page is not served longer, unless PHP fails. */
 function bounded(usual: Omit<Lifetime, "variesByLanguage">, said: number | null): Omit<Lifetime, "variesByLanguage"> {
   if (said === null) return usual;
   const fresh = Math.min(said, usual.lastResort);

@@ -6,21 +6,21 @@ export interface PageAsk {
   /** The same for the same page. */
   readonly key: string;
   /** Where in the site it is, for those who say which pages are not right any more. */
-  readonly place: PagePlace;
+  readonly place: PageAddress;
   /** Path and query to ask PHP for. */
   readonly url: string;
   /** To ask PHP with. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface PagePlace {
+export interface PageAddress {
   /** Decoded. */
   readonly segments: readonly string[];
   /** As `pageQuery` gives it. */
   readonly query: string;
 }
 
-/** What all keys of the environment's present pages begin with; null where none are kept. */
+/** What all keys of the environment's present pages begin with; null if none are kept. */
 export function versionOf({ id, pageCache, release, phpVersion, phpRun = 0 }: EdgeEnvironment): string | null {
   return pageCache === undefined ? null : [id, pageCache.epoch, release, phpVersion, phpRun].join(" ");
 }

@@ -216,7 +216,7 @@ describe("nothing is kept of what is for one visitor", () => {
     const site = await startCachedSite();
     await warm(site, "/");
     const inside = await ask(site.edge, "/", { headers: browser, socketPath: site.edge.loopbackSocket });
-    expect([inside.headers["x-cache"], inside.body]).toEqual([undefined, "page 2"]);
+    expect([inside.headers["x-cache"], inside.body]).toEqual(["BYPASS", "page 2"]);
   });
 });
 

@@ -4,19 +4,21 @@
  * A page that PHP began before a change and ended after it may be of before: it is not kept. Nor is one of which PHP says at
  * its end that nobody else may have it. What is kept in memory is bounded in bytes; what was asked for longest ago goes.
  */
-import { LRUCache } from "lru-cache";
+import type { Keeping } from "../php/keeping.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { type CachedPage, keepPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
+import { createMemoryPages } from "./memoryPages.ts";
 import { type PageAsk, versionOf } from "./pageAsk.ts";
+import { createRefreshes } from "./refreshes.ts";
 import { readTouched, type Touched } from "./touched.ts";
 
 export interface PageCache {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** From memory. Null where there is none that may be shown, not even as a last resort. */
+  /** From memory. Null if there is none that may be shown, not even as a last resort. */
   find(ask: PageAsk): CachedPage | null;
   /** The same from the disk, whence it comes into memory. */
   load(ask: PageAsk): Promise<CachedPage | null>;
@@ -24,13 +26,13 @@ export interface PageCache {
   variesByLanguage(ask: PageAsk): boolean;
   /** PHP is being asked for the page. `end` must be called, whatever happened. */
   begin(ask: PageAsk): Keeping;
-  /** Whether nobody makes the page anew already, and nobody has failed at it lately. */
+  /** True unless the page is being refreshed already, or a refresh failed recently. */
   beginRefresh(ask: PageAsk): boolean;
   /** It may be tried again after so many milliseconds. */
   endRefresh(ask: PageAsk, pauseMilliseconds: number): void;
   /** Something is being written to the environment, until the returned function is called. */
   beginWrite(environmentId: string): () => void;
-  /** Gives how many pages in memory are not kept any more. */
+  /** Returns how many pages in memory are not kept any more. */
   purge(environmentId: string, touched: Touched): number;
   /** Only pages of these environments are kept from now on, and of each only those that are of it as it is now. */
   keep(environments: readonly EdgeEnvironment[]): void;
@@ -40,15 +42,6 @@ export interface PageCache {
 export interface PageCacheUsage {
   readonly pages: number;
   readonly bytes: number;
-}
-
-/** A page that PHP is making, as whoever passes it on tells of it. */
-export interface Keeping {
-  begun(answer: Pick<UpstreamResponse, "status" | "headers" | "mayBeCached">): void;
-  add(chunk: Buffer): void;
-  /** All of it was there. */
-  whole(): void;
-  end(): void;
 }
 
 export interface PageCacheOptions {
@@ -70,31 +63,10 @@ interface Making {
 }
 
 export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): PageCache {
-  /** Keys, and when it may be tried again. Infinity: it is being tried. */
-  const refreshes = new Map<string, number>();
+  const refreshes = createRefreshes(now);
   const makings = new Set<Making>();
   const byLanguage = new Set<string>();
-  const ofEnvironments = new Map<string, Map<string, CachedPage>>();
-  const pages = new LRUCache<string, CachedPage>({
-    maxSize: memoryBytes,
-    maxEntrySize: Math.max(1, Math.floor(memoryBytes / 4)),
-    sizeCalculation: ({ size }) => size,
-    dispose: (page, key) => forget(page, key),
-  });
-
-  function forget({ ask: { environmentId } }: CachedPage, key: string): void {
-    const own = ofEnvironments.get(environmentId);
-    own?.delete(key);
-    if (own?.size === 0) ofEnvironments.delete(environmentId);
-  }
-
-  function put(page: CachedPage): void {
-    const { environmentId, key } = page.ask;
-    pages.set(key, page);
-    if (!pages.has(key)) return;
-    const own = ofEnvironments.get(environmentId) ?? new Map<string, CachedPage>();
-    ofEnvironments.set(environmentId, own.set(key, page));
-  }
+  const pages = createMemoryPages(memoryBytes);
 
   function usable(page: CachedPage | null | undefined): CachedPage | null {
     if (page === null || page === undefined) return null;
@@ -104,7 +76,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   }
 
   function remove({ environmentId, key }: Pick<PageAsk, "environmentId" | "key">): void {
-    pages.delete(key);
+    pages.remove(key);
     disk?.remove(environmentId, key);
   }
 
@@ -118,7 +90,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     const newer = pages.get(ask.key);
     if (newer !== undefined || made === null || making.isTouched) return usable(newer);
     const page = usable(keepPage(made));
-    if (page !== null) put(page);
+    if (page !== null) pages.put(page);
     return page;
   }
 
@@ -170,7 +142,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         void mayBeCached.then((mayBe) => {
           // Whatever has changed until now, PHP has said by now.
           if (mayBe && !making.isTouched) {
-            put(keepPage(page));
+            pages.put(keepPage(page));
             disk?.put(page);
           }
           drop();
@@ -186,17 +158,8 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     now,
     find: ({ key }) => usable(pages.get(key)),
     load,
-    beginRefresh({ key }) {
-      const again = refreshes.get(key) ?? 0;
-      if (now() < again) return false;
-      refreshes.set(key, Infinity);
-      return true;
-    },
-    endRefresh({ key }, pauseMilliseconds) {
-      if (refreshes.size > rememberedKeys) refreshes.clear();
-      if (pauseMilliseconds === 0) refreshes.delete(key);
-      else refreshes.set(key, now() + pauseMilliseconds);
-    },
+    beginRefresh: ({ key }) => refreshes.begin(key),
+    endRefresh: ({ key }, pauseMilliseconds) => refreshes.end(key, pauseMilliseconds),
     beginWrite: (environmentId) => disk?.beginWrite(environmentId) ?? (() => undefined),
     variesByLanguage: ({ key }) => byLanguage.has(key),
     begin,
@@ -205,10 +168,8 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
       for (const making of makings) {
         if (making.ask.environmentId === environmentId && isTouched(making.ask.place)) making.isTouched = true;
       }
-      const old = [...(ofEnvironments.get(environmentId) ?? [])].filter(([, { ask }]) => isTouched(ask.place));
-      for (const [key] of old) pages.delete(key);
       disk?.purge(environmentId, isTouched);
-      return old.length;
+      return pages.removeAt(environmentId, isTouched);
     },
     keep(environments) {
       const versions = new Map<string, string>();
@@ -216,13 +177,10 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         const version = versionOf(environment);
         if (version !== null) versions.set(environment.id, version);
       }
-      for (const [id, own] of ofEnvironments) {
-        const old = [...own.keys()].filter((key) => !key.startsWith(`${versions.get(id)} `));
-        for (const key of old) pages.delete(key);
-      }
+      pages.keep(versions);
       disk?.keep(versions);
     },
-    usage: () => ({ pages: pages.size, bytes: pages.calculatedSize }),
+    usage: pages.usage,
   };
 }
 

@@ -1,4 +1,4 @@
-/** A kept page as a file: the length of its head, its head as JSON, and the page as PHP made it. */
+/** A cached page as a file: the length of its head, its head as JSON, and the page as PHP made it. */
 import { open } from "node:fs/promises";
 import type { MadePage } from "./cachedPage.ts";
 
@@ -17,7 +17,7 @@ export function writePageFile({ body, ...head }: MadePage): Buffer {
 
 type Head = Omit<MadePage, "body"> & { readonly bodyBytes: number };
 
-/** Null where it is not as it was written. */
+/** Null if it is not as it was written. */
 export function readPageFile(content: Buffer): MadePage | null {
   const read = readHead(content);
   if (read === null || content.length !== read.bytes + read.head.bodyBytes) return null;
@@ -25,7 +25,7 @@ export function readPageFile(content: Buffer): MadePage | null {
   return { ...head, body: content.subarray(read.bytes) };
 }
 
-/** The same without the page. Rejects where the file can't be read. */
+/** The same without the page. Rejects if the file can't be read. */
 export async function readPageHead(
   file: string,
 ): Promise<(Omit<Head, "bodyBytes"> & { readonly bytes: number }) | null> {

@@ -31,7 +31,7 @@ const longest = 500;
 
 /**
  * The query that makes the same page: without what makes none, in one order, with its question mark. Empty: there is
- * none. Null where pages of it are not kept. `query` is as it was sent, with its question mark, or empty.
+ * none. Null if pages of it are not kept. `query` is as it was sent, with its question mark, or empty.
  */
 export function pageQuery(query: string): string | null {
   if (query.length <= 1) return "";

@@ -3,7 +3,7 @@ import { chooseEncoding } from "../http/encodings.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
-/** What `X-Cache` says. Stale: older than it should be; it is being made anew, or PHP has none at the moment. */
+/** The value of `X-Cache`. Stale: past its lifetime, because it is being refreshed or PHP fails. */
 export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
 
 export function sendCachedPage(

@@ -1,7 +1,7 @@
-/** Which kept pages a change has made old. */
+/** Which cached pages a change has made old. */
 import { readPath, splitTarget } from "../http/path.ts";
 import { isAt } from "./cachedPage.ts";
-import type { PagePlace } from "./pageAsk.ts";
+import type { PageAddress } from "./pageAsk.ts";
 
 /** Absolute addresses, or paths with their query; the name of the site in them is not looked at: it may have several. */
 export interface Touched {
@@ -12,9 +12,9 @@ export interface Touched {
 }
 
 /** Of a site's addresses by number, no page is made, and other fields would make none. */
-export type IsTouched = (place: PagePlace) => boolean;
+export type IsTouched = (place: PageAddress) => boolean;
 
-/** An address that can't be read touches everything: whoever named it meant something. */
+/** An address that can't be parsed clears everything, because it meant something to its sender. */
 export function readTouched({ urls, subtrees, everything }: Touched): IsTouched {
   const [pages, trees] = [urls.map(placeOf), subtrees.map(placeOf)];
   if (everything || [...pages, ...trees].includes(null)) return () => true;
@@ -23,7 +23,7 @@ export function readTouched({ urls, subtrees, everything }: Touched): IsTouched 
     trees.some((wanted) => wanted !== null && isAt(place, wanted, true));
 }
 
-function placeOf(address: string): PagePlace | null {
+function placeOf(address: string): PageAddress | null {
   const path = readPath(splitTarget(address).url.split("#", 1)[0] ?? "");
   return path === null ? null : { segments: path.segments, query: path.query };
 }

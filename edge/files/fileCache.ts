@@ -9,9 +9,9 @@ import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { isUtf8MimeType, mime } from "@fastify/send";
 import { LRUCache } from "lru-cache";
+import type { FileFacts } from "../disk.ts";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
-import type { FileFacts } from "./disk.ts";
 import { openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
@@ -33,7 +33,7 @@ export interface FileForm {
 }
 
 export interface FileCache {
-  /** Null where it is too large, too new, or not as it was found. `file` is absolute and free of symbolic links. */
+  /** Null if it is too large, too new, or not as it was found. `file` is absolute and free of symbolic links. */
   get(file: string, facts: FileFacts): Promise<CachedFile | null> | CachedFile | null;
 }
 
@@ -46,7 +46,7 @@ const worthBytes = 512;
 const text =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|wasm)\b|image\/svg|image\/x-icon|font\/(?:ttf|otf))/;
 
-/** What whoever made a site has compressed already lies beside the file. */
+/** Files that the site's developer has compressed in advance. */
 const suffixes: Readonly<Record<Encoding, string>> = { br: ".br", zstd: ".zst", gzip: ".gz" };
 
 export function typeOf(file: string): string {
@@ -134,7 +134,7 @@ function keep(file: string, { content, type, facts }: Content): CachedFile {
   };
 }
 
-/** Null where it is not the file that was found. */
+/** Null if it is not the file that was found. */
 async function readWhole(file: string, facts: FileFacts): Promise<Buffer | null> {
   using opened = openFile(file);
   if (opened === null) return null;
@@ -144,7 +144,7 @@ async function readWhole(file: string, facts: FileFacts): Promise<Buffer | null>
   return bytesRead === size ? buffer : null;
 }
 
-/** Null where there is none, or an older one. */
+/** Null if there is none, or an older one. */
 async function readBeside(file: string, encoding: Encoding, { modified }: FileFacts): Promise<Buffer | null> {
   using opened = openFile(`${file}${suffixes[encoding]}`);
   if (opened === null) return null;

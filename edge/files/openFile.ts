@@ -17,7 +17,7 @@ const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Linux can say where an open file is. Elsewhere the check before must do. */
 const knowsOpenFiles = existsSync("/proc/self/fd");
 
-/** `file` is absolute and free of symbolic links. Null where it is gone, can't be read, or is no longer there. */
+/** `file` is absolute and free of symbolic links. Null if it is gone, can't be read, or is no longer there. */
 export function openFile(file: string): OpenFile | null {
   let descriptor: number;
   try {

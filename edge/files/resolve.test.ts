@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { Look } from "../disk.ts";
 import { readPath } from "../http/path.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import type { Look } from "./disk.ts";
 import { resolve } from "./resolve.ts";
 
 const files = [

@@ -6,9 +6,9 @@
  * has one folder more in front: `/blog/wp-admin/` is `/wp-admin/`, asked for by the site "blog".
  */
 
+import type { FileFacts, Found, Look } from "../disk.ts";
 import { encodePath, type VisitorPath } from "../http/path.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import type { FileFacts, Found, Look } from "./disk.ts";
 import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
 
 export type Decision =
@@ -49,7 +49,7 @@ function readings(
   return shared ? [segments, rest] : [segments];
 }
 
-/** Null where nothing is there. */
+/** Null if nothing is there. */
 async function decide(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
   for (const [index, segment] of segments.entries()) {
     if (!isScriptName(segment)) continue;

@@ -4,11 +4,11 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { type SendOptions, type SendResult, send } from "@fastify/send";
+import type { FileFacts } from "../disk.ts";
 import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { sendPage } from "../pages.ts";
 import type { Visit } from "../visit.ts";
-import type { FileFacts } from "./disk.ts";
 import { type CachedFile, type FileCache, type FileForm, isCompressible, typeOf } from "./fileCache.ts";
 import { type OpenFile, openFile } from "./openFile.ts";
 
@@ -116,7 +116,7 @@ function caching(file: string, query: string): Pick<SendOptions, "maxAge" | "imm
   return versioned.test(query) ? { maxAge: year, immutable: true } : { maxAge: hour };
 }
 
-/** False where the file has become something else since it was looked for. */
+/** False if the file has become something else since it was looked for. */
 function isAnswer(result: SendResult): boolean {
   return result.type === "file" || (result.type === "error" && [412, 416].includes(result.statusCode));
 }
@@ -129,7 +129,7 @@ function describe(result: SendResult, file: string): Readonly<Record<string, str
   return { ...sure, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
 }
 
-/** Sends what the head promised; breaks off where the file has become shorter, so that nobody takes it for whole. */
+/** Sends what the head promised; aborts if the file has become shorter, so that the client does not take it for complete. */
 async function sendPart(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
   const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
   const length = Number(headers["Content-Length"]);

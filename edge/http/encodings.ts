@@ -5,7 +5,7 @@ export const offeredEncodings = ["br", "zstd", "gzip"] as const;
 
 export type Encoding = (typeof offeredEncodings)[number];
 
-/** The visitor's favourite of those that are offered. Whoever takes none, not even the plain form, gets that one. */
+/** The client's preferred encoding among those offered; the plain form for clients that accept none. */
 export function chooseEncoding(accepted: string | undefined, offered: readonly Encoding[]): Encoding | "identity" {
   if (accepted === undefined) return "identity";
   const weights = readWeights(accepted);

@@ -77,7 +77,7 @@ function namedByConnection(value: string | undefined): ReadonlySet<string> {
   return new Set(value.split(",").map((name) => name.trim().toLowerCase()));
 }
 
-/** WordPress writes UTF-8 into headers (`Location`); Node wants one character per byte. Null where it can't be sent. */
+/** WordPress writes UTF-8 into headers (`Location`); Node wants one character per byte. Null if it can't be sent. */
 function asBytes(name: string, value: string): string | null {
   for (const candidate of [value, Buffer.from(value, "utf8").toString("latin1")]) {
     try {

@@ -19,14 +19,14 @@ export class Http2Answer extends Writable implements VisitorResponse {
   readonly #isToHead: boolean;
   #isBodiless = false;
   #isBroken = false;
-  /** What is still to come of the announced length; null where none was announced. */
+  /** What is still to come of the announced length; null if none was announced. */
   #missing: number | null = null;
 
   constructor(stream: ServerHttp2Stream, isToHead: boolean) {
     super();
     this.#stream = stream;
     this.#isToHead = isToHead;
-    // Whoever waits for the answer is told by `close`, as with HTTP/1.1.
+    // `close` ends the wait for the answer, as with HTTP/1.1.
     this.on("error", () => undefined);
     stream.once("close", () => this.destroy());
   }

@@ -6,7 +6,7 @@ import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Handler {
   answer(request: VisitorRequest, response: VisitorResponse): void;
-  /** Whether whoever asks before sending may send. */
+  /** Whether a client that sends `Expect: 100-continue` may send its body. */
   isWelcome(request: VisitorRequest): boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Http2Bounds {
 
 /** As many as browsers and other servers expect, and no connection may occupy more of PHP than its site has turns for. */
 const streamsAtOnce = 100;
-/** What may come of an upload before somebody reads it. */
+/** How much of an upload is accepted before it is read. */
 const windowBytes = 256 * 1024;
 
 /** Not listening: it is given connections. What a connection may waste otherwise is bounded by Node: pings, settings, resets. */
@@ -45,7 +45,7 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   return server;
 }
 
-/** What the settings say of it is advice, which nobody holds a visitor to. */
+/** Enforced here: clients may ignore the limit in the settings. */
 function isTooLong({ rawHeaders }: Http2ServerRequest, headBytes: number): boolean {
   return rawHeaders.reduce((sum, text) => sum + text.length, 0) > headBytes;
 }

@@ -14,7 +14,7 @@ export interface VisitorPath {
   /** Decoded, without empty ones. */
   readonly segments: readonly string[];
   readonly trailingSlash: boolean;
-  /** False where the decoded bytes are no UTF-8: no file has such a name, but WordPress may know the address. */
+  /** False if the decoded bytes are no UTF-8: no file has such a name, but WordPress may know the address. */
   readonly lookable: boolean;
 }
 
@@ -35,7 +35,7 @@ export function splitTarget(target: string): { readonly host: string | null; rea
   return { host: parts[1] ?? "", url: rest.startsWith("?") ? `/${rest}` : rest };
 }
 
-/** Null where the path is malformed. */
+/** Null if the path is malformed. */
 export function readPath(url: string): VisitorPath | null {
   if (!url.startsWith("/") || url.includes("#")) return null;
   const mark = url.indexOf("?");

@@ -8,7 +8,7 @@ export type SocketAudience = "owner" | "everybody";
 
 /**
  * Listens on a Unix socket, in a folder that is made if it isn't there. A socket file that an edge left behind when
- * it was killed is in the way and of no use, and goes. Rejects where the folder is somebody else's or open to more
+ * it was killed is in the way and of no use, and goes. Rejects if the folder is somebody else's or open to more
  * than `audience`: names below the system's temporary folder can be taken by anybody.
  */
 export async function listenOnSocket(server: Server, socket: string, audience: SocketAudience): Promise<void> {

@@ -32,6 +32,7 @@ test("an upload that is refused while it is being sent still gets its page", asy
   expect(got.status).toBe(413);
   expect(got.headers.connection).toBe("close");
   expect(got.body).toContain("This upload is too large");
+  expect(got.body).toContain("The limit is 0.1 MB.");
 });
 
 test("a visitor who asks first is told not to send it", async () => {

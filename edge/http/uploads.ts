@@ -1,6 +1,6 @@
 /** How much a visitor may send. */
 import { type Readable, Transform } from "node:stream";
-import { makePage, type PageName } from "../pages.ts";
+import { type MadePage, makePage } from "../pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export class UploadTooLarge extends Error {
@@ -19,7 +19,7 @@ export function announcesTooMuch(request: VisitorRequest, limitBytes: number): b
 }
 
 /**
- * The request's body, or null where it has none. A body of announced length can't be longer than that; one that
+ * The request's body, or null if it has none. A body of announced length can't be longer than that; one that
  * comes in pieces, or by HTTP/2, is counted, and fails with `UploadTooLarge` once it is over the limit.
  */
 export function readBody(request: VisitorRequest, limitBytes: number): Readable | null {
@@ -33,7 +33,7 @@ export function readBody(request: VisitorRequest, limitBytes: number): Readable 
       if (bytes > limitBytes) done(new UploadTooLarge(`more than ${limitBytes} bytes`));
       else done(null, chunk);
     },
-    // By HTTP/2, half an upload of somebody who leaves ends like a whole one.
+    // Over HTTP/2, an aborted upload ends like a complete one.
     flush: (done) => done(stream?.closed === true ? new Error("The visitor has left") : null),
   });
   request.on("error", (error) => counted.destroy(error));
@@ -44,17 +44,19 @@ export function readBody(request: VisitorRequest, limitBytes: number): Readable 
 const lingerMilliseconds = 2_000;
 const lingerBytes = 64 * 1024 * 1024;
 
+/** Answers that the upload is larger than `uploadBytes`, as `refuseBody` does. */
+export function refuseUpload(request: VisitorRequest, response: VisitorResponse, uploadBytes: number): Promise<void> {
+  const limit = `${Math.round((uploadBytes / megabyte) * 10) / 10} MB`;
+  return refuseBody(request, response, makePage(request, "tooLarge", { limit }));
+}
+
+const megabyte = 1_048_576;
+
 /**
- * Answers with the page, `tooLarge` unless another one is named, and closes. Closing at once would make the system reset the connection under a visitor who is still
- * sending, and the page would be lost; so the rest is swallowed for a while.
+ * Answers with the page and closes. Closing at once would make the system reset the connection while the visitor is still sending,
+ * and the page would be lost, so the rest of the body is read and discarded for a while.
  */
-export async function refuseUpload(
-  request: VisitorRequest,
-  response: VisitorResponse,
-  name: PageName = "tooLarge",
-  asked: Pick<VisitorRequest, "headers"> = request,
-): Promise<void> {
-  const page = makePage(asked, name);
+export async function refuseBody(request: VisitorRequest, response: VisitorResponse, page: MadePage): Promise<void> {
   response.writeHead(page.status, { ...page.headers, connection: "close" });
   response.write(page.body);
   await swallow(request);

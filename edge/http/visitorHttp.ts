@@ -43,7 +43,7 @@ export interface VisitorResponse extends Writable {
 }
 
 /**
- * The name that was asked for, as it was written; undefined where there is none, or where there are two. Node keeps
+ * The name that was asked for, as it was written; undefined if there is none, or where there are two. Node keeps
  * the first of two Host headers, and a proxy before us may have believed the second. HTTP/2 has `:authority`, beside
  * which a Host may only say the same (RFC 9113, section 8.3.1).
  */

@@ -65,7 +65,7 @@ test("opening a link shows a button and asks nothing of PHP; pressing it logs in
     const over = await ask(world.edge, link, { method, headers: html });
     expect(over.status).toBe(410);
     expect(over.headers).toMatchObject({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
-    expect(over.body).toContain("This login link does not work any more");
+    expect(over.body).toContain("This login link is no longer valid");
   }
   expect(world.upstream.asked.length).toBe(1);
 });

@@ -36,7 +36,7 @@ export async function answerLogin(visit: Visit, parts: PhpParts & { readonly log
   }
   parts.coalescing.separate(id);
   parts.log.info({ environment: id, user: taken.userId }, "login link used");
-  // What was sent with it is nobody's business, the token least of all.
+  // The referrer must not be passed on: it contains the token.
   request.resume();
   const input = JSON.stringify({ input: { user: taken.userId, login: taken.login } });
   await answerAlone(visit, { script: "/index.php", pathInfo: "", task: { name: "logIn", input } }, parts, ended);

@@ -14,13 +14,13 @@ export interface Login {
 export interface Logins {
   /** `hash` is the hexadecimal SHA-256 of the token. */
   offer(hash: string, login: Login, seconds: number): void;
-  /** Null where the token is none, was used, is too old, or is for another environment. */
+  /** Null if the token is none, was used, is too old, or is for another environment. */
   find(token: string, environmentId: string): Login | null;
-  /** The same, and whoever gets it is the only one who ever does. */
+  /** The same, and removes it, so that it works once. */
   take(token: string, environmentId: string): Login | null;
 }
 
-/** Of one environment, so that nobody pushes out the links of others. The oldest goes. */
+/** Per environment, so that one can't push out the links of others. The oldest is dropped. */
 const mostForEnvironment = 50;
 const mostOfAll = 10_000;
 

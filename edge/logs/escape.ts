@@ -1,4 +1,4 @@
-/** What visitors and PHP write, as part of one line of a log: nobody can begin a line of their own in it. */
+/** Escapes text of visitors and PHP for one line of a log, so that it can't start a line of its own. */
 
 /** Everything that ends a line for some program, or tells a terminal to do something. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -49,7 +49,7 @@ interface Log {
   lines: string[];
   characters: number;
   lost: number;
-  /** Which is written to; null where that must be looked up. */
+  /** Which is written to; null if that must be looked up. */
   file: { readonly name: string; readonly begunAt: number; bytes: number } | null;
 }
 
@@ -116,7 +116,7 @@ export function createLogFiles({ folder, limits, onLost }: LogFilesOptions): Log
   };
 }
 
-/** Gives how many lines are lost; never rejects. */
+/** Returns how many lines are lost; never rejects. */
 async function append(log: Log, folder: string, bytes: Buffer, limits: LogLimits): Promise<number> {
   let written = 0;
   try {
@@ -167,7 +167,7 @@ async function openIn(folder: string, name: string): Promise<FileHandle> {
   }
 }
 
-/** Whoever wrote it may have been killed, or found the disk full, in the middle of a line. */
+/** Its writer may have been killed, or have hit a full disk, in the middle of a line. */
 async function endLastLine(handle: FileHandle): Promise<void> {
   const { size } = await handle.stat();
   if (size === 0) return;
@@ -207,7 +207,7 @@ function fileName(name: string, at: number): string {
 
 const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;
 
-/** Null where it is no file of the log. */
+/** Null if it is no file of the log. */
 function begunAt(file: string, name: string): number | null {
   if (!file.startsWith(`${name}-`)) return null;
   const parts = stamp.exec(file.slice(name.length + 1));

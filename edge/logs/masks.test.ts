@@ -31,10 +31,10 @@ test.each([
   expect(referrerWithoutSecrets(address)).toBe(written);
 });
 
-test("a very long query takes no time", () => {
-  const began = performance.now();
-  withoutSecrets(`/?${"token".repeat(6_000)}`);
-  withoutSecrets(`/?${"a=1&".repeat(8_000)}`);
-  withoutSecrets(`/?${"_".repeat(30_000)}=1`);
-  expect(performance.now() - began).toBeLessThan(500);
-});
+// Work that grows with the square of the length would take hours.
+test.each([["token".repeat(600_000)], ["a=1&".repeat(800_000)], [`${"_".repeat(3_000_000)}=1`]])(
+  "a query of megabytes is read once",
+  (query) => {
+    expect(withoutSecrets(`/?${query}`)).toBe(`/?${query}`);
+  },
+);

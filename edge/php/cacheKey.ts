@@ -31,10 +31,10 @@ const smallDevice = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mo
 /** WordPress's own entrance for everything that has an address of its own. */
 export const frontController = "/index.php";
 
-/** Nobody asks for so much in the ordinary way, and others' questions are remembered. */
+/** Longer queries are unusual, and must not push others out of memory. */
 const longestText = 1_000;
 
-/** Null where the request is for itself alone. It must be one that can't write (`mayWrite`). */
+/** Null if the request is for itself alone. It must be one that can't write (`mayWrite`). */
 export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): CacheKey | null {
   const { id, release, phpVersion, phpRun = 0, overlays } = route.environment;
   // Of what else people write in PHP, nobody knows by what its pages differ.
@@ -59,7 +59,7 @@ export function isSmallDevice(headers: IncomingHttpHeaders): boolean {
 const forOneOnly = new Set(["set-cookie", "content-encoding", "pragma", "expires", "www-authenticate"]);
 const notForAll = /no-store|no-cache|private|revalidate|max-?age\s*=\s*"?0/i;
 
-/** Whether whoever asks the same at the same moment may have this answer too. */
+/** Whether concurrent identical requests may share this answer. */
 export function isForAll({ status, headers }: Pick<UpstreamResponse, "status" | "headers">): boolean {
   return status === 200 && headers.every(([name, value]) => allows(name.toLowerCase(), value));
 }

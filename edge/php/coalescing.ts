@@ -14,18 +14,18 @@ export interface SharedPage extends Pick<UpstreamResponse, "status" | "headers">
   readonly body: Buffer;
 }
 
-/** What became of a page that others waited for. Alone: nobody knows; whoever waited asks for themselves. */
+/** The outcome for requests that waited for another one's page. Alone: unknown, so each asks for itself. */
 export type Outcome =
   | { readonly kind: "page"; readonly page: SharedPage }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "alone" };
 
-/** A page that is being made, as whoever asked for it first tells of it. `end` must be called, whatever happened. */
+/** A page in the making, reported by the request that asked first. `end` must be called in any case. */
 export interface Making {
   begun(answer: Pick<UpstreamResponse, "status" | "headers">): void;
-  /** There is an answer, and it broke off: the next one may, too, so nobody waits for it. */
+  /** There is an answer, and it broke off: the next one may, too, so no request waits for it. */
   broken(): void;
-  /** Whether this and all before it is kept for others: PHP shall not wait for whoever was first. */
+  /** Whether this and all before it is kept for others: PHP must not wait for the first client. */
   add(chunk: Buffer): boolean;
   whole(): void;
   failed(error: unknown): void;
@@ -33,18 +33,18 @@ export interface Making {
 }
 
 export interface Coalescing {
-  /** A page that is being made as an answer to just this; null where whoever asks must have it made. */
+  /** A page that is being made as an answer to just this; null if the request must run PHP itself. */
   find(key: CacheKey): Promise<Outcome> | null;
-  /** Others may wait for the page from now on. Null where they may not. */
+  /** Others may wait for the page from now on. Null if they may not. */
   begin(key: CacheKey): Making | null;
-  /** Something begins to be written: nobody joins a page that was begun before. */
+  /** A write begins: no request joins a page that was begun before. */
   separate(environmentId: string): void;
 }
 
 /** A longer page is passed on, and not kept for others. */
 const pageBytes = 1 << 20;
 /** So many questions are remembered as none to wait for; then all are forgotten. */
-const rememberedQuestions = 10_000;
+const rememberedKeys = 10_000;
 
 const alone: Outcome = { kind: "alone" };
 
@@ -59,7 +59,7 @@ export function createCoalescing(writes: Pick<Writes, "isUnderWay">): Coalescing
   const forOneOnly = new Set<string>();
 
   function remember({ text }: CacheKey): void {
-    if (forOneOnly.size >= rememberedQuestions) forOneOnly.clear();
+    if (forOneOnly.size >= rememberedKeys) forOneOnly.clear();
     forOneOnly.add(text);
   }
 

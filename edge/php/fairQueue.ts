@@ -5,7 +5,7 @@
  */
 
 export interface FairQueue {
-  /** Resolves when it is the request's turn: at once, mostly. False where too many of its environment wait already. */
+  /** Resolves when it is the request's turn: at once, mostly. False if too many of its environment wait already. */
   take(environmentId: string): Promise<boolean> | boolean;
 }
 

@@ -202,7 +202,7 @@ test("a write that takes too long is not waited for, and whoever sent it is told
   const told = await write;
   expect(told.status).toBe(503);
   expect(told.headers).toMatchObject({ "retry-after": "3", connection: "close" });
-  expect(told.body).toContain("look in a few seconds whether it is there");
+  expect(told.body).toContain("check in a few seconds whether it worked");
   finish();
   await freeze(world, 3, false);
   expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);

@@ -37,7 +37,7 @@ export function mayWrite(
   return writingFields.some((name) => fields.has(name));
 }
 
-/** Whether whoever asks reads answers in the form of WordPress's REST interface, as the block editor does. */
+/** Whether the client expects errors in the format of WordPress's REST API, as the block editor does. */
 export function isForRest({ segments, query }: Pick<VisitorPath, "segments" | "query">): boolean {
   // In a network of subdirectories, a site's own folder stands before it.
   return segments.slice(0, 2).includes("wp-json") || new URLSearchParams(query).has("rest_route");

@@ -1,7 +1,6 @@
 /** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
 import type { Readable } from "node:stream";
 import { type AnswerLogs, noteNoAnswer } from "../answered.ts";
-import type { Keeping } from "../cache/pageCache.ts";
 import { addressOf } from "../http/address.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
@@ -11,6 +10,7 @@ import { sendPage } from "../pages.ts";
 import type { Visit } from "../visit.ts";
 import { type CacheKey, cacheKeyOf } from "./cacheKey.ts";
 import type { Coalescing, Making, SharedPage } from "./coalescing.ts";
+import type { Keeping } from "./keeping.ts";
 import type { Script, SharedAsk } from "./script.ts";
 import {
   type NoAnswerReason,
@@ -50,20 +50,20 @@ export async function answerAlone(visit: Visit, script: Script, parts: PhpParts,
   await havePageMade(visit, askPhp, parts);
 }
 
-/** What was sent may be written yet, or not: PHP has not said. Whoever has got a part of the answer gets no more of it. */
+/** What was sent may be written yet, or not: PHP has not said. A client that has received a part of the answer gets no more. */
 export function breakOff(asked: Pick<VisitorRequest, "headers">, response: VisitorResponse): void {
   if (response.headersSent) response.destroy();
   else sendPage(asked, response, "unfinished", { connection: "close" });
 }
 
-/** Answers a request that is meant to read only, if need be with the page that PHP is making for somebody else. */
+/** Answers a read-only request, perhaps with the page that PHP is rendering for another visitor. */
 export async function answerWithPhp(visit: Visit, script: Script, parts: PhpParts): Promise<PhpOutcome> {
   return answerOnce(visit, cacheKeyOf(visit, script), parts, (making) =>
     havePageMade(visit, () => askToRead(visit, script, parts), parts, making === null ? {} : { making }),
   );
 }
 
-/** Has the answer made by `read`, unless it is being made for somebody who asked the same. */
+/** Calls `read`, unless the same answer is being rendered for another visitor. */
 export async function answerOnce(
   visit: Visit,
   key: CacheKey | null,
@@ -93,10 +93,10 @@ function sendShared({ status, headers, body }: SharedPage, visit: Visit): void {
   response.writeHead(status, headOf(visit, headers)).end(request.method === "HEAD" ? undefined : body);
 }
 
-/** PHP's headers, and whether the page could have been one that was kept. */
+/** PHP's headers, and whether the page could have come from the page cache. Requests of PHP itself never do. */
 function headOf({ route, fromPhp, page }: Visit, headers: UpstreamResponse["headers"]): string[] {
   const head = toVisitor(headers);
-  if (route.environment.pageCache !== undefined && !fromPhp) head.push("X-Cache", page === null ? "BYPASS" : "MISS");
+  if (route.environment.pageCache !== undefined) head.push("X-Cache", page === null || fromPhp ? "BYPASS" : "MISS");
   return head;
 }
 
@@ -104,7 +104,7 @@ function headOf({ route, fromPhp, page }: Visit, headers: UpstreamResponse["head
 export interface PageListeners {
   /** Those who asked the same meanwhile. */
   readonly making?: Making;
-  /** Whoever keeps it for those who ask later. */
+  /** Stores it for later requests. */
   readonly keeping?: Keeping;
   /** Answers where PHP has nothing but an error. */
   readonly lastResort?: () => void;
@@ -161,7 +161,7 @@ async function sayWhyNot(visit: Visit, error: unknown, parts: PhpParts): Promise
   const reason = reasonOf(error);
   if (reason === "wouldWrite") return "wouldWrite";
   if (error instanceof UploadTooLarge) {
-    await refuseUpload(request, response);
+    await refuseUpload(request, response, parts.limits.uploadBytes);
     return "answered";
   }
   noteNoAnswer(visit, error, parts);
@@ -169,7 +169,7 @@ async function sayWhyNot(visit: Visit, error: unknown, parts: PhpParts): Promise
   return "answered";
 }
 
-/** It takes longer than whoever froze the environment waits, and what it writes would be lost. */
+/** It takes longer than the freeze waits, and its writes would be lost. */
 class TooLong extends Error {
   override readonly name = "TooLong";
   readonly reason: NoAnswerReason = "wouldWrite";
@@ -284,7 +284,7 @@ async function pass(
   }
 }
 
-/** Nobody listens any more, also not to how it ends. */
+/** The client is gone, and the outcome does not matter. */
 function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }

@@ -7,9 +7,9 @@ import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { noteUnanswered } from "../answered.ts";
 import { resolve } from "../files/resolve.ts";
-import { readHost } from "../http/hosts.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { withoutSecrets } from "../logs/masks.ts";
+import { readHost } from "../tables/hosts.ts";
 import { BadTable, object, text } from "../tables/readTable.ts";
 import type { Route, Routes } from "../tables/routes.ts";
 import type { PhpParts } from "./php.ts";
@@ -30,20 +30,20 @@ export interface TaskOrder {
   readonly work: { readonly task: string; readonly input: unknown } | { readonly path: VisitorPath };
   /** How long PHP may take, once it has begun. */
   readonly deadlineSeconds: number;
-  /** Nobody waits for it. */
+  /** It runs in the background. */
   readonly isBackground: boolean;
 }
 
 export interface TaskResult {
   /** 0 where there was no answer. */
   readonly status: number;
-  /** A task's answer as JSON; of a script, the beginning of what it printed. Null where there is none. */
+  /** A task's answer as JSON; of a script, the beginning of what it printed. Null if there is none. */
   readonly body: string | null;
   /** The beginning of what PHP wrote to its log. */
   readonly errors: string;
   /**
    * Why there is no answer: PHP gave none, or the environment is frozen and nothing was begun, or it was frozen
-   * meanwhile and PHP was not done in time, so that nobody knows what it has done. Null where there is one.
+   * meanwhile and PHP was not done in time, so that nobody knows what it has done. Null if there is one.
    */
   readonly reason: NoAnswerReason | "frozen" | "unfinished" | null;
 }
@@ -172,7 +172,7 @@ function nameOf({ task, method, url }: UpstreamRequest): string {
   return task === undefined ? `${method} ${withoutSecrets(url)}` : `the platform's task ${task.name}`;
 }
 
-/** Reads all of it, because PHP would wait for a reader. Rejects where the body breaks off. */
+/** Reads all of it, because PHP would wait for a reader. Rejects if the body breaks off. */
 async function beginningOf(body: Readable, bytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let missing = bytes;

@@ -2,10 +2,10 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
-import { createLook } from "../files/disk.ts";
+import { createLook } from "../disk.ts";
 import { resolve } from "../files/resolve.ts";
-import { readHost } from "../http/hosts.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
+import { readHost } from "../tables/hosts.ts";
 import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import type { Script } from "./script.ts";
@@ -130,7 +130,7 @@ async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): P
   }
 }
 
-/** Rejects where the body breaks off. `kept` gets what was read; nothing of what is too long. */
+/** Rejects if the body breaks off. `kept` gets what was read; nothing of what is too long. */
 async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolean> {
   let bytes = 0;
   let end = Buffer.alloc(0);

@@ -35,7 +35,7 @@ export interface UpstreamRequest {
   readonly task?: UpstreamTask;
   /** How long PHP may take; absent: as long as for a visitor. */
   readonly deadlineSeconds?: number;
-  /** Nobody waits for it: no process that is kept for visitors is taken for it, and none is kept after it. Absent: false. */
+  /** Background work: it takes no process that is kept for visitors, and leaves none. Absent: false. */
   readonly isBackground?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Readable;
-  /** Resolves when PHP is done, whether or not somebody still reads the body. Never rejects. */
+  /** Resolves when PHP is done, even if the body is no longer read. Never rejects. */
   readonly finished: Promise<void>;
   /** Whether the site itself lets others have this answer too; known when the body has ended. Never rejects. */
   readonly mayBeCached: Promise<boolean>;

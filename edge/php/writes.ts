@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Writes {
   /**
-   * A write begins, and lasts until what is returned is called. Null where it must be refused. `breakOff` is called where
+   * A write begins, and lasts until what is returned is called. Null if it must be refused. `breakOff` is called where
    * the environment has been frozen since and is not to wait any longer.
    */
   begin(environmentId: string, breakOff: () => void): (() => void) | null;
@@ -88,7 +88,7 @@ export function createWrites(freezeSeconds: number): Writes {
       const begun = [...underWay].filter(({ environmentId }) => environmentId === id);
       if (begun.length > 0) await wait(begun);
       for (const one of begun) {
-        // Whoever was thawed meanwhile may take any time again.
+        // Writes of an environment that was thawed meanwhile may take any time again.
         if (!underWay.has(one) || !frozen.has(id)) continue;
         one.breakOff();
         end(one);

@@ -26,9 +26,9 @@ export interface PathFrom {
 
 export interface ExpressionFrom {
   readonly kind: "expression";
-  /** What every path begins with that fits; empty where nothing is known. */
+  /** What every path begins with that fits; empty if nothing is known. */
   readonly prefix: string;
-  /** The groups of what fits, the whole of it first; null where the path does not fit. Compiles when it is first called. */
+  /** The groups of what fits, the whole of it first; null if the path does not fit. Compiles when it is first called. */
   readonly match: (path: string) => readonly string[] | null;
 }
 
@@ -60,7 +60,7 @@ export function createSieve(expressions: readonly string[]): (path: string) => r
   };
 }
 
-/** Gives how many groups `to` may name. Throws `BadRule`. */
+/** Returns how many groups `to` may name. Throws `BadRule`. */
 export function checkFrom(from: string): number {
   if (from === "" || from.length > longestFrom) throw new BadRule("from", `must have 1 to ${longestFrom} characters`);
   if (control.test(from)) throw new BadRule("from", "must be without control characters");

@@ -58,7 +58,7 @@ function follow(
 
 const keyOf = ({ scheme, host, path }: Asked) => `${scheme}://${host}${path}`;
 
-/** As a browser and the edge read an address; null where they could not. */
+/** As a browser and the edge read an address; null if they could not. */
 export function askedOf(location: string, base: string, place: Asked["place"]): Asked | null {
   const url = URL.parse(location, base);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;

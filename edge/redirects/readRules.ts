@@ -10,7 +10,7 @@ export function ruleFile(folder: string, list: string): string {
   return join(folder, `${list}.json`);
 }
 
-/** Rejects where there is none, or where it is no list of rules. */
+/** Rejects if there is none, or where it is no list of rules. */
 export async function readRules(folder: string, list: string): Promise<readonly RedirectRule[]> {
   const rules: unknown = JSON.parse(await readFile(ruleFile(folder, list), "utf8"));
   if (!Array.isArray(rules)) throw new Error(`The list ${list} is none`);

@@ -6,7 +6,7 @@
  * the few that may begin with anything are looked for together.
  */
 import { createSieve, type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
-import type { Asked, Place, Redirect, RedirectRule } from "./rule.ts";
+import type { Asked, Redirect, RedirectRule, VisitorLocation } from "./rule.ts";
 import { expand } from "./to.ts";
 
 export interface Redirects {
@@ -78,14 +78,14 @@ function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
   else list.push(ranked);
 }
 
-function isThere({ country, city }: RedirectRule, place: () => Place): boolean {
+function isThere({ country, city }: RedirectRule, place: () => VisitorLocation): boolean {
   if (country === null && city === null) return true;
   const visitor = place();
   if (country !== null && visitor.country !== country) return false;
   return city === null || visitor.city?.toLowerCase() === city.toLowerCase();
 }
 
-/** Whether somebody who follows it comes to where they are. */
+/** Whether it leads back to the same address. */
 export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: Asked): boolean {
   if (location.startsWith("/")) return location === encodeURI(path) + query;
   return location.replace(/:(80|443)(?=\/)/, "") === `${scheme}://${host}${encodeURI(path)}${query}`;

@@ -13,13 +13,13 @@ export interface RedirectRule {
   readonly city: string | null;
 }
 
-/** Where a visitor is, as far as somebody knows. */
-export interface Place {
+/** The visitor's location, as far as it is known. */
+export interface VisitorLocation {
   readonly country: string | null;
   readonly city: string | null;
 }
 
-export const nowhere: Place = { country: null, city: null };
+export const nowhere: VisitorLocation = { country: null, city: null };
 
 /** What a visitor asks for. */
 export interface Asked {
@@ -31,7 +31,7 @@ export interface Asked {
   /** With its question mark, or the empty text. */
   readonly query: string;
   /** Found out only where a rule depends on it. */
-  readonly place: () => Place;
+  readonly place: () => VisitorLocation;
 }
 
 export interface Redirect {

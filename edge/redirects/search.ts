@@ -3,7 +3,7 @@ import { RE2JS } from "re2js";
 
 const longestQuery = 1_000;
 
-/** Null where the expression is none. Capitals make no difference. */
+/** Null if the expression is none. Capitals make no difference. */
 export function createSearch(query: string, isExpression: boolean): ((text: string) => boolean) | null {
   if (!isExpression) {
     const wanted = query.toLowerCase();

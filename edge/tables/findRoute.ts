@@ -1,7 +1,8 @@
 /** From the head of a request to the site it is for. */
-import { readHost } from "../http/hosts.ts";
+
 import { readPath, splitTarget, type VisitorPath } from "../http/path.ts";
 import { hostOf, type VisitorRequest } from "../http/visitorHttp.ts";
+import { readHost } from "./hosts.ts";
 import type { Route, Routes } from "./routes.ts";
 import { isEmpty } from "./tableFile.ts";
 
@@ -15,7 +16,7 @@ export interface FoundRoute {
 /** The page to answer with. */
 export type NoRoute = "badRequest" | "unknownHost" | "away" | "starting";
 
-/** Gives the name of the page to answer with where the request is for no site. */
+/** Returns the name of the page to answer with where the request is for no site. */
 export function findRoute(request: VisitorRequest, routes: Routes): FoundRoute | NoRoute {
   const target = splitTarget(request.url ?? "");
   const host = target.host ?? hostOf(request);
@@ -24,7 +25,7 @@ export function findRoute(request: VisitorRequest, routes: Routes): FoundRoute |
   if (host === undefined || name === null || path === null) return "badRequest";
   const route = routes.find(name);
   if (route !== null) return { route, path, host };
-  // Before anybody has said which sites there are, no name is one that nobody has.
+  // Before the first table arrives, no name can be called unknown.
   if (isEmpty(routes.table())) return "starting";
   return routes.isAway(name) ? "away" : "unknownHost";
 }

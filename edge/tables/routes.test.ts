@@ -3,6 +3,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { answerTimeBuckets } from "../answerTimes.ts";
 import { eventually } from "../testing/eventually.ts";
 import { ask, openRaw, putTable } from "../testing/http.ts";
 import { makeEnvironment, startEmptyEdge, startSite, tableOf, writeFiles } from "../testing/withEdge.ts";
@@ -15,7 +16,11 @@ test("an edge that was told nothing serves nobody", async () => {
   const { edge, upstream } = await startEmptyEdge();
   expect((await ask(edge, "/")).status).toBe(503);
   const idle = { generation: 0, environments: 0, workers: [], spares: 0, compiledPhpVersions: [], port: edge.port };
-  expect(await status(edge)).toEqual(idle);
+  const answers = {
+    buckets: answerTimeBuckets,
+    times: [{ status: "5xx", counts: expect.any(Array), sumSeconds: expect.any(Number) }],
+  };
+  expect(await status(edge)).toEqual({ ...idle, answers });
   expect(upstream.lists).toEqual([]);
 });
 

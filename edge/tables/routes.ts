@@ -1,9 +1,7 @@
 /** The table that is being served: one value, replaced as a whole. Requests that began with the old one end with it. */
 import { createDenied, type IsDenied } from "../denied.ts";
-import { createLook, type Look } from "../files/disk.ts";
-import { findHost, indexHosts } from "../http/hosts.ts";
-import type { Upstream } from "../php/upstream.ts";
-import type { Writes } from "../php/writes.ts";
+import { createLook, type Look } from "../disk.ts";
+import { findHost, indexHosts } from "./hosts.ts";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
 import { emptyTable } from "./tableFile.ts";
 
@@ -14,9 +12,9 @@ export interface Route {
 }
 
 export interface Routes {
-  /** Null where no site has this name (as `readHost` gives it). */
+  /** Null if no site has this name (as `readHost` gives it). */
   find(host: string): Route | null;
-  /** Null where this environment is not served. */
+  /** Null if this environment is not served. */
   of(environmentId: string): Route | null;
   /** Whether the name, which nothing is served under, is that of a site which will be there again. */
   isAway(host: string): boolean;
@@ -34,10 +32,21 @@ interface Served {
   readonly environments: ReadonlyMap<string, Route>;
 }
 
+/** PHP, as far as a table concerns it. */
+export interface EnvironmentTaker {
+  setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
+}
+
+/** The writes under way, as far as a table concerns them. */
+export interface FreezeTaker {
+  /** From now on these are frozen, and no others. */
+  freeze(environmentIds: readonly string[]): void;
+}
+
 /** `inForce` is told of every table that comes into force. */
 export function createRoutes(
-  upstream: Pick<Upstream, "setEnvironments">,
-  writes: Pick<Writes, "freeze">,
+  upstream: EnvironmentTaker,
+  writes: FreezeTaker,
   inForce: (table: EdgeTable) => void = () => undefined,
 ): Routes {
   let table = emptyTable;

@@ -29,7 +29,7 @@ export interface EdgeEnvironment {
   readonly isFrozen: boolean;
   /** Another number than before where fresh PHP processes are wanted; 0 where it is left out. */
   readonly phpRun?: number;
-  /** Whether PHP reaches nothing outside of the environment, this edge included; false where it is left out. */
+  /** Whether PHP reaches nothing outside of the environment, this edge included; false if it is left out. */
   readonly isOffline?: boolean;
   /** The usual ones where they are left out. */
   readonly limits?: EdgeLimits;
@@ -37,7 +37,7 @@ export interface EdgeEnvironment {
   readonly deniedIps?: readonly string[];
   /** Names the list of its redirect rules, which is read when it is first needed; another list, another name. Absent: none. */
   readonly redirectRules?: string;
-  /** Whether PHP reaches the ports of mail servers; false where it is left out. */
+  /** Whether PHP reaches the ports of mail servers; false if it is left out. */
   readonly maySendMail?: boolean;
   /** Under which number its pages are kept: under another number, none of those before is shown. Absent: none is kept. */
   readonly pageCache?: { readonly epoch: number };

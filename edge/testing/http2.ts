@@ -20,7 +20,7 @@ export function visit(port: number, ca: string, servername = "site.localhost"): 
   return session;
 }
 
-/** Rejects where the answer breaks off. */
+/** Rejects if the answer breaks off. */
 export function ask2(
   session: ClientHttp2Session,
   path: string,

@@ -19,7 +19,7 @@ export type ReadCertificate = (id: string) => Promise<CertificateSecret>;
 export interface Certificates {
   /** From now on these and no others; connections that are open stay. */
   set(certificates: readonly EdgeCertificate[]): void;
-  /** Null where no certificate is valid for the name now, or none can be read. */
+  /** Null if no certificate is valid for the name now, or none can be read. */
   contextFor(name: string): Promise<SecureContext | null>;
   /** Whether a visitor who was shown the certificate of one name may ask for the other on the same connection. */
   areTogether(shown: string, asked: string): boolean;

@@ -1,6 +1,7 @@
 /** What an authority asks for before it gives a certificate for a name (RFC 8555, section 8.3). */
-import { readHost } from "../http/hosts.ts";
+
 import { hostOf, type VisitorRequest, type VisitorResponse } from "../http/visitorHttp.ts";
+import { readHost } from "../tables/hosts.ts";
 import type { EdgeTable } from "../tables/table.ts";
 
 const folder = "/.well-known/acme-challenge/";

@@ -1,5 +1,5 @@
 /** Sends visitors who came by http to https, where the site wants that. */
-import { findHost, readHost } from "../http/hosts.ts";
+import { findHost, readHost } from "../tables/hosts.ts";
 import type { Routes } from "../tables/routes.ts";
 import type { EdgeHost } from "../tables/table.ts";
 import type { Visit } from "../visit.ts";
@@ -8,12 +8,12 @@ const usualPort = 443;
 
 interface TlsListener {
   readonly routes: Routes;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly tlsPort: () => number | null;
 }
 
 /**
- * False where nothing was done. PHP asking its own site is answered as it asked. The method is kept for whoever sends
+ * False if nothing was done. PHP asking its own site is answered as it asked. The method is kept for whoever sends
  * something (308), as browsers turn a POST into a GET otherwise.
  */
 export function sendToHttps(visit: Visit, { routes, tlsPort }: TlsListener): boolean {

@@ -6,8 +6,8 @@ import { isIPv6 } from "node:net";
 
 export interface Handshakes {
   /**
-   * `abandon` ends the handshake where another one needs its room. Gives what is to be called when it is over, however
-   * that came; null where the network has too many under way.
+   * `abandon` ends the handshake where another one needs its room. Returns what is to be called when it is over, however
+   * that came; null if the network has too many under way.
    */
   begin(address: string, abandon: () => void): (() => void) | null;
 }

@@ -1,6 +1,7 @@
 /** Requests on connections that were begun with another name. */
-import { readHost } from "../http/hosts.ts";
+
 import type { VisitorRequest } from "../http/visitorHttp.ts";
+import { readHost } from "../tables/hosts.ts";
 
 /**
  * Browsers ask for several names on one connection where its certificate is for all of them, and no others (RFC 9110,

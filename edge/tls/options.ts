@@ -1,8 +1,8 @@
 /** How the edge speaks TLS (`docs/decisions/tls-at-the-edge.md`). */
 import { constants } from "node:crypto";
 import type { TlsOptions } from "node:tls";
-import { readHost } from "../http/hosts.ts";
 import type { EdgeLog } from "../log.ts";
+import { readHost } from "../tables/hosts.ts";
 import type { Certificates } from "./certificates.ts";
 
 /** Within which a handshake must be over. */

@@ -93,7 +93,7 @@ function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
 
-/** The first byte of whoever speaks TLS (RFC 8446, section 5.1). */
+/** The first byte of a TLS connection (RFC 8446, section 5.1). */
 const handshakeRecord = 22;
 
 const explanation = "This port is for https. Write https:// instead of http:// in front of the address.\n";

@@ -10,7 +10,7 @@ function isEvent(row: unknown): row is PlannedEvent {
   return typeof row === "object" && row !== null && "hook" in row && "dueAt" in row && "args" in row;
 }
 
-/** Null where there is no WordPress. */
+/** Null if there is no WordPress. */
 export async function plansOf(release: Release | null): Promise<EventPlans | null> {
   if (release === null || (await specOf(release)).wordpress === null) return null;
   const rows = (await readTables(await partOf(release, "database")))[eventsTable] ?? [];

@@ -9,7 +9,7 @@ function isOption(row: unknown): row is { readonly option_name: string; readonly
   return typeof row === "object" && row !== null && "option_name" in row && "option_value" in row;
 }
 
-/** Null where there is no WordPress. */
+/** Null if there is no WordPress. */
 export async function packagesOf(release: Release | null): Promise<InstalledPackages | null> {
   if (release === null || (await specOf(release)).wordpress === null) return null;
   const rows = (await readTables(await partOf(release, "database"))).wp_options ?? [];

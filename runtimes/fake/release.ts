@@ -18,14 +18,14 @@ const sharedFolders = ["wp-admin", "wp-includes"];
 /** In the web root of a release that was given another version than the one that all have at first. */
 const versionFile = "wp-version.txt";
 
-/** Null where there is no WordPress. */
+/** Null if there is no WordPress. */
 export async function versionOf(release: Release): Promise<string | null> {
   const { wordpress } = await specOf(release);
   if (wordpress === null) return null;
   return readFile(path.join(await partOf(release, "public"), versionFile), "utf8").catch(() => "7.1.1");
 }
 
-/** Gives the release, which has files of its own, that version. */
+/** Returns the release, which has files of its own, that version. */
 export async function fillVersion(release: Release, { version, folder }: NewWordPress): Promise<void> {
   if ((await versionOf(release)) === null) throw new RuntimeFailure("What was built has no WordPress.");
   const webRoot = await partOf(release, "public");
@@ -44,7 +44,7 @@ function isSpec(value: unknown): value is ProvisionSpec {
   return typeof value === "object" && value !== null && "environment" in value && "wordpress" in value;
 }
 
-/** What a release of the fake shows; null where there is none. */
+/** What a release of the fake shows; null if there is none. */
 export async function readSpec(file: string): Promise<ProvisionSpec | null> {
   const text = await readFile(file, "utf8").catch(() => null);
   const parsed: unknown = text === null ? null : JSON.parse(text);
@@ -57,7 +57,7 @@ export async function specOf(release: Release): Promise<ProvisionSpec> {
   return spec;
 }
 
-/** Null where there is no WordPress in it. */
+/** Null if there is no WordPress in it. */
 export async function factsOf(release: Release): Promise<WordPressFacts | null> {
   const { wordpress } = await specOf(release);
   if (wordpress === null) return null;
@@ -75,7 +75,7 @@ export async function writeSpec(
   await rename(`${file}.new`, file);
 }
 
-/** Throws `RuntimeFailure` where the environment is not there. */
+/** Throws `RuntimeFailure` if the environment is not there. */
 export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
   if (release === null) throw new RuntimeFailure("The environment is not there any more.");

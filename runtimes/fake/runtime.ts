@@ -101,7 +101,7 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
     return script.reach({ method, environmentId: id, when: "middle" });
   }
 
-  /** Gives the version of WordPress that is in it. */
+  /** Returns the version of WordPress that is in it. */
   async function make(environment: EnvironmentRef, fill: (release: string) => Promise<void>) {
     const { live, beside } = foldersOf(environment);
     await buildWhole(live, beside, async (place) => {

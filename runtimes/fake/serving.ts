@@ -36,7 +36,7 @@ async function frontPage(environment: ServedEnvironment): Promise<Page | NoAnswe
   return { status: 200, headers, body: Readable.from([html]) };
 }
 
-/** Throws where there is none. */
+/** Throws if there is none. */
 function responseOf(answer: Page | NoAnswerReason): PhpResponse {
   if (typeof answer === "string") throw new NoAnswer(answer, `The fake answers ${answer}.`);
   const errors = Promise.resolve(answer.errors ?? "");

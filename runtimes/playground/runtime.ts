@@ -27,6 +27,7 @@ import { countReplacements, stageReplacement } from "./site/replace/replacement.
 import { setAdminPassword } from "./site/users/adminPassword.ts";
 import { findUser } from "./site/users/findUser.ts";
 import { wordpressOf } from "./site/wordpress.ts";
+import { createCompiledStore } from "./templates/compiled.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import { createWpCli, type WpCliNetwork, type WpCliOptions } from "./wpcli/wpCli.ts";
@@ -60,6 +61,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
   const layouts = createLayouts(options.assets);
   const wpCli = createWpCli({
     assets,
+    compiled: createCompiledStore(assets, templates),
     environments,
     network: options.network ?? null,
     takeMail: options.takeMail ?? (async () => "nothing can be sent from here"),
@@ -69,7 +71,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
   const list = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
-  /** Null where the environment is absent. */
+  /** Null if the environment is absent. */
   async function ofCurrent<T>(environment: EnvironmentRef, work: (release: Release) => Promise<T>): Promise<T | null> {
     const release = await currentRelease(liveOf(environment));
     return release === null ? null : work(release);
@@ -79,9 +81,9 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     name: "playground",
     prepare: async (progress) => {
       await assets.prepare(progress);
-      progress({ phase: "template", done: 0, total: 1 });
+      progress({ phase: "Preparing new sites", done: 0, total: 1 });
       await templates.get(usualTemplate);
-      progress({ phase: "template", done: 1, total: 1 });
+      progress({ phase: "Preparing new sites", done: 1, total: 1 });
     },
     capabilities: async () => ({
       phpVersions,

@@ -7,6 +7,7 @@ import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
+import type { PhpRequest } from "../serving.ts";
 import { addRelease } from "./testing/handMade.ts";
 import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -16,7 +17,7 @@ let site: Site;
 let other: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ requestDeadlineSeconds: 12, maxWorkers: 2 });
+  world = await openPlayground({ maxWorkers: 2 });
   site = await world.site();
   other = await world.site();
 }, 120_000);
@@ -34,16 +35,16 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-function request(one: Site, url: string, fromPhp = false, signal = new AbortController().signal) {
-  const changes = { url, script: new URL(url, "http://x").pathname, fromPhp, signal };
+function request(one: Site, url: string, more: Partial<PhpRequest> = {}) {
+  const changes = { url, script: new URL(url, "http://x").pathname, ...more };
   return world.serving.handle(one.environment.id, exampleRequest(one.wordpress.address, changes));
 }
 
 describe("a script that does not end", () => {
   test("is ended at the deadline, while another site answers, and the next request works", async () => {
     await leaveScript(site, "loop.php", "while (true) {}");
-    await runPhp(world.serving, other, "echo 1;");
-    const stuck = outcomeOf(request(site, "/loop.php"));
+    for (const each of [site, other]) await runPhp(world.serving, each, "echo 1;");
+    const stuck = outcomeOf(request(site, "/loop.php", { deadlineSeconds: 3 }));
     await until(() => workersOf(site).some((worker) => worker.busy));
     expect(await runPhp(world.serving, other, "echo 'other';")).toBe("other");
     expect(await stuck).toBe("deadline");
@@ -52,7 +53,8 @@ describe("a script that does not end", () => {
 
   test("after it has begun to answer, the answer breaks off instead of looking whole", async () => {
     await leaveScript(site, "begins.php", "echo str_repeat('x', 70000); flush(); sleep(1); while (true) {}");
-    const answer = await request(site, "/begins.php");
+    await runPhp(world.serving, site, "echo 1;");
+    const answer = await request(site, "/begins.php", { deadlineSeconds: 3 });
     expect(answer.status).toBe(200);
     await expect(text(answer.body)).rejects.toMatchObject({ reason: "deadline" });
   }, 30_000);
@@ -141,18 +143,11 @@ describe("a site that is asked while its worker is busy", () => {
     expect(workersOf(site)).toHaveLength(2);
   }, 30_000);
 
-  test("keeps to one worker while that one is at its first page", async () => {
-    const fresh = await world.site();
-    await leaveScript(fresh, "first.php", "usleep(600000); echo 'done';");
-    await Promise.all([1, 2].map(() => visitorOf(world.serving, fresh).get("/first.php")));
-    expect(workersOf(fresh)).toHaveLength(1);
-  }, 30_000);
-
   test("gets another worker at once for a request of its own PHP, above the maximum too, but not without end", async () => {
     await leaveScript(site, "slow.php", "sleep(2); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
-    const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", true)));
+    const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true })));
     expect((await Promise.all(ownCalls)).toSorted()).toEqual([200, 200, "busy"]);
     expect(await Promise.all(visitors)).toEqual([200, 200]);
   }, 30_000);
@@ -162,7 +157,7 @@ describe("a site that is asked while its worker is busy", () => {
     const busy = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
     const leaving = new AbortController();
-    const waiting = outcomeOf(request(site, "/slow.php", false, leaving.signal));
+    const waiting = outcomeOf(request(site, "/slow.php", { signal: leaving.signal }));
     leaving.abort();
     expect(await waiting).toBe("unavailable");
     await Promise.all(busy);

@@ -1,34 +1,30 @@
 /** The playground runtime, its serving side: the workers that run PHP, as children of this process. */
 import { availableParallelism } from "node:os";
 import path from "node:path";
-import type { Readable } from "node:stream";
 import {
   NoAnswer,
   type PhpRequest,
-  type PhpResponse,
   type ServedEnvironment,
   type Serving,
   type TakeMail,
   type TakeTouched,
 } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
-import { allowanceOf, createAccounts } from "./pool/accounts.ts";
-import { createLanes } from "./pool/lanes.ts";
+import { createAccounts } from "./pool/accounts.ts";
+import { createAskWorkers } from "./pool/askWorkers.ts";
 import { isNew, limitsOf, mostBytes } from "./pool/limits.ts";
 import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
 import { createPool, type OnBehalfOf } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
-import { type SpooledBody, spool, type Write } from "./pool/spool.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
 import { usualTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { WarmUp } from "./templates/warmUp.ts";
 import { assignmentOf } from "./worker/assignment.ts";
-import type { RequestHead } from "./worker/frames.ts";
 import type { AssignOrder, BootOrder } from "./worker/messages.ts";
-import { type Handling, NeverBegun, WorkerProcess } from "./worker/process.ts";
+import { WorkerProcess } from "./worker/process.ts";
 
 export interface PlaygroundServingOptions {
   readonly assets: string;
@@ -42,6 +38,8 @@ export interface PlaygroundServingOptions {
   /** Workers with an environment, at most. */
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
+  /** The largest request body that reaches PHP. Absent: 256 MB. */
+  readonly uploadBytes?: number;
   /** A worker without a request for so long is ended. */
   readonly idleSeconds: number;
   /** A worker for what was tried out is kept for so long, in case that is served next. */
@@ -63,7 +61,7 @@ export interface PlaygroundServingOptions {
   readonly onErrorLine?: (environmentId: string, line: string) => void;
   /** Told why a spare worker, or what makes workers boot fast, could not be made: sites are served more slowly. */
   readonly onSpareFailure?: (error: unknown) => void;
-  /** Told which pages of sites are not right any more. Absent: nobody is. */
+  /** Receives the pages of sites that are out of date. */
   readonly touched?: TakeTouched;
   /** Where what sites send goes. Absent: nowhere, and PHP's `mail()` says false. */
   readonly takeMail?: TakeMail;
@@ -89,25 +87,16 @@ export interface PlaygroundServing extends Serving {
   status(): PlaygroundStatus;
 }
 
-const startTries = 3;
 const usualCandidateSeconds = 60;
 const usualAheadSeconds = 20;
-/** Half of the threads that this process has for its disk: a disk that is busy with one site's uploads has others' files wait. */
-const uploadWritesAtOnce = 2;
 
 /** Which takes all of a processor, and much of a second one, for the compilers. */
 function isAtFirstPage({ isBusy, worker }: Member): boolean {
   return isBusy && isNew(worker);
 }
 
-/** Nobody is written to because something is tried out. */
+/** Trials send no mail. */
 const notNow = async () => "nothing can be sent from here";
-
-/** Of whom an answer is wanted, and who hears what PHP complains of and sends meanwhile. */
-interface Asking extends Required<Pick<Handling, "onErrorLine" | "mail" | "touched">> {
-  readonly acquire: () => Promise<Member>;
-  readonly maySendMail: boolean;
-}
 
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
   const assets = createAssetStore({ folder: options.assets });
@@ -116,7 +105,6 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
   const takeMail = options.takeMail ?? notNow;
-  const uploadWrites = createLanes(uploadWritesAtOnce);
   /** Environments that may reach mail servers themselves. */
   let mailers: ReadonlySet<string> = new Set();
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
@@ -139,7 +127,13 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   });
 
   function bootOrder(phpVersion: string): BootOrder {
-    return { type: "boot", phpVersion, compiled: compiled.find(phpVersion), codeCache };
+    return {
+      type: "boot",
+      phpVersion,
+      compiled: compiled.find(phpVersion),
+      codeCache,
+      uploadBytes: options.uploadBytes,
+    };
   }
 
   async function warmUp(): Promise<WarmUp> {
@@ -160,12 +154,12 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     onFailure: onSpareFailure,
   });
 
-  /** Throws where the environment or its release is not there. */
+  /** Throws if the environment or its release is not there. */
   function assignment(environment: ServedEnvironment): AssignOrder {
     return assignmentOf(environment, { ...options, edgePort: options.edgePort() });
   }
 
-  /** What nobody waits for leaves the spares to visitors: to make another one costs more than it would gain. */
+  /** Background work leaves the spares to visitors, because starting another one costs more than it gains. */
   function start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess {
     const { phpVersion } = environment;
     // A spare that was taken is lost where this fails.
@@ -197,53 +191,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     })),
   );
 
-  /** What the request costs is the account's of the member's environment. */
-  function handlingFor(member: Member, request: PhpRequest): Handling {
-    const { id } = member.environment;
-    const account = accounts.of(id);
-    const began = performance.now();
-    account.counted.phpRequests += 1;
-    return {
-      deadlineSeconds: request.deadlineSeconds ?? limitsOf(member.environment).requestSeconds,
-      grown: (bytes) => {
-        account.grown.bytes += bytes;
-      },
-      outOfTime: () => {
-        account.counted.killedForTime += 1;
-      },
-      finished: (hasWritten) => {
-        account.counted.phpMilliseconds += performance.now() - began;
-        if (hasWritten) account.counted.writes += 1;
-        pool.release(member);
-      },
-    };
-  }
-
-  /** A worker that died unnoticed is found out by the next request, which then goes to another one. */
-  async function run({ acquire, maySendMail, ...heard }: Asking, request: PhpRequest, body: SpooledBody | null) {
-    for (let tried = 1; ; tried += 1) {
-      try {
-        const member = await acquire();
-        const head = headOf(request, { diskLeftBytes: allowanceOf(accounts, member), maySendMail });
-        return await member.worker.handle(head, body, { ...handlingFor(member, request), ...heard });
-      } catch (error) {
-        if (!(error instanceof NeverBegun)) throw error;
-        if (tried === startTries) {
-          throw new NoAnswer("crashed", "The workers of this site don't start.", { cause: error });
-        }
-      }
-    }
-  }
-
-  async function answer(environmentId: string, request: PhpRequest, asking: Asking): Promise<PhpResponse> {
-    const write: Write = (work) => uploadWrites.run(environmentId, work);
-    const body = request.body === null ? null : await readBody(request.body, options.run, write);
-    try {
-      return await run(asking, request, body);
-    } finally {
-      await body?.close();
-    }
-  }
+  const answer = createAskWorkers({ accounts, release: pool.release, folder: options.run });
 
   return {
     setEnvironments: async (environments) => {
@@ -270,7 +218,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         acquire: () => pool.acquireTrial(environment, request.signal),
         onErrorLine: () => undefined,
         mail: notNow,
-        // Nobody has been shown what it changes.
+        // Visitors have not seen its changes.
         touched: () => undefined,
         maySendMail: false,
       });
@@ -299,18 +247,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   };
 }
 
-async function readBody(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
-  return spool(body, folder, write).catch((cause: unknown) => {
-    throw new NoAnswer("unavailable", "The request's body did not arrive.", { cause });
-  });
-}
-
 function onBehalfOf({ fromPhp, isBackground = false }: PhpRequest): OnBehalfOf {
   if (fromPhp) return "php";
   return isBackground ? "background" : "visitor";
-}
-
-function headOf(request: PhpRequest, allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">): RequestHead {
-  const { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly = false, task = null } = request;
-  return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly, task, ...allowed };
 }

@@ -1,7 +1,7 @@
 /** WP-CLI with real PHP and WordPress: what it does, what it can't do, and that nothing of it stays. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
@@ -39,18 +39,17 @@ function wp(argv: readonly string[], choices: Choices = {}): Promise<WpCliOutcom
   return runtime.runWpCli(site.environment, { phpVersion: "8.3", argv, seconds }, begin, signal);
 }
 
-/** The processes that run commands, of whomever. */
-function commandProcesses(): readonly number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(path.join(import.meta.dirname, "wpcli/main.ts"));
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
+/** The processes that run commands in environments of this file. */
+function commandProcesses(): readonly string[] {
+  const isOurs = (pid: string) => {
+    try {
+      const isCommand = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("wpcli/main.ts");
+      return isCommand && readlinkSync(`/proc/${pid}/cwd`).startsWith(world.environments);
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurs(name));
 }
 
 async function untilNoneRuns(): Promise<void> {

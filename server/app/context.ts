@@ -16,6 +16,7 @@ import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import type { Pool } from "pg";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
+import type { MetricsOptions } from "./metrics.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */
@@ -51,6 +52,10 @@ export interface App {
   readonly capabilities: Capabilities;
   readonly listFiles: Runtime["listFiles"];
   readonly readLog: Logs["read"];
+  /** The edge's state, or null if it does not answer. */
+  readonly edgeNumbers: MetricsOptions["edgeNumbers"];
+  /** The folder that everything is kept in. */
+  readonly dataFolder: string;
   /** Resolves when the edge serves what is in the database. */
   readonly publishRoutes: () => Promise<void>;
   readonly plannedEvents: Runtime["plannedEvents"];
@@ -73,7 +78,7 @@ export interface App {
   readonly downloadHours: number;
   /** Opens what an operation has sealed for those who may read it. */
   readonly sealer: Sealer;
-  /** The zip of a downloadable backup; null where there is none. */
+  /** The zip of a downloadable backup; null if there is none. */
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
   /** The directory of the authority that certificates are ordered from; null: none are. */
   readonly acmeUrl: string | null;
@@ -89,7 +94,7 @@ export interface App {
 }
 
 export interface OpenDownload {
-  /** To be closed by whoever asked for it. */
+  /** To be closed by the caller. */
   readonly handle: FileHandle;
   readonly bytes: number;
 }
@@ -102,7 +107,7 @@ export interface Context extends App {
   readonly caller: Caller;
   readonly actor: Actor;
   readonly whenBusy: "fail" | "queue";
-  /** This server as the caller addressed it, `http://127.0.0.1:8080`; empty where it was not said in a way to repeat. */
+  /** This server as the caller addressed it, `http://127.0.0.1:8080`; empty if it was not said in a way to repeat. */
   readonly origin: string;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;

@@ -3,6 +3,7 @@
  * that is thrown is a fault of ours.
  */
 import type { RefusalCode } from "@sitewright/contract/errors.ts";
+import { environmentBusyMessage } from "@sitewright/contract/operationKinds.ts";
 
 /** The request is well formed, but what it asks for cannot be. */
 export class Refused extends Error {
@@ -17,7 +18,17 @@ export class Refused extends Error {
   }
 }
 
-/** There is no such thing, or it is another company's: nobody can tell which. */
+/** Another operation holds the environment, and the caller asked to be refused then. */
+export class Busy extends Error {
+  override readonly name = "Busy";
+  readonly blockedBy: readonly { readonly id: string; readonly kind: string }[];
+  constructor(blockedBy: Busy["blockedBy"]) {
+    super(environmentBusyMessage);
+    this.blockedBy = blockedBy;
+  }
+}
+
+/** It does not exist, or belongs to another company; callers can't tell which. */
 export class NotFound extends Error {
   override readonly name = "NotFound";
 }

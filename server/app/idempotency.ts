@@ -42,7 +42,7 @@ interface OnceWork {
   readonly refusal: (error: unknown) => FinishedAnswer | null;
 }
 
-/** Gives the answer, and whether it is an earlier one. Throws `Refused` where the key was used for something else. */
+/** Returns the answer, and whether it is an earlier one. Throws `Refused` if the key was used for something else. */
 export function answerOnce(
   database: Database,
   request: OnceRequest,

@@ -2,9 +2,10 @@
 import { operationMessages } from "@sitewright/contract/operationKinds.ts";
 import { openWpCliResult } from "@sitewright/server/operations/sites/runWpCli.ts";
 import { workName } from "@sitewright/server/operations/steps/backup.ts";
-import { type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
+import type { Blocker } from "@sitewright/server/store/database.ts";
+import { listOperations, type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
 import { withLink } from "./backups/downloadableBackups.ts";
-import { mayWrite } from "./company/access.ts";
+import { mayWrite, sitesInScope } from "./company/access.ts";
 import type { Context } from "./context.ts";
 import { NotFound } from "./failures.ts";
 
@@ -31,6 +32,8 @@ interface OperationData {
 interface OperationFault {
   readonly message: string;
   readonly reference_id: string;
+  readonly code?: "environment_busy";
+  readonly blocked_by?: { readonly operation_id: string; readonly kind: string }[];
   /** What there is to read of a command that failed. */
   readonly result?: unknown;
 }
@@ -57,11 +60,61 @@ function view(operation: OperationRow, result: unknown): OperationView {
     return { state: "succeeded", message: operationMessages.succeeded, data: { ...data, result } };
   }
   if (operation.state === "failed") {
-    const fault = { message: operation.public_error ?? operationMessages.failed, reference_id: operation.reference_id };
+    const fault = {
+      message: operation.public_error ?? operationMessages.failed,
+      reference_id: operation.reference_id,
+      ...busyFacts(operation),
+    };
     const kept = result === null ? {} : { result };
     return { state: "failed", message: operationMessages.failed, data: { ...data, ...fault, ...kept } };
   }
   return { state: "running", message: operationMessages.running, data };
+}
+
+/** What a program needs to know about a busy environment. */
+export function busyData(blockers: readonly Blocker[]) {
+  return {
+    code: "environment_busy",
+    blocked_by: blockers.map(({ id, kind }) => ({ operation_id: id, kind })),
+  } as const;
+}
+
+const busyFacts = ({ blocked_by }: OperationRow) => (blocked_by === null ? {} : busyData(blocked_by));
+
+export interface OperationWish {
+  readonly state?: OperationRow["state"];
+  readonly site_id?: string;
+  readonly env_id?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+const usualOperations = 20;
+const mostOperations = 100;
+
+/** The operations of the caller's company, on sites that the key may see. */
+export async function list({ caller, database }: Context, wish: OperationWish) {
+  const { items, total } = await listOperations(database, {
+    companyId: caller.companyId,
+    state: wish.state ?? null,
+    siteId: wish.site_id ?? null,
+    environmentId: wish.env_id ?? null,
+    siteIds: sitesInScope(caller),
+    limit: Math.min(wish.limit ?? usualOperations, mostOperations),
+    offset: wish.offset ?? 0,
+  });
+  return { total, items: items.map(summary) };
+}
+
+function summary(operation: OperationRow) {
+  return {
+    operation_id: operation.id,
+    state: operation.state,
+    ...progress(operation),
+    created_at: operation.created_at.toISOString(),
+    message: operation.state === "failed" ? (operation.public_error ?? operationMessages.failed) : null,
+    ...busyFacts(operation),
+  };
 }
 
 function progress(operation: OperationRow): OperationData {
@@ -79,7 +132,7 @@ function progress(operation: OperationRow): OperationData {
 
 const asDataUrl = (png: Buffer) => `data:image/png;base64,${png.toString("base64")}`;
 
-/** Pages before an update and after it; none where none were looked at. `only`: path of the one whose pictures are wanted, too. */
+/** Pages before an update and after it; none if none were looked at. `only`: path of the one whose pictures are wanted, too. */
 export async function pictures({ findPictures }: Context, operationId: string, only: string | null) {
   const found = await findPictures(workName(operationId), only);
   return found.map(({ path, share, before, after }) => ({

@@ -52,10 +52,10 @@ export interface Archives {
   sizes(backup: KeptBackup, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /** Whether everything that it needs is listed by the store, in the length that it had. Nothing is read. */
   isWhole(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
-  /** Rejects where nothing could be kept at this moment. `name` is nobody else's; again with the same leaves nothing more. */
+  /** Rejects if nothing could be kept at this moment. `name` is nobody else's; again with the same leaves nothing more. */
   requireWritable(name: string, signal: AbortSignal): Promise<void>;
   /**
-   * Reads what it needs of packs that were lost. Gives a sentence about what is missing or damaged; null: nothing is, and it
+   * Reads what it needs of packs that were lost. Returns a sentence about what is missing or damaged; null: nothing is, and it
    * does not need lost packs any more where the same pieces are somewhere else.
    */
   examine(backup: KeptBackup, signal: AbortSignal): Promise<string | null>;

@@ -12,7 +12,7 @@ export class BlobMissing extends Error {
 export interface Blobs {
   /** Whole or not at all, and still there after a power failure. Again under the same name it replaces. */
   put(name: string, content: Buffer, signal: AbortSignal): Promise<void>;
-  /** Rejects with `BlobMissing` where there are not so many bytes. What it gives may be in `memory`, which is long enough. */
+  /** Rejects with `BlobMissing` if there are not so many bytes. What it gives may be in `memory`, which is long enough. */
   read(name: string, start: number, length: number, signal: AbortSignal, memory?: Buffer): Promise<Buffer>;
   /** Bytes by name, of what lies below the folder. */
   list(folder: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
@@ -22,7 +22,7 @@ export interface Blobs {
 
 const namePattern = /^[0-9A-Za-z-]+(?:\/[0-9A-Za-z-]+)*$/;
 
-/** Throws where the name could lead elsewhere: names are made by us, so that is a bug. */
+/** Throws if the name could lead elsewhere: names are made by us, so that is a bug. */
 export function checkBlobName(name: string): void {
   if (!namePattern.test(name)) throw new Error(`Not the name of anything in an archive: ${name}`);
 }

@@ -1,19 +1,19 @@
-/** Zips that somebody may download: one file each, in a folder that is nobody else's. */
+/** Zips to download: one file each, in a folder of their own. */
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
 import { writeZip, type Zip } from "./zip.ts";
 
 export interface OpenDownload {
-  /** To be closed by whoever asked for it. */
+  /** To be closed by the caller. */
   readonly handle: FileHandle;
   readonly bytes: number;
 }
 
 export interface Downloads {
-  /** Whole or not at all; in the place of an earlier one. Gives how long it is. */
+  /** Whole or not at all; in the place of an earlier one. Returns how long it is. */
   write(id: string, zip: Zip, signal: AbortSignal): Promise<number>;
-  /** Null where there is none. */
+  /** Null if there is none. */
   open(id: string): Promise<OpenDownload | null>;
   /** Tolerates that there is none. */
   remove(id: string): Promise<void>;

@@ -49,7 +49,7 @@ export function openFolderBlobs(root: string): Blobs {
       const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(".new"));
       const sizes = files.map(async ({ parentPath, name }) => {
         const file = join(parentPath, name);
-        // What is removed meanwhile is not there; of what can't be looked at, nobody knows.
+        // Files that are removed meanwhile are absent; files that can't be examined are unknown.
         const facts = await stat(file).catch((error: unknown) => {
           if (isAbsent(error)) return null;
           throw error;

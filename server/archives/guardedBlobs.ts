@@ -19,9 +19,9 @@ export interface SomePiece {
 interface Known {
   /** A name that no other installation's store has. */
   readonly mark: string;
-  /** Null where nothing was marked yet. */
+  /** Null if nothing was marked yet. */
   readonly place: string | null;
-  /** Of the key that backups are sealed with; null where nobody knows. */
+  /** Of the key that backups are sealed with; null if unknown. */
   readonly keyCheck: Buffer | null;
 }
 
@@ -34,7 +34,7 @@ export interface StoreMemory {
   rememberKey(keyCheck: Buffer): Promise<void>;
   /** From now on another, empty store is used, with this key: nothing of what was kept is in it. */
   beginAnew(place: string, keyCheck: Buffer): Promise<void>;
-  /** None where it was never used. */
+  /** None if it was never used. */
   someKept(): Promise<readonly SomePiece[]>;
 }
 
@@ -52,7 +52,7 @@ export interface GuardOptions {
 }
 
 export interface GuardedBlobs extends Blobs {
-  /** Marks a store that is used for the first time. Rejects with `ObjectStoreFailure` where it is not the right one. */
+  /** Marks a store that is used for the first time. Rejects with `ObjectStoreFailure` if it is not the right one. */
   check(signal: AbortSignal): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
     }
   }
 
-  /** What is in the store of the pieces that must be. Rejects where the key does not open them. */
+  /** What is in the store of the pieces that must be. Rejects if the key does not open them. */
   async function lookAtKept(key: Buffer, signal: AbortSignal): Promise<"nothing was kept" | "gone" | "opened"> {
     const pieces = await memory.someKept();
     let isShut = false;
@@ -128,7 +128,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
     await memory.remember(place);
   }
 
-  /** Somebody has changed the setting: where they have made the folder, or named a bucket, they mean it. */
+  /** The setting has changed. If the folder exists, or it is a bucket, the change is intended. */
   async function beginAnew(mark: string, before: string, signal: AbortSignal): Promise<void> {
     if (!(await isThere())) {
       throw notOurs(

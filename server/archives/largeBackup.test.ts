@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "testing", "largeBackup.ts");
 
-/** That it takes to keep a file of so many megabytes and to bring it back; in megabytes too. */
+/** That it takes to keep a file of so many megabytes and to restore it; in megabytes too. */
 async function memoryFor(megabytes: number): Promise<number> {
   const child = spawn(process.execPath, ["--max-old-space-size=48", program, String(megabytes)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -70,7 +70,7 @@ export function namesIn(all: Buffer): readonly Buffer[] {
   return Array.from({ length: all.length / nameBytes }, (_, at) => all.subarray(at * nameBytes, (at + 1) * nameBytes));
 }
 
-/** Throws where it is none. */
+/** Throws if it is none. */
 export function readManifest(pieces: readonly Buffer[]): Manifest {
   const folders: FolderEntry[] = [];
   const files: FileEntry[] = [];

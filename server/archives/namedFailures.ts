@@ -25,7 +25,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ["EHOSTDOWN", broken],
 ]);
 
-/** The same blobs. Those of a folder fail as an object store does, so that nobody takes it for a fault of the site's disk. */
+/** The same blobs. Those of a folder fail as an object store does, so that it is not taken for a fault of the site's disk. */
 export function namingFailures(blobs: Blobs): Blobs {
   const naming = async <T>(work: Promise<T>): Promise<T> => {
     try {

@@ -13,7 +13,7 @@ export interface SealedPieces {
   readonly content: Buffer;
   /** Of each. */
   readonly lengths: readonly number[];
-  /** Once: nobody needs the content any more, and its memory may be used again. */
+  /** Called once, when the content is no longer needed and its memory can be reused. */
   done(): void;
 }
 

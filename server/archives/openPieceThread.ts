@@ -1,4 +1,4 @@
-/** The side of a thread that makes pieces on which somebody waits for them. */
+/** The caller's side of a thread that makes pieces. */
 import { Worker } from "node:worker_threads";
 import type { NamedPiece, PieceThread } from "./namedPieces.ts";
 import { mostAdded, nameBytes, type PieceBox } from "./pieceBox.ts";
@@ -26,7 +26,7 @@ export function openPieceThread(box: PieceBox): PieceThread {
   let batches = 0;
   /** What it seals into, and nobody needs at this moment: new memory for each would have us look for what is not used any more. */
   const unused: SharedArrayBuffer[] = [];
-  /** Whoever asks after the end hears of it, too. */
+  /** Also rejects for calls after the end. */
   let end: Error | null = null;
 
   const fail = (cause: unknown) => {

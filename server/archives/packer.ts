@@ -12,7 +12,7 @@ import type { PieceSource } from "./pieceSource.ts";
 import { blobOf, type PieceStore } from "./pieceStore.ts";
 
 export interface Packer {
-  /** Keeps contents that are not kept yet. Gives all of them, in order; null: the file has vanished. Several may be under way. */
+  /** Keeps contents that are not kept yet. Returns all of them, in order; null: the file has vanished. Several may be under way. */
   keep(sources: readonly PieceSource[]): Promise<readonly (NamedPiece | null)[]>;
   /** Resolves when everything is there. Nothing may follow. */
   finish(): Promise<void>;
@@ -81,9 +81,9 @@ export function createPacker({ blobs, index, folder, signal }: PieceStore, maker
     unused.push(memory);
   }
 
-  /** Begins to write it. Nobody else changes the content until it is `done`. */
+  /** Starts writing it. The content must not change until it is `done`. */
   function begin(content: Buffer, inside: readonly PackedPiece[], done: () => void): void {
-    // Whoever keeps something next, or finishes, hears of a failure.
+    // A failure is reported by the next call that stores something or finishes.
     const one = write(content, inside)
       .then(done)
       .catch((error: unknown) => {

@@ -37,7 +37,7 @@ export interface PieceBox {
   seal(content: Buffer, name: Buffer): Buffer;
   /** The same before it is put together. */
   sealInParts(content: Buffer, name: Buffer): readonly Buffer[];
-  /** Throws `PieceDamaged` where a single bit is another one than when it was sealed under this name. */
+  /** Throws `PieceDamaged` if a single bit is another one than when it was sealed under this name. */
   open(sealed: Buffer, name: Buffer): Buffer;
 }
 

@@ -20,7 +20,7 @@ function inPlace({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Null where the file has vanished. Rejects with `Unreadable`. */
+/** Null if the file has vanished. Rejects with `Unreadable`. */
 export async function readSource(source: PieceSource): Promise<Buffer | null> {
   if (source instanceof Uint8Array) return inPlace(source);
   const handle = await readable(source.path, open(inPlace(source.file), "r"));

@@ -64,7 +64,7 @@ function sealAll(number: number, places: readonly number[], into: Uint8Array): M
   return { bytes: new Uint8Array(), lengths: putInto(into, sealed) };
 }
 
-/** Gives how long each is. */
+/** Returns how long each is. */
 function putInto(bytes: Uint8Array, made: readonly (readonly Buffer[])[]): readonly number[] {
   let start = 0;
   for (const part of made.flat()) {

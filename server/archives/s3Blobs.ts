@@ -28,7 +28,7 @@ export interface S3Place {
 export interface Patience {
   /** In milliseconds, between one try and the next. */
   readonly pauses: readonly number[];
-  /** Rejects where the signal is aborted. */
+  /** Rejects if the signal is aborted. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** Is aborted when a try that carries so many bytes has had its time. */
   tryTime(bytes: number): AbortSignal;
@@ -65,7 +65,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Nothing is asked before the first use. Everything rejects with `ObjectStoreFailure` where the store fails. */
+/** Nothing is asked before the first use. Everything rejects with `ObjectStoreFailure` if the store fails. */
 export function openS3Blobs(place: S3Place, patience: Patience = usualPatience): Blobs {
   const ask = makeAsk(place, patience);
 
@@ -202,7 +202,7 @@ const pageSchema = v.object({
 // Names may look like numbers, and are none.
 const xml = new XMLParser({ parseTagValue: false, isArray: (name) => name === "Contents" });
 
-/** Null where it is no XML, or not all of it. */
+/** Null if it is no XML, or not all of it. */
 function parseXml(body: Buffer): unknown {
   try {
     return xml.parse(body.toString("utf8"), true);
@@ -217,7 +217,7 @@ function pageIn({ body }: Answer): Page {
   const { IsTruncated, NextContinuationToken, Contents = [] } = page.ListBucketResult;
   const isLast = IsTruncated === "false";
   if (!isLast && NextContinuationToken === undefined) throw unreadable("The archive store's list breaks off.");
-  // Where somebody made a folder by hand there is an object that stands for it.
+  // A folder created by hand is represented by an object.
   const objects = Contents.filter(({ Key }) => !Key.endsWith("/"));
   return {
     objects: objects.map(({ Key, Size }) => [Key, Number(Size)]),

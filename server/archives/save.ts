@@ -126,7 +126,7 @@ async function saveFiles(
     for (const batch of batchesOf(partsOf(root, files))) {
       if (underWay.length >= atOnce) await underWay.shift();
       const keeping = keepAll(batch, underWay.at(-1));
-      // Whoever waits for it hears of its failure.
+      // Its failure is reported where it is awaited.
       keeping.catch(() => undefined);
       underWay.push(keeping);
     }

@@ -1,4 +1,4 @@
-/** The files and folders of a tree that somebody may still be changing. Links, sockets and the like are left out. */
+/** The files and folders of a tree that may be changing. Links, sockets and the like are left out. */
 import { lstat, readdir } from "node:fs/promises";
 import { isAbsent } from "./folders.ts";
 import type { FileEntry, FolderEntry } from "./manifest.ts";
@@ -13,7 +13,7 @@ export interface Tree {
   readonly files: readonly FoundFile[];
 }
 
-/** None that would make a program somebody else's. */
+/** Permission bits without setuid and setgid. */
 const permissions = 0o777n;
 /** A file system's clock may stand still for so long: what was changed then may change again and look the same. */
 const freshNanoseconds = 2_000_000_000n;
@@ -23,7 +23,7 @@ export function placeOf(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
 }
 
-/** Nobody may read it, not even its owner. `message` may be shown to the customer. */
+/** It is not readable, not even by its owner. `message` may be shown to the customer. */
 export class Unreadable extends Error {
   override readonly name = "Unreadable";
 }
@@ -33,7 +33,7 @@ export function shownPath(path: string): string {
   return Buffer.from(path, "latin1").toString("utf8");
 }
 
-/** Waits for work on what is at the path. Null where it has vanished since it was listed; rejects with `Unreadable`. */
+/** Waits for work on what is at the path. Null if it has vanished since it was listed; rejects with `Unreadable`. */
 export async function readable<T>(path: string, work: Promise<T>): Promise<T | null> {
   return work.catch((cause: unknown) => {
     if (isAbsent(cause)) return null;
@@ -43,7 +43,7 @@ export async function readable<T>(path: string, work: Promise<T>): Promise<T | n
   });
 }
 
-/** In the order of paths. `found` is told how long each file is. Throws where the folder is not there. */
+/** In the order of paths. `found` is told how long each file is. Throws if the folder is not there. */
 export async function listTree(root: string, found: (bytes: number) => void = () => undefined): Promise<Tree> {
   const folders: FolderEntry[] = [];
   const files: FoundFile[] = [];

@@ -10,7 +10,7 @@ const probeBytes = 64 << 10;
 
 /**
  * Puts something under a name that nothing else has, reads it back, finds it in the list, as a backup would, and removes
- * it. Again under the same name it leaves nothing either. Rejects where the store does not do all of it in time.
+ * it. Again under the same name it leaves nothing either. Rejects if the store does not do all of it in time.
  */
 export async function requireWritable(
   blobs: Blobs,
@@ -43,13 +43,13 @@ async function tryOut(blobs: Blobs, name: string, signal: AbortSignal): Promise<
   }
 }
 
-/** A folder on a disk that is away answers nobody, not even who gives up. */
+/** File operations on an unreachable disk may never return. */
 async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  // Whichever comes second is nobody's business any more.
+  // The later of the two is ignored.
   for (const end of [work, aborted.promise]) end.catch(() => undefined);
   try {
     await Promise.race([work, aborted.promise]);

@@ -124,7 +124,7 @@ async function feed(
       give(null, content);
     });
     const content = await asked.promise;
-    // Rejects where it can't be read.
+    // Rejects if it can't be read.
     if (!content.closed) await once(content, "close");
   }
   zip.end();
@@ -162,7 +162,7 @@ function destroy(stream: Readable | null): void {
   stream?.destroy();
 }
 
-/** Throws where the list at the zip's end can't be read, or isn't that of `entries` files and folders. */
+/** Throws if the list at the zip's end can't be read, or isn't that of `entries` files and folders. */
 async function checkZip(file: string, entries: number): Promise<void> {
   const zip = await openPromise(file, { lazyEntries: true });
   let found = 0;

@@ -3,7 +3,7 @@ import type { KeyObject, X509Certificate } from "node:crypto";
 import { Unusable } from "./unusable.ts";
 
 /**
- * The key's own first, then each followed by whoever signed it. A root is left out: whoever trusts it has it. Throws
+ * The key's own certificate first, each followed by that of its signer. The root is left out: clients that trust it have it. Throws
  * `Unusable` where none belongs to the key, or one to none of the others.
  */
 export function orderChain(

@@ -1,4 +1,4 @@
-/** A key and a certificate that somebody has from elsewhere, checked before visitors are shown them. */
+/** Checks a customer's own key and certificate before they are served. */
 import { type KeyObject, X509Certificate } from "node:crypto";
 import { orderChain } from "./chain.ts";
 import { readKey } from "./customKey.ts";

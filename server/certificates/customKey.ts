@@ -1,4 +1,4 @@
-/** A private key that somebody gave. */
+/** A customer's own private key. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { isCertificate, isCutOff, isKey, type PemBlock, readBlocks } from "./pem.ts";
 import { Unusable } from "./unusable.ts";

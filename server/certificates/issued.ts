@@ -5,7 +5,7 @@ import { describe, type ReadCertificate } from "./checkCustom.ts";
 import { covers } from "./names.ts";
 import { isCertificate, readBlocks } from "./pem.ts";
 
-/** `key` is PEM. Throws where the certificate is not for this key and these names. */
+/** `key` is PEM. Throws if the certificate is not for this key and these names. */
 export function readIssued(chain: string, key: string, names: readonly string[]): ReadCertificate {
   const privateKey = createPrivateKey(key);
   const certificates = readBlocks(chain)

@@ -1,4 +1,4 @@
-/** Why what somebody gave can't be used, and which of the two it was. */
+/** Why a customer's key or certificate can't be used, and which of the two is faulty. */
 export interface CustomCertificateProblem {
   readonly field: "custom_ssl_key" | "custom_ssl_cert";
   /** A sentence: what is wrong, what to do. */

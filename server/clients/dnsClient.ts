@@ -13,7 +13,7 @@ export interface DnsServerStatus {
 }
 
 export interface DnsClient extends DnsQuestions {
-  /** Hands over a table and gives the generation that is served then: this one, or a newer. */
+  /** Hands over a table and returns the generation that is served then: this one, or a newer. */
   putTable(table: DnsTable): Promise<number>;
   status(): Promise<DnsServerStatus>;
 }
@@ -25,7 +25,7 @@ export interface OwnDnsClient extends DnsClient {
 
 const patienceMilliseconds = 5_000;
 
-/** Every method rejects with `DnsUnavailable` where there is no proper answer. `host` is what the server listens on. */
+/** Every method rejects with `DnsUnavailable` if there is no proper answer. `host` is what the server listens on. */
 export function makeDnsClient(socketPath: string, host: string): OwnDnsClient {
   async function tell(method: string, path: string, body?: string): Promise<unknown> {
     try {

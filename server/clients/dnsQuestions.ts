@@ -5,13 +5,13 @@ import { DnsUnavailable } from "./dnsUnavailable.ts";
 export interface DnsQuestions {
   /** The serial that the running server answers for the zone. */
   serialOf(zone: string): Promise<number>;
-  /** The texts that it answers for the name; none where there are none. */
+  /** The texts that it answers for the name; none if there are none. */
   textsOf(name: string): Promise<readonly string[]>;
 }
 
 const noSuchRecord = new Set(["ENOTFOUND", "ENODATA"]);
 
-/** `place` gives address and port. Every method rejects with `DnsUnavailable` where there is no proper answer. */
+/** `place` gives address and port. Every method rejects with `DnsUnavailable` if there is no proper answer. */
 export function makeDnsQuestions(place: () => Promise<string>): DnsQuestions {
   async function resolver(): Promise<Resolver> {
     const one = new Resolver({ timeout: 1_000, tries: 2 });

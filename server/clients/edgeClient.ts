@@ -2,13 +2,24 @@
 import { request } from "node:http";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/tables/table.ts";
 import type { EdgeUsage } from "@sitewright/edge/usage.ts";
+import * as v from "valibot";
 
-export interface EdgeStatus {
-  /** Of the table that it serves. */
-  readonly generation: number;
+const edgeStatus = v.object({
+  /** Generation of the table that it serves. */
+  generation: v.number(),
   /** Where visitors reach it. */
-  readonly port: number;
-}
+  port: v.number(),
+  /** PHP processes that have a site, and the number of those that wait for one. */
+  workers: v.array(v.object({ busy: v.boolean() })),
+  spares: v.number(),
+  /** A histogram of the time that answers took: upper limits in seconds, and counts by class of status. */
+  answers: v.object({
+    buckets: v.array(v.number()),
+    times: v.array(v.object({ status: v.string(), counts: v.array(v.number()), sumSeconds: v.number() })),
+  }),
+});
+
+export type EdgeStatus = v.InferOutput<typeof edgeStatus>;
 
 export interface TrialOrder {
   readonly environment: EdgeEnvironment;
@@ -32,11 +43,11 @@ export interface Trial {
   readonly isWhole: boolean;
   /** The beginning of what PHP wrote to its log meanwhile. */
   readonly errors: string;
-  /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable` or `wouldWrite`. Null where there was one. */
+  /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable` or `wouldWrite`. Null if there was one. */
   readonly reason: string | null;
   /** Where it sends the visitor on to, if it does. */
   readonly location: string | null;
-  /** Only where it was wanted: its type, and what it is; empty where it is longer than ten megabytes. */
+  /** Only where it was wanted: its type, and what it is; empty if it is longer than ten megabytes. */
   readonly content?: { readonly type: string; readonly base64: string };
 }
 
@@ -48,7 +59,7 @@ export interface TaskOrder {
   readonly work: { readonly task: string; readonly input: object } | { readonly url: string };
   /** How long PHP may take, once it has begun. It may have to wait for a worker before. */
   readonly deadlineSeconds: number;
-  /** Nobody waits for it: it gets no process that is kept warm for visitors, and keeps none. Absent: false. */
+  /** Background work: it takes no process that is kept for visitors, and leaves none. Absent: false. */
   readonly isBackground?: boolean;
 }
 
@@ -74,7 +85,7 @@ export interface TaskResult {
   /** Of PHP's answer; 0 where there was none. */
   readonly status: number;
   /**
-   * A task's answer, as JSON; of a script, the first 64 KiB that it printed. Null where there is none: a plugin may have
+   * A task's answer, as JSON; of a script, the first 64 KiB that it printed. Null if there is none: a plugin may have
    * ended the task before its end.
    */
   readonly body: string | null;
@@ -89,7 +100,7 @@ export interface TaskResult {
 }
 
 export interface EdgeClient {
-  /** Hands over a table and gives the generation that the edge serves then: this one, or a newer. */
+  /** Hands over a table and returns the generation that the edge serves then: this one, or a newer. */
   putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
   status(signal?: AbortSignal): Promise<EdgeStatus>;
   /** What each environment took since the edge began. */
@@ -103,9 +114,9 @@ export interface EdgeClient {
   tryOut(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
   /** Has the PHP of an environment that is served do something for the platform. */
   runTask(order: TaskOrder, signal?: AbortSignal): Promise<TaskResult>;
-  /** Lets go of kept pages. Resolves with how many of them were in memory when none of them is shown any more. */
+  /** Lets go of cached pages. Resolves with how many of them were in memory when none of them is shown any more. */
   purge(order: PurgeOrder, signal?: AbortSignal): Promise<number>;
-  /** From now on whoever has the token is logged in once. False where the environment is not served. */
+  /** From now on the token logs its holder in, once. False if the environment is not served. */
   offerLogin(offer: LoginOffer, signal?: AbortSignal): Promise<boolean>;
 }
 
@@ -123,7 +134,7 @@ const settlePatienceMilliseconds = 30_000;
 const taskPatienceMilliseconds = 65_000;
 
 /**
- * Every method rejects with `EdgeUnavailable` where there is no proper answer within five seconds; `settle` waits for
+ * Every method rejects with `EdgeUnavailable` if there is no proper answer within five seconds; `settle` waits for
  * 30 seconds, `tryOut` for 65, `runTask` for so many more than the task's deadline.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
@@ -148,7 +159,8 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       numberAt(await ask("PUT", "/table", JSON.stringify(table), signal), "generation"),
     status: async (signal) => {
       const answer = await ask("GET", "/status", null, signal);
-      return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
+      if (!v.is(edgeStatus, answer)) throw new EdgeUnavailable("The edge's answer is not its status");
+      return answer;
     },
     usage: async (signal) => {
       const answer = await ask("GET", "/usage", null, signal);

@@ -22,7 +22,7 @@ export interface PowerDnsZone {
   /** Without the final dot. */
   readonly name: string;
   readonly serial: number;
-  /** Whose it is: a word of whoever made it. */
+  /** The account that created it. */
   readonly account: string;
 }
 
@@ -42,7 +42,7 @@ const patienceMilliseconds = 10_000;
 /** Of what it says about an error. */
 const mostSaid = 300;
 
-/** Every method rejects with `DnsUnavailable` where it does not do what it is told. */
+/** Every method rejects with `DnsUnavailable` if it does not do what it is told. */
 export function makePowerDnsApi({ url, key }: Pick<PowerDnsPlace, "url" | "key">): PowerDnsApi {
   const zones = "/api/v1/servers/localhost/zones";
 

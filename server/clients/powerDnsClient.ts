@@ -25,7 +25,7 @@ export interface PowerDnsOptions {
   readonly log: Pick<Logger, "warn">;
 }
 
-/** Every method rejects with `DnsUnavailable` where PowerDNS gives no proper answer. */
+/** Every method rejects with `DnsUnavailable` if PowerDNS gives no proper answer. */
 export function makePowerDnsClient(place: PowerDnsPlace, { mark, log }: PowerDnsOptions): DnsClient {
   const api = makePowerDnsApi(place);
   const questions = makeDnsQuestions(async () => place.address);
@@ -44,13 +44,13 @@ export function makePowerDnsClient(place: PowerDnsPlace, { mark, log }: PowerDns
     if (there === undefined) return api.addZone({ name: zone.name, account, rrsets: wanted });
     const changes = changesOf(wanted, await api.readZone(there.id));
     if (changes.length === 0 && there.serial >= zone.serial) return;
-    // Somebody may have counted on: secondaries take no lower one.
+    // The serial may have been raised elsewhere, and secondaries accept no lower one.
     const serial = Math.max(zone.serial, there.serial + 1);
     const next = serial === zone.serial ? wanted : (readable({ ...zone, serial }) ?? wanted);
     await api.changeZone(there.id, withSoa(changes, next));
   }
 
-  /** Null where something in it can't be served: that costs this zone its change, and no other. */
+  /** Null if something in it can't be served: that costs this zone its change, and no other. */
   function readable(zone: DnsZone): readonly RrSet[] | null {
     try {
       return rrSetsOf(zone);

@@ -6,7 +6,7 @@ import type { DnsRecordSet, DnsZone } from "@sitewright/dns/table.ts";
 import { allRecordSets } from "@sitewright/dns/wholeZone.ts";
 import type { RrSet, RrSetChange } from "./powerDnsApi.ts";
 
-/** Throws `BadValue` where something in it can't be served. */
+/** Throws `BadValue` if something in it can't be served. */
 export function rrSetsOf(zone: DnsZone): readonly RrSet[] {
   return allRecordSets(zone).map(rrSetOf);
 }
@@ -22,7 +22,7 @@ function rrSetOf({ name, type, ttl, values }: DnsRecordSet): RrSet {
   };
 }
 
-/** None where it has what is wanted, whatever its serial is. */
+/** None if it has what is wanted, whatever its serial is. */
 export function changesOf(wanted: readonly RrSet[], there: readonly RrSet[]): readonly RrSetChange[] {
   const old = new Map(there.map((set) => [keyOf(set), set]));
   const young = new Set(wanted.map(keyOf));
@@ -51,7 +51,7 @@ function plain(type: string, content: string): string {
     const written = write(read(content));
     return type === "SOA" ? written.split(" ").toSpliced(2, 1).join(" ") : written;
   } catch (error) {
-    // Somebody else's doing.
+    // Changed by someone else.
     if (error instanceof BadValue) return content;
     throw error;
   }

@@ -8,7 +8,7 @@ export class NoDnsAnswer extends Error {
 }
 
 /**
- * The values of the name's records of that type, none where there are none. `name` is absolute. Names in values are absolute
+ * The values of the name's records of that type, none if there are none. `name` is absolute. Names in values are absolute
  * too, and in lower case. Rejects with `NoDnsAnswer`.
  */
 export type LookUp = (type: RecordType | "NS", name: string) => Promise<readonly string[]>;

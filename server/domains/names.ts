@@ -11,7 +11,7 @@ export class NotADomainName extends Error {
 export interface DomainName {
   /** In lower case, as A-labels, without the final dot. */
   readonly name: string;
-  /** What somebody registers: `example.co.uk` of `www.shop.example.co.uk`. */
+  /** The registrable domain: `example.co.uk` of `www.shop.example.co.uk`. */
   readonly registrable: string;
 }
 
@@ -60,7 +60,7 @@ export function readDomainName(text: string): DomainName {
   return { name, registrable: domain };
 }
 
-/** Whether what somebody registers is the name itself: DNS then allows no CNAME for it. */
+/** Whether the name is a registrable domain itself, for which DNS allows no CNAME. */
 export function isApex({ name, registrable }: DomainName): boolean {
   return name === registrable;
 }
@@ -76,7 +76,7 @@ function shown(text: string): string {
 }
 
 /**
- * Why the installation keeps a name to itself, as the end of a sentence; null where it does not: names below its suffix are
+ * Why the installation keeps a name to itself, as the end of a sentence; null if it does not: names below its suffix are
  * those of sites, and a wildcard above it would cover them.
  */
 export function keptByInstallation(name: string, isWildcard: boolean, suffix: string): string | null {

@@ -25,7 +25,7 @@ function afterFailure(failures: number): number {
   return Math.min(latestRetrySeconds, firstRetrySeconds * 2 ** Math.min(failures - 1, 20));
 }
 
-/** What somebody has just added, they are likely to be putting into DNS at that moment. */
+/** The DNS records of a new domain are probably being created at that moment. */
 function afterAnswer(ageSeconds: number, isRight: boolean): number {
   if (isRight) return latestSeconds;
   return Math.min(latestSeconds, Math.max(soonestSeconds, ageSeconds / 10));

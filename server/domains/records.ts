@@ -1,4 +1,4 @@
-/** What somebody must put into DNS for a domain, and whether what was seen there is right. */
+/** The DNS records that a domain needs, and whether the ones that were found are right. */
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import { isApex, readDomainName } from "./names.ts";
@@ -38,7 +38,7 @@ export function recordKey({ type, name }: Pick<WantedRecord, "type" | "name">): 
 }
 
 /**
- * Says that whoever rules over the name in DNS wants this company to have it. It is no secret: nobody but they can publish it
+ * Proves that the owner of the name's DNS wants this company to have it. It is no secret: only the owner can publish it
  * there. It is the same whenever the company adds the name.
  */
 export function ownershipRecord({ companyId, name }: Pick<DomainFacts, "companyId" | "name">): WantedRecord {
@@ -98,7 +98,7 @@ export function isDelegatedHere(servers: readonly string[], dnsNames: readonly s
   return servers.length > 0 && servers.every((server) => dnsNames.includes(server.replace(/\.$/, "").toLowerCase()));
 }
 
-/** Null where nobody has looked. */
+/** Null if not checked yet. */
 export function isRight(record: WantedRecord, seen: SeenRecords | null): boolean | null {
   const values = seen?.[recordKey(record)];
   return values === undefined ? null : values.includes(record.value);
@@ -121,7 +121,7 @@ export function challengeNameOf(
 export interface Judgement {
   /** Its ownership record is there. */
   readonly isVerified: boolean;
-  /** Whoever asks for the name comes here, and nowhere else. */
+  /** All of the name's addresses are this installation's. */
   readonly pointsHere: boolean;
 }
 

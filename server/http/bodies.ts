@@ -34,7 +34,7 @@ function isWithoutBody(headers: IncomingHttpHeaders): boolean {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Bytes that are no characters are refused: replaced by others, they would end up in a title that nobody typed. */
+/** Bytes that are no characters are refused: replaced by others, they would change what the user typed. */
 function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);

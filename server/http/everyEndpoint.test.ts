@@ -62,7 +62,7 @@ async function addDomains(database: Database, environmentId: string) {
   return { site_domain_id, domain_id: site_domain_id, domain_name, serial: String(serial), other_domain_id, cert, key };
 }
 
-/** Its zone has a record set of the domain's own. Gives the domain's name. */
+/** Its zone has a record set of the domain's own. Returns the domain's name. */
 async function inZone(database: Database, id: string): Promise<string> {
   const query = database.selectFrom("domains").select(["name", "company_id as companyId"]).where("id", "=", id);
   const { name, companyId } = await query.executeTakeFirstOrThrow();
@@ -150,6 +150,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "DELETE /sites/environments/{env_id}/domains": (_, { other_domain_id }) => ({ domain_ids: [other_domain_id] }),
     "PUT /sites/environments/{env_id}/change-primary-domain": (_, { site_domain_id }) => ({
       domain_id: site_domain_id,
+      confirm: true,
     }),
     "PUT /sites/environments/domains/{site_domain_id}/certificate": (_, { cert, key }) => ({
       custom_ssl_key: key,
@@ -196,7 +197,7 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
   return body;
 }
 
-/** Whatever is deleted, or brought back, is there for that; and what is refused while something else is done, idle. */
+/** Whatever is deleted, or restored, is there for that; and what is refused while something else is done, idle. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
   const isWhole = !row.path.endsWith("/domains");
   const isDeleted =

@@ -1,6 +1,8 @@
 /** From a failure of whatever kind to the one shape of errors. */
+
 import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts";
-import { NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
+import { Busy, NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
+import { busyData } from "@sitewright/server/app/operations.ts";
 
 export interface Fault {
   readonly path: string;
@@ -44,11 +46,12 @@ export function errorAnswer(
   return { status, headers: options.headers ?? {}, body: { message, status, data } };
 }
 
-/** The answer to a failure that the request brought on itself; null where the fault is ours. */
+/** The answer to a failure that the request brought on itself; null if the fault is ours. */
 export function answerToRequestFault(error: unknown): ErrorAnswer | null {
   if (error instanceof Malformed) return errorAnswer(400, { errors: error.faults });
   if (error instanceof Refused)
     return errorAnswer(400, { code: error.code, ...error.details }, { message: error.message });
+  if (error instanceof Busy) return errorAnswer(409, busyData(error.blockedBy), { message: error.message });
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
   if (error instanceof HttpFailure) return errorAnswer(error.status, null, { headers: error.headers });

@@ -65,7 +65,7 @@ export function pathParameters(request: FastifyRequest): Record<string, string> 
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
 }
 
-/** What a request acts on, once it has been read. Null where there is no such thing. */
+/** What a request acts on, once it has been read. Null if there is no such thing. */
 export async function targetOf(
   app: App,
   row: Endpoint,

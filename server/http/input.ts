@@ -28,7 +28,7 @@ export interface CheckedInput {
 }
 
 export interface InputReader {
-  /** Null where an id in the path is malformed: there can be no such thing. */
+  /** Null if an id in the path is malformed: there can be no such thing. */
   params(raw: RawRequest["params"]): Readonly<Record<string, string>> | null;
   /** Takes parameters that `params` let through. Throws `Malformed`. */
   input(raw: RawRequest): CheckedInput;

@@ -58,6 +58,86 @@ describe("who reads /metrics", () => {
   });
 });
 
+describe("what an operator needs", () => {
+  const valuesOf = async (server: TestServer) =>
+    new Map(
+      (await ask(server, "127.0.0.1")).body
+        .split("\n")
+        .filter((line) => line !== "" && !line.startsWith("#"))
+        .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))] as const),
+    );
+
+  it("is what runs, what waits, what failed, and what has no backup", async () => {
+    const own = await startTestServer();
+    await using _ = own;
+    const { id: environmentId, liveId } = await own.addEnvironment(await own.addSite());
+    await own.addBackup(liveId);
+    const restart = () =>
+      own.call("POST", "/v2/sites/tools/restart-php", {
+        body: { environment_id: environmentId },
+        headers: { "when-busy": "queue" },
+      });
+    await own.fail((await restart()).body.operation_id, "PHP did not restart.");
+    for (let count = 0; count < 3; count += 1) await restart();
+    const values = await valuesOf(own);
+    expect(Object.fromEntries([...values].filter(([name]) => /^sitewright_(sites|env|op|backup)/.test(name)))).toEqual({
+      sitewright_sites: 1,
+      'sitewright_environments{state="serving"}': 2,
+      'sitewright_operations{state="waiting"}': 2,
+      'sitewright_operations{state="running"}': 1,
+      'sitewright_operations{state="succeeded"}': 2,
+      'sitewright_operations{state="failed"}': 1,
+      sitewright_operation_wait_seconds: expect.any(Number),
+      sitewright_backup_age_seconds: expect.any(Number),
+      'sitewright_backup_problems{problem="missing"}': 1,
+      'sitewright_backup_problems{problem="failing"}': 0,
+      'sitewright_backup_problems{problem="damaged"}': 0,
+      sitewright_environments_bytes: 0,
+    });
+    expect(values.get("sitewright_operation_wait_seconds")).toBeGreaterThan(0);
+    expect(values.get("sitewright_disk_free_bytes")).toBeGreaterThan(1e6);
+  });
+
+  it("is how PHP and visitors fare, by the edge; and that the edge is away", async () => {
+    expect((await valuesOf(test.current)).get("sitewright_edge_up")).toBe(0);
+    const times = [{ status: "2xx", counts: [4, 2, 1], sumSeconds: 3.5 }];
+    await using server = await startTestServer({
+      edgeNumbers: async () => ({
+        workers: [{ busy: true }, { busy: false }, { busy: false }],
+        spares: 1,
+        answers: { buckets: [0.1, 1], times },
+      }),
+    });
+    for (let reading = 0; reading < 2; reading += 1) {
+      const values = await valuesOf(server);
+      expect(Object.fromEntries([...values].filter(([name]) => /^sitewright_(edge|php|answer)/.test(name)))).toEqual({
+        sitewright_edge_up: 1,
+        'sitewright_php_workers{state="busy"}': 1,
+        'sitewright_php_workers{state="idle"}': 2,
+        'sitewright_php_workers{state="spare"}': 1,
+        sitewright_php_workers_limit: 8,
+        'sitewright_answer_seconds_bucket{status="2xx",le="0.1"}': 4,
+        'sitewright_answer_seconds_bucket{status="2xx",le="1"}': 6,
+        'sitewright_answer_seconds_bucket{status="2xx",le="+Inf"}': 7,
+        'sitewright_answer_seconds_sum{status="2xx"}': 3.5,
+        'sitewright_answer_seconds_count{status="2xx"}': 7,
+      });
+    }
+  });
+
+  it("has no figure that is not one, from the first reading on", async () => {
+    await using server = await startTestServer();
+    const values = await valuesOf(server);
+    for (const [name, value] of values) expect([name, value]).toEqual([name, expect.toSatisfy(Number.isFinite)]);
+    expect(Math.max(...[...values].filter(([name]) => name.includes("lag")).map(([, value]) => value))).toBeLessThan(
+      600,
+    );
+    const used = process.cpuUsage();
+    const cpu = values.get("process_cpu_seconds_total") ?? 0;
+    expect(cpu).toBeGreaterThan(((used.user + used.system) / 1e6) * 0.8);
+  });
+});
+
 describe("what it says of certificates", () => {
   const linesOf = async (name: string) =>
     (await ask(test.current, "127.0.0.1")).body.split("\n").filter((line) => line.startsWith(`${name}{`));

@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 import { HttpFailure } from "./faults.ts";
 import { tokenOf } from "./identity.ts";
 
-/** Where there is a token, whoever asks must send it; where there is none, nobody from elsewhere learns of the page. */
+/** If there is a token, every request must send it. If there is none, other machines get a 404. */
 export function serveMetrics(server: FastifyInstance, metrics: Metrics, token: string | null): void {
   server.get("/metrics", async (request, reply) => {
     if (token === null && !isFromHere(request)) throw new HttpFailure(404);

@@ -1,7 +1,7 @@
 /** Paths that do not exist, and those that do but not for that method. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { HttpFailure } from "./faults.ts";
 
 const rows: readonly Endpoint[] = Object.values(endpoints);
@@ -16,7 +16,7 @@ const fixed = [
   { pattern: /^\/(metrics\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+)?$/, methods: ["GET", "HEAD"] },
 ];
 
-/** The methods that a path answers to; none where there is no such path. */
+/** The methods that a path answers to; none if there is no such path. */
 export function methodsOf(path: string): readonly string[] {
   return [...patterns, ...fixed].find(({ pattern }) => pattern.test(path))?.methods ?? [];
 }
@@ -28,4 +28,9 @@ export function refuseUnknownPaths(server: FastifyInstance): void {
     const methods = methodsOf(request.url.split("?", 1)[0] ?? "");
     throw methods.length > 0 ? new HttpFailure(405, { allow: methods.join(", ") }) : new HttpFailure(404);
   });
+}
+
+/** This server as the client addressed it, such as `http://127.0.0.1:8080`. Empty if the `Host` header is not a host. */
+export function originOf({ protocol, host }: FastifyRequest): string {
+  return /^[\w.-]+(:\d{1,5})?$|^\[[\da-fA-F:.]+\](:\d{1,5})?$/.test(host) ? `${protocol}://${host}` : "";
 }

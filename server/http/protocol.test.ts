@@ -34,7 +34,7 @@ async function send({ method = "GET", path, headers = {}, body }: Sent) {
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
-/** Writes bytes to a socket and gives what comes back until the server closes it. */
+/** Writes bytes to a socket and returns what comes back until the server closes it. */
 async function sendRaw(bytes: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.write(bytes);

@@ -1,9 +1,10 @@
 /** From an identified request to its answer: checked, allowed, done once, serialised. */
 import { Readable } from "node:stream";
+import { whenBusyValues } from "@sitewright/contract/operations.ts";
 import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { App, Context, RequestTransaction } from "@sitewright/server/app/context.ts";
-import { NotFound, Refused } from "@sitewright/server/app/failures.ts";
+import { Busy, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
@@ -12,6 +13,7 @@ import { answerers, calls } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
 import { isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
+import { originOf } from "./paths.ts";
 
 /** Bodies by what they were made of. As bytes: a text of that length would be made into new ones for each answer. */
 const written = new WeakMap<object, Buffer>();
@@ -121,7 +123,8 @@ async function once(
 ): Promise<FinishedAnswer> {
   const fingerprint = JSON.stringify([request.method, request.url, request.body?.text ?? ""]);
   const refusal = (error: unknown) => {
-    const answer = answerToRequestFault(error);
+    // Once the environment is free, the same request is to be carried out.
+    const answer = error instanceof Busy ? null : answerToRequestFault(error);
     return answer && finish(reply, answer);
   };
   const wish = { apiKeyId: caller.keyId, token: tokenOf(request), key, fingerprint };
@@ -159,7 +162,7 @@ function contextOf(app: App, { caller }: Identified, exchange: Exchange): Contex
       return AbortSignal.any([stopping, goneSignal(reply)]);
     },
     origin: originOf(request),
-    whenBusy: whenBusyOf(request),
+    ...busyPolicy(app, whenBusyOf(request)),
     database: transaction ?? app.database,
     afterCommit: (work) => void afterwards.push(work),
     inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),
@@ -173,14 +176,22 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** A caller's own words come back to that caller only, and only where they can't be anything but a host. */
-function originOf({ protocol, host }: FastifyRequest): string {
-  return /^[\w.-]+(:\d{1,5})?$|^\[[\da-fA-F:.]+\](:\d{1,5})?$/.test(host) ? `${protocol}://${host}` : "";
+type WhenBusy = (typeof whenBusyValues)[number];
+
+/** `refuse` is `fail` whose transaction is rolled back. */
+function busyPolicy(app: App, wish: WhenBusy): Pick<Context, "whenBusy" | "acceptOperation"> {
+  if (wish !== "refuse") return { whenBusy: wish, acceptOperation: app.acceptOperation };
+  const acceptOperation: App["acceptOperation"] = async (transaction, request) => {
+    const accepted = await app.acceptOperation(transaction, request);
+    if (accepted.blockedBy.length > 0) throw new Busy(accepted.blockedBy);
+    return accepted;
+  };
+  return { whenBusy: "fail", acceptOperation };
 }
 
-function whenBusyOf(request: FastifyRequest): "fail" | "queue" {
-  const wish = request.headers["when-busy"];
-  if (wish === undefined || wish === "fail") return "fail";
-  if (wish === "queue") return "queue";
-  throw new Refused("when_busy_malformed", 'When-Busy must be "fail" or "queue".');
+function whenBusyOf(request: FastifyRequest): WhenBusy {
+  const wish = request.headers["when-busy"] ?? "fail";
+  const found = whenBusyValues.find((value) => value === wish);
+  if (found !== undefined) return found;
+  throw new Refused("when_busy_malformed", 'When-Busy must be "fail", "queue" or "refuse".');
 }

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
-import { openApiDocument } from "@sitewright/contract/openapi.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { makeMetrics } from "@sitewright/server/app/metrics.ts";
 import {
@@ -16,10 +15,12 @@ import {
 import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
 import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts";
+import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
 import { makeGate, type Route } from "./identity.ts";
 import { makeInputReader } from "./input.ts";
 import { serveMetrics } from "./metrics.ts";
+import { serveOpenApi } from "./openApi.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { makeResponder } from "./respond.ts";
@@ -30,7 +31,7 @@ export const basePath = "/v2";
 export interface ServerOptions {
   readonly app: App;
   readonly limits: Limits;
-  /** For whoever reads `/metrics`. Absent or null: only this machine does. */
+  /** The token for `/metrics`. Absent or null: only this machine may read it. */
   readonly metricsToken?: string | null;
   /** pino's interface. */
   readonly log: FastifyBaseLogger;
@@ -67,15 +68,15 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
     const route: Route = { name, row, reader: makeInputReader(row) };
     addEndpoint(server, route, makeResponder(app, route, stopping));
   }
-  const document = JSON.stringify(openApiDocument());
-  server.get(`${basePath}/openapi.json`, (_, reply) => reply.type("application/json; charset=utf-8").send(document));
+  serveOpenApi(server, basePath);
   serveDownloads(server, app, stopping);
-  serveMetrics(server, makeMetrics(app), metricsToken);
+  serveMetrics(server, makeMetrics({ ...app, maxWorkers: app.limits.maxWorkers }), metricsToken);
+  serveHealth(server, app);
   serveHome(server);
   return server;
 }
 
-/** Aborted when the server begins to stop: whoever waits is answered then. */
+/** Aborted when the server begins to stop, so that waiting requests are answered. */
 function stopPromptly(server: FastifyInstance): AbortSignal {
   const stopping = new AbortController();
   server.addHook("preClose", async () => stopping.abort());

@@ -11,7 +11,7 @@ beforeAll(async () => {
   port = await test.current.listen();
 });
 
-/** Writes bytes to a socket and gives what comes back until the server closes it. */
+/** Writes bytes to a socket and returns what comes back until the server closes it. */
 async function sendRaw(bytes: string, to = port): Promise<string> {
   const socket = connect(to, "127.0.0.1");
   socket.write(bytes);

@@ -35,7 +35,7 @@ export function answerInsteadOfNode(server: FastifyInstance): void {
     if (headers.host !== undefined || raw.httpVersion !== "1.1") return;
     throw new Malformed([{ path: "", message: "must have a Host header" }]);
   });
-  // An expectation that nobody knows may be ignored.
+  // Unknown expectations may be ignored.
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
 }
 

@@ -5,7 +5,7 @@
 
 const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;
 
-/** Milliseconds since 1970. Null where it is no file of that log. */
+/** Milliseconds since 1970. Null if it is no file of that log. */
 export function begunAt(file: string, log: string): number | null {
   if (!file.startsWith(`${log}-`)) return null;
   const parts = stamp.exec(file.slice(log.length + 1));

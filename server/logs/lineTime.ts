@@ -11,7 +11,7 @@ const inErrors = /^\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\]/;
 const inAccess = /^\S+ \S+ \S+ \[(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) \+0000\]/;
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Null where it says nothing: it was damaged. */
+/** Null if it says nothing: it was damaged. */
 export function timeOfLine(line: string): LineTime | null {
   const error = inErrors.exec(line);
   if (error !== null) return valid(Date.parse(error[1] ?? ""), 0);

@@ -133,11 +133,10 @@ async function hugeLog(end: string, limits?: LogReadLimits) {
   return world;
 }
 
-test("the end of a log of 10 GB is there at once", async () => {
-  const { read } = await hugeLog(`${numbered(0, 5_000)}\n`);
-  const began = performance.now();
-  expect((await read({ lines: 1_000 })).text).toBe(numbered(4_000, 1_000));
-  expect(performance.now() - began).toBeLessThan(1_000);
+test("for the end of a log of 10 GB only the end is read", async () => {
+  const limits = { scannedBytes: 1_000_000, milliseconds: 60_000, characters: 1e6 };
+  const { read } = await hugeLog(`${numbered(0, 5_000)}\n`, limits);
+  expect(await read({ lines: 1_000 })).toEqual({ text: numbered(4_000, 1_000), isComplete: true });
 });
 
 test("a search in a log of 10 GB ends, says that it did not get to the end, and lets others have their turn", async () => {
@@ -154,11 +153,9 @@ test("a search in a log of 10 GB ends, says that it did not get to the end, and 
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80e6);
 });
 
-test("a search that takes too long ends, too", async () => {
+test("a search that takes too long ends, too, though much is left", async () => {
   const { read } = await hugeLog("needle\n", { scannedBytes: 1e12, milliseconds: 200, characters: 1e6 });
-  const began = performance.now();
   expect(await read({ search: "needle" })).toEqual({ text: "needle", isComplete: false });
-  expect(performance.now() - began).toBeLessThan(2_000);
 });
 
 test("an answer is never longer than it may be", async () => {

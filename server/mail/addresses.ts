@@ -9,7 +9,7 @@ const domainBytes = 253;
 const localPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const domainPattern = /^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*$/;
 
-/** With the domain as mail servers know it, in lower case and in ASCII; null where it is no address. */
+/** With the domain as mail servers know it, in lower case and in ASCII; null if it is no address. */
 export function readAddress(text: string): string | null {
   const at = text.lastIndexOf("@");
   const local = text.slice(0, Math.max(0, at));

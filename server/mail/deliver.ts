@@ -1,5 +1,4 @@
 /** One attempt at handing a message to the mail server, and what became of it for each recipient. */
-import { createTransport } from "nodemailer";
 import { isLocal, type SmtpPlace } from "../settings/smtpUrl.ts";
 import { readAddress } from "./addresses.ts";
 
@@ -31,7 +30,7 @@ export interface DeliverOptions {
   readonly place: SmtpPlace;
   /** How this server introduces itself. */
   readonly name: string;
-  /** Longer than the server may be silent, nobody waits. */
+  /** Maximum silence of the server. */
   readonly silenceSeconds?: number;
 }
 
@@ -41,12 +40,12 @@ const wordsLength = 500;
 
 export function makeDeliver({ place, name, silenceSeconds = usualSilenceSeconds }: DeliverOptions): Deliver {
   const { host, port, isSecure, login } = place;
-  const transport = createTransport({
+  const options = {
     host,
     port,
     name,
     secure: isSecure,
-    // A password is not said where somebody may listen.
+    // A password is not sent over a connection that may be overheard.
     requireTLS: login !== null && !isLocal(place),
     tls: { rejectUnauthorized: !isLocal(place) },
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
@@ -54,11 +53,13 @@ export function makeDeliver({ place, name, silenceSeconds = usualSilenceSeconds 
     greetingTimeout: connectMilliseconds,
     socketTimeout: silenceSeconds * 1000,
     logger: false,
-  });
+  };
+  // Loading it takes an eighth of the control process's start, and most installations have no mail server.
+  const transporter = import("nodemailer").then(({ createTransport }) => createTransport(options));
   return async ({ sender, recipients, message }) => {
     try {
       const envelope = { from: sender, to: [...recipients] };
-      const { rejectedErrors = [] } = await transport.sendMail({ envelope, raw: message });
+      const { rejectedErrors = [] } = await (await transporter).sendMail({ envelope, raw: message });
       return sort(recipients, rejectedErrors, null);
     } catch (error) {
       return sort(recipients, readList(error), error);

@@ -5,7 +5,7 @@ import { addressFields, type Field, readMessage, textOf } from "./header.ts";
 import { MailRefused } from "./refusal.ts";
 
 export interface Envelope {
-  /** Null where the message names nobody. */
+  /** Null if the message names no recipient. */
   readonly sender: string | null;
   readonly recipients: readonly string[];
 }

@@ -26,7 +26,7 @@ const single = new Set([
   ...["date", "from", "sender", "reply-to", "to", "cc", "bcc", "message-id", "in-reply-to", "references", "subject"],
   ...["mime-version", "content-type", "content-transfer-encoding", "content-id", "content-disposition"],
 ]);
-/** They are folded anew when the message is sent: PHP's libraries write all recipients into one line. */
+/** Unfolded; they are folded again when the message is sent, because PHP's libraries write all recipients into one line. */
 export const addressFields = new Set(["to", "cc", "bcc"]);
 
 /** Throws `MailRefused`. */
@@ -70,7 +70,7 @@ function nameIn(line: string): string {
   return name.toLowerCase();
 }
 
-/** The field's content in one line, as text; null where there is no such field. */
+/** The field's content in one line, as text; null if there is no such field. */
 export function textOf(fields: readonly Field[], name: string): string | null {
   const field = fields.find((one) => one.name === name);
   if (field === undefined) return null;

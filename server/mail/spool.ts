@@ -33,11 +33,11 @@ export interface SpoolLimits {
 }
 
 export interface Spool {
-  /** Resolves when the message will be there whatever happens. Rejects with `MailRefused` where there is no room. */
+  /** Resolves when the message will be there whatever happens. Rejects with `MailRefused` if there is no room. */
   put(environmentId: string, content: SpooledContent): Promise<string>;
   /** In no order. */
   list(): Promise<readonly SpooledMail[]>;
-  /** Null where it is gone, or is nothing that `put` has written. */
+  /** Null if it is gone, or is nothing that `put` has written. */
   read(mail: SpooledMail): Promise<SpooledContent | null>;
   /** Tolerates that it is gone. */
   remove(mail: SpooledMail): Promise<void>;

@@ -15,7 +15,7 @@ export interface MadeBackup {
   readonly environments: readonly EnvironmentBackup[];
 }
 
-/** Rejects with `UnusableFile` where the file can't be written there. The database may be in use. */
+/** Rejects with `UnusableFile` if the file can't be written there. The database may be in use. */
 export function backupInstallation(pool: pg.Pool, beside: KeptBeside, place: SealOptions): Promise<MadeBackup> {
   return inTransaction(pool, beginSnapshot, async (client) => {
     const environments = await listNewestBackups(client);

@@ -22,10 +22,10 @@ export interface SealOptions {
   readonly workFactor?: number;
 }
 
-/** Half a second to a few seconds for each passphrase that somebody tries. */
+/** An attacker needs half a second to a few seconds per passphrase. */
 const usualWorkFactor = 18;
 
-/** Throws `UnusableFile` where the file is there, and is not to be replaced, or has no folder to be in. */
+/** Throws `UnusableFile` if the file is there, and is not to be replaced, or has no folder to be in. */
 export async function checkPlace({ file, isForced }: Pick<SealOptions, "file" | "isForced">): Promise<void> {
   const folder = await stat(dirname(file)).catch(() => null);
   if (!folder?.isDirectory()) throw new UnusableFile(`There is no folder ${dirname(file)}. Make it, or name another.`);
@@ -36,7 +36,7 @@ export async function checkPlace({ file, isForced }: Pick<SealOptions, "file" | 
 }
 
 /**
- * Writes the file whole or not at all, for its owner alone. Gives its bytes. Rejects with `UnusableFile` where it can't be
+ * Writes the file whole or not at all, for its owner alone. Returns its bytes. Rejects with `UnusableFile` if it can't be
  * in that place, and with whatever `content` rejects with.
  */
 export async function sealFile(options: SealOptions, content: AsyncIterable<Uint8Array>): Promise<number> {
@@ -70,11 +70,11 @@ export async function sealFile(options: SealOptions, content: AsyncIterable<Uint
 }
 
 export interface Sealed {
-  /** What was sealed, from its beginning at each call. Rejects with `UnusableFile` where the file was cut off or changed. */
+  /** What was sealed, from its beginning at each call. Rejects with `UnusableFile` if the file was cut off or changed. */
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** Rejects with `UnusableFile` where the file is not there, is something else, or the passphrase does not open it. */
+/** Rejects with `UnusableFile` if the file is not there, is something else, or the passphrase does not open it. */
 export async function openSealed(file: string, passphrase: string): Promise<Sealed> {
   const header = new Decrypter();
   header.addPassphrase(passphrase);

@@ -9,37 +9,37 @@
  *     {"end":{"activity":1}}                                  rows of each table
  */
 import { type Duplex, pipeline, Readable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import { createGunzip, createGzip } from "node:zlib";
-import { type Static, Type } from "typebox";
-import { Value } from "typebox/value";
+import * as v from "valibot";
 import type { DumpedTable, Sequences } from "../store/dump.ts";
 import { type Sealed, UnusableFile } from "./envelope.ts";
 
 export const formatVersion = 1;
 
-const AnyHeader = Type.Object({ sitewright: Type.Literal("installation"), version: Type.Integer() });
+const AnyHeader = v.object({ sitewright: v.literal("installation"), version: v.pipe(v.number(), v.integer()) });
 
-export const Header = Type.Object({
-  sitewright: Type.Literal("installation"),
-  version: Type.Literal(formatVersion),
-  madeAt: Type.String(),
+export const Header = v.object({
+  sitewright: v.literal("installation"),
+  version: v.literal(formatVersion),
+  madeAt: v.string(),
   /** Those that the database has had. */
-  migrations: Type.Array(Type.String()),
+  migrations: v.array(v.string()),
   /** By path below the data folder, in base64. */
-  files: Type.Record(Type.String(), Type.String()),
+  files: v.record(v.string(), v.string()),
   /** By name, as they were given at the last start. */
-  settings: Type.Record(Type.String(), Type.String()),
+  settings: v.record(v.string(), v.string()),
   /** Where the content of backups is, in words without secrets. */
-  archives: Type.String(),
+  archives: v.string(),
   /** Where that is a folder of the machine that the backup was made on, its path. */
-  archiveFolder: Type.Union([Type.String(), Type.Null()]),
+  archiveFolder: v.nullable(v.string()),
 });
 
-export type Header = Static<typeof Header>;
+export type Header = v.InferOutput<typeof Header>;
 
-const Table = Type.Object({ table: Type.String(), columns: Type.Array(Type.String()) });
-const SequenceLine = Type.Object({ sequences: Type.Record(Type.String(), Type.String()) });
-const End = Type.Object({ end: Type.Record(Type.String(), Type.Integer()) });
+const Table = v.object({ table: v.string(), columns: v.array(v.string()) });
+const SequenceLine = v.object({ sequences: v.record(v.string(), v.string()) });
+const End = v.object({ end: v.record(v.string(), v.pipe(v.number(), v.integer())) });
 
 export type Entry =
   | { readonly kind: "table"; readonly table: DumpedTable }
@@ -68,7 +68,7 @@ async function* linesOf(header: Header, entries: AsyncIterable<Entry>, count: Ro
   yield `${JSON.stringify({ end: count.counts() })}\n`;
 }
 
-/** What comes out; errors of both, and an end of whoever reads, reach the other. */
+/** The output. Errors on either side, and the reader's end, reach the other side. */
 async function* through(source: AsyncIterable<string | Uint8Array>, change: Duplex): AsyncGenerator<Buffer> {
   pipeline(Readable.from(source, { objectMode: false }), change, () => undefined);
   for await (const chunk of change) yield chunk;
@@ -103,13 +103,13 @@ export function countRows(): RowCount {
   };
 }
 
-/** Rejects with `UnusableFile` where it is not one that this version can read. */
+/** Rejects with `UnusableFile` if it is not one that this version can read. */
 export async function readHeader(sealed: Sealed): Promise<Header> {
   for await (const line of readLines(sealed)) return parseHeader(line);
   throw unreadable();
 }
 
-/** What is in it, to the end: whoever took everything knows that it was everything. Rejects with `UnusableFile`. */
+/** The file's content, checked to be complete when the end is reached. Rejects with `UnusableFile`. */
 export async function* readEntries(sealed: Sealed): AsyncGenerator<Entry> {
   const count = countRows();
   let isFirst = true;
@@ -122,7 +122,7 @@ export async function* readEntries(sealed: Sealed): AsyncGenerator<Entry> {
     }
     const entry = parseEntry(line);
     if ("end" in entry) {
-      if (!Value.Equal(entry.end, count.counts())) throw unreadable();
+      if (!isDeepStrictEqual(entry.end, count.counts())) throw unreadable();
       hasEnded = true;
       continue;
     }
@@ -134,21 +134,21 @@ export async function* readEntries(sealed: Sealed): AsyncGenerator<Entry> {
 
 function parseHeader(line: string): Header {
   const value = parse(line);
-  if (Value.Check(AnyHeader, value) && value.version > formatVersion) {
+  if (v.is(AnyHeader, value) && value.version > formatVersion) {
     throw new UnusableFile(
       "The backup was made by a newer version of Sitewright. Nothing was changed: update this one first, then repeat.",
     );
   }
-  if (!Value.Check(Header, value)) throw unreadable();
+  if (!v.is(Header, value)) throw unreadable();
   return value;
 }
 
-function parseEntry(line: string): Entry | Static<typeof End> {
+function parseEntry(line: string): Entry | v.InferOutput<typeof End> {
   if (line.startsWith("[")) return { kind: "row", line };
   const value = parse(line);
-  if (Value.Check(Table, value)) return { kind: "table", table: { name: value.table, columns: value.columns } };
-  if (Value.Check(SequenceLine, value)) return { kind: "sequences", sequences: value.sequences };
-  if (Value.Check(End, value)) return value;
+  if (v.is(Table, value)) return { kind: "table", table: { name: value.table, columns: value.columns } };
+  if (v.is(SequenceLine, value)) return { kind: "sequences", sequences: value.sequences };
+  if (v.is(End, value)) return value;
   throw unreadable();
 }
 

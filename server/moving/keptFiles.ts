@@ -31,7 +31,7 @@ export async function readKeptFiles(data: string): Promise<KeptFiles> {
   return Object.fromEntries(found.flat());
 }
 
-/** For their owner alone. Rejects with `UnusableFile` where one would be in another place than such files are. */
+/** For their owner alone. Rejects with `UnusableFile` if one would be in another place than such files are. */
 export async function writeKeptFiles(data: string, files: KeptFiles): Promise<void> {
   for (const path of Object.keys(files)) {
     const [folder, name = "", ...deeper] = path.split("/");

@@ -21,7 +21,7 @@ import { type Entry, type Header, readEntries } from "./format.ts";
 const rowsTogether = 500;
 const charactersTogether = 4_000_000;
 
-/** Rejects with `UnusableFile` where the backup is of a version of Sitewright that is newer than this one. */
+/** Rejects with `UnusableFile` if the backup is of a version of Sitewright that is newer than this one. */
 export async function migrationsFor(header: Pick<Header, "migrations">) {
   const known = await readMigrations();
   const unknown = header.migrations.find((name) => !known.some((migration) => migration.name === name));

@@ -19,7 +19,7 @@ export interface Found {
   /** Where it is one. */
   readonly folder: string | null;
   readonly environments: readonly (EnvironmentBackup & { readonly isWhole: boolean })[];
-  /** Why nobody could look. */
+  /** Why it could not be checked. */
   readonly problem: string | null;
 }
 

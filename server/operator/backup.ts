@@ -9,9 +9,10 @@ import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { movableSettings } from "../settings/settingsFile.ts";
 import { openPool } from "../store/open.ts";
+import type { Run, Surroundings } from "./command.ts";
 import { Failure, failed } from "./failure.ts";
 import { backUpAll } from "./freshBackups.ts";
-import { choosePassphrase, type Typist } from "./passphrase.ts";
+import { choosePassphrase } from "./passphrase.ts";
 import { ago, contentOf, listOf, sizeOf } from "./words.ts";
 
 export interface BackupWish {
@@ -22,18 +23,15 @@ export interface BackupWish {
   readonly isFresh: boolean;
 }
 
-export interface Surroundings {
-  readonly config: Config;
-  readonly env: NodeJS.ProcessEnv;
-  readonly typist: Typist;
-}
-
 /** npm runs us in the repository, wherever the person is. */
 export function pathOf(file: string, env: NodeJS.ProcessEnv): string {
   return isAbsolute(file) ? file : resolve(env.INIT_CWD || process.cwd(), file);
 }
 
-/** Gives what to tell the person. Rejects with `Failure` and `UnusableFile`. */
+export const runBackup: Run = ({ words: [file = ""], flags }, surroundings) =>
+  backup({ file, isForced: flags.force === true, isFresh: flags["with-backups"] === true }, surroundings);
+
+/** Returns what to tell the person. Rejects with `Failure` and `UnusableFile`. */
 export async function backup({ file, isForced, isFresh }: BackupWish, surroundings: Surroundings): Promise<string> {
   const { config, env, typist } = surroundings;
   requireInstallation(config);

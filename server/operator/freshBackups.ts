@@ -4,8 +4,7 @@
  */
 import { readRun } from "@sitewright/supervisor/records.ts";
 import type { Pool } from "pg";
-import { Type } from "typebox";
-import { Value } from "typebox/value";
+import * as v from "valibot";
 import { makeToken, readToken } from "../app/company/token.ts";
 import { deleteApiKey, insertApiKey } from "../store/company/apiKeys.ts";
 import type { Database } from "../store/database.ts";
@@ -13,14 +12,14 @@ import { listServedByCompany, type ServedOfCompany } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
 import { Failure, failed } from "./failure.ts";
 
-const Accepted = Type.Object({ operation_id: Type.String() });
-const Status = Type.Object({ status: Type.Integer(), data: Type.Object({ message: Type.Optional(Type.String()) }) });
+const Accepted = v.object({ operation_id: v.string() });
+const Status = v.object({ status: v.number(), data: v.object({ message: v.optional(v.string()) }) });
 
 const day = 86_400_000;
 const running = 202;
 const succeeded = 200;
 
-/** Gives a sentence for each environment of which none could be made. `say` is told of each before it is begun. */
+/** Returns a sentence for each environment whose backup failed. `say` is called with each name before its backup starts. */
 export async function backUpAll(pool: Pool, dataFolder: string, say: (line: string) => void): Promise<string[]> {
   const api = await runningInterface(dataFolder);
   const database = databaseOn(pool);
@@ -74,13 +73,13 @@ async function backUpOne(api: string, key: string, environmentId: string): Promi
     body: JSON.stringify({ tag: "With a backup of the installation" }),
   });
   const accepted: unknown = await asked.json();
-  if (!Value.Check(Accepted, accepted)) return `the interface answered with status ${asked.status}`;
+  if (!v.is(Accepted, accepted)) return `the interface answered with status ${asked.status}`;
   for (;;) {
     const path = `${api}/operations/${encodeURIComponent(accepted.operation_id)}?wait=30`;
     const answer = await fetch(path, { headers: { authorization } });
     const body: unknown = await answer.json();
     if (answer.status === running) continue;
     if (answer.status === succeeded) return null;
-    return (Value.Check(Status, body) ? body.data.message : undefined) ?? `it ended with status ${answer.status}`;
+    return (v.is(Status, body) ? body.data.message : undefined) ?? `it ended with status ${answer.status}`;
   }
 }

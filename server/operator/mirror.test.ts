@@ -49,7 +49,7 @@ describe("a mirror is not begun", () => {
     [["/nowhere"], 1, "/nowhere is no folder. Put zips into one, and name that."],
     [[".", "--listen", "8090"], 2, "--listen 8090 is not an address and a port, such as 127.0.0.1:8090."],
     [[".", "--listen", "203.0.113.9:8090"], 1, "The mirror can't listen there: "],
-    [[".", "--json"], 2, "That was not understood: mirror . --json."],
+    [[".", "--json"], 2, "Unknown option '--json'.\n\nUsage: npm run --silent operator -- mirror <folder>"],
   ])("with %j", async (given, code, says) => {
     const child = operator(...given);
     const [errors, [exit]] = await Promise.all([text(child.stderr), once(child, "exit")]);

@@ -2,9 +2,13 @@
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { describeMirror, makeMirror } from "../packages/mirror.ts";
+import type { Run } from "./command.ts";
 import { Failure, failed, notUnderstood } from "./failure.ts";
 
 const usual = "127.0.0.1:8090";
+
+export const runMirror: Run = ({ words: [folder = ""], flags }) =>
+  mirror(folder, typeof flags.listen === "string" ? flags.listen : null, (line) => process.stdout.write(`${line}\n`));
 
 /** `listen`: address and port; null: the usual ones. Resolves when it was told to end. */
 export async function mirror(folder: string, listen: string | null, say: (line: string) => void): Promise<string> {

@@ -152,7 +152,7 @@ describe("restore", () => {
     expect(await rowsOf(own.pool)).toMatchObject(await movedRows());
   });
 
-  test("says which environments the archives can bring back", async () => {
+  test("says which environments the archives can restore", async () => {
     await using own = await createTestDatabase({ template: "template0" });
     const archives = `file://${join(world.facts.dataFolder, "archives")}`;
     const settings = { ...newData(), DATABASE_URL: own.url, SITEWRIGHT_ARCHIVE_URL: archives };
@@ -200,7 +200,7 @@ describe("restore", () => {
     ]) {
       const { code, errors } = await operator(given, newData());
       expect(code).toBe(2);
-      expect(errors).toContain("npm run --silent operator -- restore <file>");
+      expect(errors).toContain(`Usage: npm run --silent operator -- ${given[0]} <file>`);
     }
   });
 

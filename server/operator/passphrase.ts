@@ -1,4 +1,4 @@
-/** The passphrase of a backup: from the environment, or typed where nobody sees it. Never an argument: others see those. */
+/** The passphrase of a backup: from the environment, or typed without echo. Never an argument, which other users can see. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { Failure, failed } from "./failure.ts";
@@ -35,7 +35,7 @@ function longEnough(passphrase: string): string {
   );
 }
 
-/** On a terminal only: anywhere else nobody would be asked. */
+/** Only on a terminal. */
 async function askHidden(question: string, { input, output }: Typist): Promise<string> {
   if (input.isTTY !== true) {
     throw new Failure(

@@ -18,7 +18,8 @@ import { formatSettings, settingsPath, withSettingsFile } from "../settings/sett
 import { findRestore } from "../store/moved.ts";
 import { openPool } from "../store/open.ts";
 import { type Found, findWhole } from "./archiveCheck.ts";
-import { pathOf, type Surroundings } from "./backup.ts";
+import { pathOf } from "./backup.ts";
+import type { Run, Surroundings } from "./command.ts";
 import { Failure, failed } from "./failure.ts";
 import { tellPassphrase } from "./passphrase.ts";
 import { ago, listOf } from "./words.ts";
@@ -34,7 +35,9 @@ interface Progress {
   mayClear: boolean;
 }
 
-/** Gives what to tell the person. Rejects with `Failure` and `UnusableFile`; nothing has changed then. */
+export const runRestore: Run = ({ words: [file = ""] }, surroundings) => restore(file, surroundings);
+
+/** Returns what to tell the person. Rejects with `Failure` and `UnusableFile`; nothing has changed then. */
 export async function restore(file: string, surroundings: Surroundings): Promise<string> {
   const { config, env, typist } = surroundings;
   const lock = openDataFolder(config.data);

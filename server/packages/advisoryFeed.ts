@@ -36,7 +36,7 @@ export class NoFeed extends Error {
 }
 
 const longest = 2_000;
-/** Nobody describes one vulnerability at more length. */
+/** Maximum length of a description. */
 const mostRecordBytes = 5_000_000;
 
 const [quote, backslash, open, close, openList, closeList] = Array.from('"\\{}[]', (sign) => sign.charCodeAt(0));
@@ -49,7 +49,7 @@ interface Scan {
 }
 
 /**
- * Values of the outermost object that are objects themselves, as bytes; null where one is longer than any record. Throws
+ * Values of the outermost object that are objects themselves, as bytes; null if one is longer than any record. Throws
  * `NoFeed` where the stream is no object, or breaks off.
  */
 export async function* recordsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
@@ -135,7 +135,7 @@ const any = "*";
 
 const orNull = (value: string) => (value === any ? null : value);
 
-/** Null where it is none, or is not understood. */
+/** Null if it is none, or is not understood. */
 export function readAdvisory(bytes: Buffer): Advisory | null {
   let value: unknown;
   try {

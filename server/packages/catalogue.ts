@@ -60,7 +60,7 @@ async function readZip(zip: string): Promise<CataloguedPackage | string> {
   }
 }
 
-/** Null where nothing in it says what it is. */
+/** Null if nothing in it says what it is. */
 function packageIn(zip: string, root: string, beginnings: ReadonlyMap<string, Buffer>): CataloguedPackage | null {
   for (const [name, bytes] of [...beginnings].toSorted(([one], [other]) =>
     one === `${root}.php` ? -1 : Number(other === `${root}.php`),
@@ -77,7 +77,7 @@ function packageIn(zip: string, root: string, beginnings: ReadonlyMap<string, Bu
   return null;
 }
 
-/** Gives what is there at each call. Of one version that is there twice, one counts. */
+/** Returns what is there at each call. Of one version that is there twice, one counts. */
 export function openCatalogue(folder: string): () => Promise<Catalogue> {
   let known = new Map<string, Known>();
   return async () => {
@@ -100,7 +100,7 @@ export function openCatalogue(folder: string): () => Promise<Catalogue> {
   };
 }
 
-/** Of those that are there, the newest; null where there is none. */
+/** Of those that are there, the newest; null if there is none. */
 export function newestOf(packages: readonly CataloguedPackage[]): CataloguedPackage | null {
   return packages.toSorted((one, other) => compareVersions(other.version, one.version))[0] ?? null;
 }

@@ -81,7 +81,7 @@ function coreOffers(packages: readonly CataloguedPackage[], installed: string, b
     const download = base + zipPath(core);
     const isNewer = compareVersions(core.version, installed) > 0;
     return {
-      // WordPress offers people the first one; the others are for whoever asks for one of them.
+      // WordPress offers the first one to users; the others can be requested.
       response: at > 0 ? "autoupdate" : isNewer ? "upgrade" : "latest",
       download,
       locale: "en_US",

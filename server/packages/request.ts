@@ -135,7 +135,7 @@ function answerOf(answer: IncomingMessage, explain: (error: unknown) => unknown)
 /** No list of versions is longer. */
 const mostJsonBytes = 20_000_000;
 
-/** What it answers, as a value; null where there is no such thing there (404). Rejects with `SourceFailure`. */
+/** What it answers, as a value; null if there is no such thing there (404). Rejects with `SourceFailure`. */
 export async function askJson(address: URL, wish: SourceRequest): Promise<unknown> {
   const { status, body } = await ask(address, wish);
   const parts: Buffer[] = [];

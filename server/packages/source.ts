@@ -33,9 +33,9 @@ export interface PackageSource {
   readonly url: URL;
   /** By file, as WordPress names them; what the source does not know is not in it. Rejects with `SourceFailure`. */
   newest(kind: PackageKind, files: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Offer>>;
-  /** Null where it has none of that name. Rejects with `SourceFailure`. */
+  /** Null if it has none of that name. Rejects with `SourceFailure`. */
   find(kind: PackageKind, slug: string, signal: AbortSignal): Promise<OfferedPackage | null>;
-  /** Versions of WordPress, in no order, for whoever has `installed`. Rejects with `SourceFailure`. */
+  /** Versions of WordPress that `installed` can be updated to, in no order. Rejects with `SourceFailure`. */
   cores(installed: string, signal: AbortSignal): Promise<readonly OfferedVersion[]>;
 }
 

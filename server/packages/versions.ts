@@ -6,7 +6,7 @@
  * made of each: keys are in that order as plain bytes.
  */
 
-/** Longer ones are nobody's version. */
+/** Longer texts are not versions. */
 const longest = 60;
 /** More digits than any number has that fits into a version. */
 const digits = 20;

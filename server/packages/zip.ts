@@ -90,7 +90,7 @@ async function readable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The name of the one folder in which everything is; null where there is none, or more. */
+/** The name of the one folder in which everything is; null if there is none, or more. */
 function rootOf(listed: readonly Listed[]): string | null {
   const [root] = listed[0]?.segments ?? [];
   const isOne = listed.every(({ segments, isFolder }) => segments[0] === root && (isFolder || segments.length > 1));

@@ -17,7 +17,7 @@ const usualPlaces = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** Nobody's: environments have those from 200,001 on. */
+/** Below those of environments, which start at 200,001. */
 const owner = 199_999;
 
 /** Of folders in which pictures are taken. Not in the data folder, which is ours alone. */
@@ -68,7 +68,7 @@ export interface Shot {
   readonly file: string;
 }
 
-/** Rejects where no picture came of it. */
+/** Rejects if no picture came of it. */
 export async function takePicture({ chromium, url, proxyPort, file }: Shot, signal: AbortSignal): Promise<void> {
   const place = await mkdtemp(path.join(tmpdir(), prefix));
   const isRoot = process.getuid?.() === 0;

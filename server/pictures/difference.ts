@@ -7,7 +7,7 @@ export interface TwoPictures {
   readonly after: string;
 }
 
-/** From 0 to 1: the share of the picture that is another. Rejects where one of them is no picture. */
+/** From 0 to 1: the share of the picture that is another. Rejects if one of them is no picture. */
 export async function differenceOf(pictures: TwoPictures): Promise<number> {
   const worker = new Worker(new URL("./differenceThread.ts", import.meta.url), { workerData: pictures });
   try {

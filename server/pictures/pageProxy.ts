@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 export interface SeenPage {
   /** 0: there is no answer. */
   readonly status: number;
-  /** Why there is none: `wouldWrite` where that can't be made without changing something. Null where there is one. */
+  /** Why there is none: `wouldWrite` where that can't be made without changing something. Null if there is one. */
   readonly reason: string | null;
   readonly type: string;
   readonly content: Buffer;

@@ -1,4 +1,4 @@
-/** Pictures of pages before an update and after it: taken, compared, and kept for whoever wants to look. */
+/** Screenshots of pages before and after an update: taken, compared and stored. */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as v from "valibot";
@@ -36,14 +36,14 @@ export interface ComparedPage extends Difference {
 export interface Pictures {
   /**
    * Takes them, compares them and keeps them. A page that was an error before, or could not be made without changing something, is
-   * left out. Rejects where a picture can't be taken, or something of a page can't be had; then none is kept.
+   * left out. Rejects if a picture can't be taken, or something of a page can't be had; then none is kept.
    */
   compare(wish: PictureWish, signal: AbortSignal): Promise<readonly Difference[]>;
 }
 
 export interface PictureStore {
   /**
-   * The pages that were compared under this id, without the pictures; or the one of this path, with them. Empty where nothing of
+   * The pages that were compared under this id, without the pictures; or the one of this path, with them. Empty if nothing of
    * the kind is kept.
    */
   find(id: string, only: string | null): Promise<readonly ComparedPage[]>;
@@ -63,7 +63,7 @@ function checkId(id: string): string {
 /** A page as a browser opens it, with what it consists of. */
 interface Visit {
   readonly see: SeePage;
-  /** Whether it can be compared. Throws where it is not known how it looks. */
+  /** Whether it can be compared. Throws if it is not known how it looks. */
   hasCome(): boolean;
 }
 
@@ -100,7 +100,7 @@ function visitTo(page: string, host: string, see: SeePage): Visit {
 
 /** `chromium`: path of the program. */
 export function makePictures({ chromium, folder }: { readonly chromium: string; readonly folder: string }): Pictures {
-  /** False where it is a picture of no page that could be compared. */
+  /** False if it is a picture of no page that could be compared. */
   async function take(visit: Visit, url: string, file: string, signal: AbortSignal): Promise<boolean> {
     await using proxy = await startPageProxy(new URL(url).host, visit.see);
     await takePicture({ chromium, url, proxyPort: proxy.port, file }, signal);

@@ -12,7 +12,7 @@ import type { Database } from "../store/database.ts";
 import { findSecrets, listCertificateIds, type ShownCertificate } from "../store/domains/certificates.ts";
 
 export interface CertificateFiles {
-  /** Writes those that are absent. Gives what the table says of those that are there. */
+  /** Writes those that are absent. Returns what the table says of those that are there. */
   write(certificates: readonly ShownCertificate[]): Promise<readonly EdgeCertificate[]>;
   /** Removes the files of certificates that are gone. These are not, as a table names them. */
   removeOthers(certificates: readonly EdgeCertificate[]): Promise<void>;
@@ -37,7 +37,7 @@ export function makeCertificateFiles({ database, dataFolder, sealer, log }: Cert
     return readdir(folder);
   }
 
-  /** False where it was removed meanwhile, or can't be opened: no site waits for another's certificate. */
+  /** False if it was removed meanwhile, or can't be opened: no site waits for another's certificate. */
   async function writeOne(id: string): Promise<boolean> {
     const secrets = await findSecrets(database, id);
     if (!secrets) return false;

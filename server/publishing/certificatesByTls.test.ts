@@ -93,7 +93,7 @@ async function start() {
     return certificate.fingerprint;
   }
 
-  /** The fingerprint of what a visitor is shown; null where the edge ends the handshake. */
+  /** The fingerprint of what a visitor is shown; null if the edge ends the handshake. */
   async function shown(): Promise<string | null> {
     const port = edge.tlsPort ?? 0;
     const socket = connect({ host: "127.0.0.1", port, servername: name, rejectUnauthorized: false });
@@ -139,6 +139,7 @@ test("the authority finds at the edge what it asked for, and visitors are shown 
     directory: pebble.directory,
     roots: [pebble.root],
     email: null,
+    binding: null,
     registrableOf: () => "example.com",
     signal: new AbortController().signal,
   });

@@ -1,4 +1,4 @@
-/** Publishing for somebody who waits for it. */
+/** Publishing for a request that waits for it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { EdgeUnavailable } from "../clients/edgeClient.ts";
 import type { Publisher } from "./publishRoutes.ts";

@@ -15,7 +15,7 @@ import { makeCertificateFiles } from "./certificateFiles.ts";
 import { makeRedirectFiles } from "./redirectFiles.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 
-/** Rejects with `EdgeUnavailable` where the edge did not acknowledge the table. */
+/** Rejects with `EdgeUnavailable` if the edge did not acknowledge the table. */
 export type Publisher = TablePublisher;
 
 export interface PublisherOptions {
@@ -93,7 +93,7 @@ async function makeTable(
   return { generation, environments, hosts, away: namesOf(away) };
 }
 
-/** Nobody is sent to a name for which the edge has no certificate. */
+/** Visitors are not redirected to a name without a certificate. */
 function hostsOf({ id: environmentId, domains, forceHttps }: ServedRow, primary: ServedDomain | undefined): EdgeHost[] {
   const host = (name: string, hasCertificate: boolean): EdgeHost => {
     const mayForce = forceHttps === "primary" ? (primary?.isCovered ?? false) : hasCertificate;

@@ -15,7 +15,7 @@ import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 import { type Transfers, zoneTable } from "./zoneTable.ts";
 
 /**
- * Rejects with `DnsUnavailable` where the server did not acknowledge the table. `reconcile` also makes the zones that domains
+ * Rejects with `DnsUnavailable` if the server did not acknowledge the table. `reconcile` also makes the zones that domains
  * need, and removes those that none needs.
  */
 export type ZonePublisher = TablePublisher;

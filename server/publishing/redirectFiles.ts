@@ -10,7 +10,7 @@ import type { Database } from "../store/database.ts";
 import { findRuleList, forEdge, namesOfRuleLists } from "../store/traffic/redirectRules.ts";
 
 export interface RedirectFiles {
-  /** Writes the list of an environment where it is absent. Gives the name of the list that is there; null: none. */
+  /** Writes the list of an environment where it is absent. Returns the name of the list that is there; null: none. */
   write(environmentId: string, list: string | null): Promise<string | null>;
   /** Removes the lists that are neither named nor in the database. */
   removeOthers(named: readonly string[]): Promise<void>;

@@ -12,7 +12,7 @@ import type { Generations } from "../store/generations.ts";
 export interface TablePublisher {
   /**
    * Resolves when the server serves what was in the database and on disk when this was called, or something newer.
-   * Rejects where the server did not acknowledge it; the file that it begins with is written all the same.
+   * Rejects if the server did not acknowledge it; the file that it begins with is written all the same.
    */
   publish(): Promise<void>;
   /**

@@ -34,11 +34,11 @@ export interface CheckDomainsOptions {
 const atOnce = 20;
 /** Longer than a look can take, whatever the resolver does. */
 const claimSeconds = 120;
-/** Of what somebody else has in their DNS no more is kept. */
+/** Limits for foreign DNS records that are stored. */
 const mostValues = 20;
 const mostCharacters = 500;
 
-/** Some of them: the rest next time. Rejects where the edge could not be told; `publishRoutes` tells it then. */
+/** Some of them: the rest next time. Rejects if the edge could not be told; `publishRoutes` tells it then. */
 export async function checkDomains(options: CheckDomainsOptions): Promise<void> {
   const due = await claimDueDomains(options.database, { limit: atOnce, seconds: claimSeconds });
   const served = await Promise.all(due.map((domain) => checkOne(domain, options)));
@@ -77,7 +77,7 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     const seen = await ask(domain, lookUp, installation);
     const { isVerified, pointsHere } = judge(domain, seen, installation);
     const isProven = isVerified || domain.verifiedAt !== null;
-    // Who points the name here has taken it from wherever it was: whoever comes is to see something.
+    // A name that points here no longer points to its former host, so visitors must see the site now.
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
     const usesOwnDns = await isDelegated(domain, lookUp, installation.dnsNames);
     const challengeName = challengeNameOf(domain, { seen, usesOwnDns }, installation);

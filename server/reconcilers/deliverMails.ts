@@ -55,7 +55,7 @@ async function settle(database: Database, mail: ClaimedMail, delivery: Delivery,
   });
 }
 
-/** When it is tried again after an attempt that failed; null where it has been tried for long enough. */
+/** When it is tried again after an attempt that failed; null if it has been tried for long enough. */
 export function nextAttempt(
   { attempts, queuedAt }: Pick<ClaimedMail, "attempts" | "queuedAt">,
   now: Date,

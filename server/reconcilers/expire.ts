@@ -1,4 +1,4 @@
-/** Removes what nobody may ask for any more: answers kept for repeated requests, operations and rollouts long ended. */
+/** Removes expired rows: answers for repeated requests, old operations and rollouts. */
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";

@@ -52,7 +52,7 @@ function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" |
 
 /**
  * A site that was deleted after a backup was made that is kept for so many days, and another backup of it. It can be
- * brought back for as long as the first is kept, unless told.
+ * restored for as long as the first is kept, unless told.
  */
 async function addDeletedSite(days: number, otherDays: number, undeleteDays = days) {
   const last = await addBackup(days);
@@ -69,7 +69,7 @@ async function addDeletedSite(days: number, otherDays: number, undeleteDays = da
   return { ...last, otherId: backup.id };
 }
 
-/** One that was deleted by itself, and can be brought back for two days. */
+/** One that was deleted by itself, and can be restored for two days. */
 async function addDeletedEnvironment() {
   const backup = await addBackup(2);
   const { environmentId, operationId } = backup;
@@ -199,7 +199,7 @@ it("while an operation is at work on the environment none goes: what it has just
   expect(await isThere(backup)).toBe(false);
 });
 
-it("what was deleted is forgotten when it can't be brought back any more, with every backup of it", async () => {
+it("what was deleted is forgotten when it can't be restored any more, with every backup of it", async () => {
   const { id, otherId, siteId } = await addDeletedSite(2, 30);
   await sweep(1);
   expect(await deletedRows(siteId)).toHaveLength(2);
@@ -209,7 +209,7 @@ it("what was deleted is forgotten when it can't be brought back any more, with e
   expect(await findBackup(test.database, otherId)).toBeNull();
 });
 
-it("the last backup of what was deleted stays as long as it can be brought back; others end at their own time", async () => {
+it("the last backup of what was deleted stays as long as it can be restored; others end at their own time", async () => {
   const { id, otherId, siteId } = await addDeletedSite(1, 2, 10);
   await sweep(3);
   expect(await findBackup(test.database, id)).not.toBeNull();
@@ -222,14 +222,14 @@ it("the last backup of what was deleted stays as long as it can be brought back;
   expect(await findBackup(test.database, id)).toBeNull();
 });
 
-it("what has only a backup whose time is over can be brought back all the same", async () => {
+it("what has only a backup whose time is over can be restored all the same", async () => {
   const { id, siteId } = await addDeletedSite(-3, -3, 10);
   await sweep(9);
   expect(await deletedRows(siteId)).toHaveLength(2);
   expect(await findBackup(test.database, id)).not.toBeNull();
 });
 
-it("what is being brought back is not forgotten meanwhile", async () => {
+it("what is being restored is not forgotten meanwhile", async () => {
   const { id, environmentId, operationId, siteId } = await addDeletedSite(2, 2);
   const lock = { environment_id: environmentId, operation_id: operationId };
   await test.database.insertInto("environment_locks").values(lock).execute();

@@ -1,5 +1,5 @@
 /**
- * Removes backups that are kept no longer, with what was deleted and can't be brought back any more, and what no backup
+ * Removes backups that are kept no longer, with what was deleted and can't be restored any more, and what no backup
  * needs from the archives: first condemned, so that no new backup relies on it, and removed a day later, when whoever still
  * read it has long ended.
  */

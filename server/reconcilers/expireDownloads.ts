@@ -1,4 +1,4 @@
-/** Removes downloadable backups whose time is over, and zips that nobody knows of any more: their environment is gone. */
+/** Removes expired downloadable backups, and zips of environments that are gone. */
 import type { Downloads } from "../archives/downloads.ts";
 import { knownDownloadableBackups, removeExpiredDownloadableBackups } from "../store/backups/downloadableBackups.ts";
 import type { Database } from "../store/database.ts";

@@ -32,7 +32,7 @@ it("logs of an environment stay for thirty days; those of one that is gone go at
   expect(trimmed).toEqual({ [environmentId]: new Date(now - 31 * day) });
 });
 
-it("those of one that was deleted stay as long as it can be brought back", async () => {
+it("those of one that was deleted stay as long as it can be restored", async () => {
   const { companyId } = await addCompany(test.database);
   const { id: siteId } = await addSite(test.database, companyId);
   const deleted = randomUUID();

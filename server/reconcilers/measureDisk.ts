@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Publisher } from "../publishing/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
-import { databaseNow, findToMeasure, noteDiskUse, type ToMeasure } from "../store/sites/diskUse.ts";
+import { findToMeasure, measureDiskUse } from "../store/sites/diskUse.ts";
 
 export interface MeasureDiskOptions {
   readonly database: Database;
@@ -23,25 +23,15 @@ const most = 50;
 const usualRestFactor = 4;
 
 export async function measureDisk(options: MeasureDiskOptions): Promise<void> {
-  const { database, publisher, diskQuotaBytes, restFactor = usualRestFactor } = options;
+  const { database, runtime, publisher, diskQuotaBytes, restFactor = usualRestFactor } = options;
   let isToBePublished = false;
   for (let measured = 0; measured < most; measured += 1) {
     const environment = await findToMeasure(database, diskQuotaBytes);
     if (environment === null) break;
     const began = performance.now();
-    await measure(environment, options);
+    await measureDiskUse(database, environment, (each) => runtime.diskUse(each));
     isToBePublished ||= environment.quotaBytes !== null;
     await delay((performance.now() - began) * restFactor);
   }
   if (isToBePublished) await publisher.publish();
-}
-
-/** Measures one now. One whose files are not there takes nothing; what it is to be measured for next says so. */
-export async function measure(
-  { id, number }: Pick<ToMeasure, "id" | "number">,
-  { database, runtime }: Pick<MeasureDiskOptions, "database" | "runtime">,
-): Promise<void> {
-  const measuredAt = await databaseNow(database);
-  const use = await runtime.diskUse({ id, number });
-  await noteDiskUse(database, id, { bytes: use === null ? 0 : use.files + use.database, measuredAt });
 }

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { applyOffers } from "../packages/applyOffers.ts";
 import { feedOf, feedRecord, type RecordWish } from "../packages/testing/feed.ts";
 import { advisoryFeed, listVulnerabilities } from "../store/packages/advisories.ts";
 import { packagesOf } from "../store/packages/packages.ts";
@@ -10,7 +11,7 @@ import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type PackageWish, putPackages } from "../testing/packages.ts";
 import { readAdvisories } from "./readAdvisories.ts";
-import { applyOffers, readOffers } from "./readOffers.ts";
+import { readOffers } from "./readOffers.ts";
 
 const world = useTestDatabase();
 const { signal } = new AbortController();

@@ -27,7 +27,7 @@ const downloadSeconds = 900;
 const together = 2_000;
 
 interface Feed {
-  /** The same as long as the feed is; null: nobody knows. */
+  /** Unchanged while the feed is; null if unknown. */
   readonly mark: string | null;
   readonly content: AsyncIterable<Buffer>;
 }
@@ -65,7 +65,7 @@ function rowOf(advisory: Advisory, range: AffectedRange): NewAdvisoryRange {
   };
 }
 
-/** Beside what is in force. Gives how many records there are, and how many were not understood. */
+/** Beside what is in force. Returns how many records there are, and how many were not understood. */
 async function write(database: Database, reading: number, feed: Feed, signal: AbortSignal) {
   let [records, skipped] = [0, 0];
   let rows: NewAdvisoryRange[] = [];
@@ -91,7 +91,7 @@ function isDue(checkedAt: Date | null): boolean {
   return age < 0 || age > checkHours * 3_600_000;
 }
 
-/** A sentence for whoever looks after the installation. */
+/** A sentence for the operator. */
 function problemOf(error: unknown, place: string): string {
   if (error instanceof NoFeed || error instanceof SourceFailure) return error.message;
   return `The feed ${isAddress(place) ? "" : "in the file "}can't be read: ${error instanceof Error ? error.message : error}`;

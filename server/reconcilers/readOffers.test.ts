@@ -1,11 +1,13 @@
 import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { applyOffers } from "../packages/applyOffers.ts";
 import type { Offer } from "../packages/source.ts";
+import { lastChecks } from "../store/packages/packageChecks.ts";
 import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type PackageWish, putPackages } from "../testing/packages.ts";
-import { applyOffers, readOffers } from "./readOffers.ts";
+import { readOffers } from "./readOffers.ts";
 
 const world = useTestDatabase();
 const { signal } = new AbortController();
@@ -121,6 +123,18 @@ describe("what can be updated to", () => {
     expect(await updateOf(id)).toBe("2.0");
     expect(asked).toHaveLength(1);
   });
+});
+
+test("the outcome of each check is recorded, and a failure leaves the time of the last success", async () => {
+  await run();
+  const { checkedAt } = (await lastChecks(world.database)).updates;
+  expect(checkedAt).toBeInstanceOf(Date);
+  await environment([{ name: "shop" }]);
+  const away = { newest: () => Promise.reject(new Error("The source is away.")) };
+  await expect(readOffers({ database: world.database, source: away }, signal)).rejects.toThrow("away");
+  expect((await lastChecks(world.database)).updates).toEqual({ checkedAt, problem: "The source is away." });
+  await run();
+  expect((await lastChecks(world.database)).updates.problem).toBeNull();
 });
 
 test("what was known stays so where the source fails", async () => {

@@ -1,16 +1,11 @@
 /** Asks the package source what is new, for everything that is installed anywhere: one question for a hundred plugins, whoever has them. */
+import { applyOffers } from "../packages/applyOffers.ts";
 import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
-import type { Database, DatabaseTransaction } from "../store/database.ts";
-import { markOffersVulnerable, markVulnerable } from "../store/packages/advisories.ts";
-import {
-  findPlatforms,
-  findToCheck,
-  type NewOffer,
-  noteOffers,
-  type PlatformKeys,
-  refreshUpdates,
-} from "../store/packages/packageOffers.ts";
+import type { Database } from "../store/database.ts";
+import { markOffersVulnerable } from "../store/packages/advisories.ts";
+import { noteSourceCheck } from "../store/packages/packageChecks.ts";
+import { findToCheck, type NewOffer, noteOffers } from "../store/packages/packageOffers.ts";
 
 export interface ReadOffersOptions {
   readonly database: Database;
@@ -35,8 +30,19 @@ function rowOf(file: string, offer: Offer | undefined): NewOffer {
   };
 }
 
-/** What is due. What was answered before a failure counts. */
-export async function readOffers({ database, source }: ReadOffersOptions, signal: AbortSignal): Promise<void> {
+/** Asks about everything that is due, and records the outcome. Answers from before a failure count. */
+export async function readOffers(options: ReadOffersOptions, signal: AbortSignal): Promise<void> {
+  try {
+    await readDueOffers(options, signal);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!signal.aborted) await noteSourceCheck(options.database, reason);
+    throw error;
+  }
+  await noteSourceCheck(options.database, null);
+}
+
+async function readDueOffers({ database, source }: ReadOffersOptions, signal: AbortSignal): Promise<void> {
   let isAnswered = false;
   try {
     for (const kind of ["plugin", "theme"] as const) {
@@ -55,24 +61,4 @@ export async function readOffers({ database, source }: ReadOffersOptions, signal
       await applyOffers(database, null);
     }
   }
-}
-
-/** Environments name the first two numbers of their PHP only; it is the newest of these. */
-const lastPatch = ".999";
-
-async function platformKeys(database: Database | DatabaseTransaction): Promise<PlatformKeys> {
-  const { php, wordpress } = await findPlatforms(database);
-  return {
-    php: Object.fromEntries(php.map((version) => [version, versionKey(version + lastPatch)])),
-    wordpress: Object.fromEntries(wordpress.map((version) => [version, versionKey(version)])),
-  };
-}
-
-/** What is known to be offered, applied to what is installed in these environments; null: in all. */
-export async function applyOffers(
-  database: Database | DatabaseTransaction,
-  environmentIds: readonly string[] | null,
-): Promise<void> {
-  await refreshUpdates(database, environmentIds, await platformKeys(database));
-  await markVulnerable(database, environmentIds);
 }

@@ -1,10 +1,10 @@
 /** Reads which plugins and themes environments have, where something may have changed since, many at a time. */
 import type { InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
+import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
-import { applyOffers } from "./readOffers.ts";
 
 export interface ReadPackagesOptions {
   readonly database: Database;

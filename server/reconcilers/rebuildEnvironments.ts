@@ -9,7 +9,7 @@ export interface RebuildEnvironmentsOptions {
   readonly database: Database;
   /** When this process began: what failed before is tried again. */
   readonly startedAt: Date;
-  /** Starts the operation that makes one anew. */
+  /** Starts the operation that restores one. */
   readonly rebuild: (environmentId: string) => Promise<void>;
   readonly now?: () => number;
 }

@@ -54,7 +54,7 @@ async function goOn(id: string, { database, begin }: RunRolloutsOptions): Promis
   for (let isNext = isUnderWay; isNext; ) isNext = await step((...held) => beginNext(...held, begin));
 }
 
-/** Whether somebody else's turn may come at once. */
+/** Whether the next one may start at once. */
 async function beginNext(
   transaction: DatabaseTransaction,
   rollout: RolloutUnderWay,
@@ -72,7 +72,7 @@ async function beginNext(
     if (progress.running === 0) await endRollout(transaction, rollout);
     return false;
   }
-  // Whoever takes the place of one that was skipped, or is gone, is a canary too.
+  // An environment that replaces a skipped or deleted canary is a canary too.
   const missingCanaries = rollout.canaries - progress.updated;
   const isCanary = missingCanaries > 0;
   const most = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;

@@ -21,7 +21,10 @@ describe("the schedule", () => {
       running--;
       if (++runs === 2) throw new Error("once");
     };
-    const schedule = startReconcilers([{ name: "test", everySeconds: 0.001, retrySeconds: 0.001, run }], silentLog);
+    const schedule = startReconcilers(
+      [{ name: "test", work: "Testing", everySeconds: 0.001, retrySeconds: 0.001, run }],
+      silentLog,
+    );
     await expect.poll(() => runs).toBeGreaterThan(4);
     await schedule.stop();
     const after = runs;
@@ -36,7 +39,10 @@ describe("the schedule", () => {
       await go.promise;
       ended = true;
     };
-    const schedule = startReconcilers([{ name: "test", everySeconds: 1, retrySeconds: 1, run }], silentLog);
+    const schedule = startReconcilers(
+      [{ name: "test", work: "Testing", everySeconds: 1, retrySeconds: 1, run }],
+      silentLog,
+    );
     const stopping = schedule.stop();
     go.resolve();
     await stopping;

@@ -2,8 +2,9 @@
 import type { Logger } from "pino";
 
 export interface Reconciler {
-  /** For the log. */
   readonly name: string;
+  /** What it does, as the beginning of a sentence in the log: `Checking for updates`. */
+  readonly work: string;
   readonly everySeconds: number;
   /** After a failure it is run again sooner. */
   readonly retrySeconds: number;
@@ -36,7 +37,7 @@ function startLoop(reconciler: Reconciler, log: Logger): Schedule {
       await reconciler.run();
       isFailing = false;
     } catch (err) {
-      if (!isFailing) log.warn({ err, reconciler: reconciler.name }, "A reconciler failed; it is tried again");
+      if (!isFailing) log.warn({ err, reconciler: reconciler.name }, `${reconciler.work} failed and will be retried`);
       isFailing = true;
     }
     if (stopped) return;

@@ -57,7 +57,7 @@ async function running(): Promise<(string | null)[]> {
   return (await unfinished().execute()).map((row) => row.environment_id);
 }
 
-/** Ends what is running as the operation itself would, and gives the environments. */
+/** Ends what is running as the operation itself would, and returns the environments. */
 async function end(state: "succeeded" | "failed" = "succeeded", time = 0): Promise<(string | null)[]> {
   const rows = await unfinished().execute();
   for (const { id, environment_id: environmentId, input } of rows) {

@@ -22,7 +22,7 @@ export interface ScheduleBackupsOptions {
   readonly database: Database;
   /** Between two backups of an environment; 0: none are made. */
   readonly hours: number;
-  /** Starts the one that is overdue longest. False where there is none, or as many as may be are being made. */
+  /** Starts the one that is overdue longest. False if there is none, or as many as may be are being made. */
   readonly begin: (turn: BackupTurn) => Promise<boolean>;
   readonly now?: () => number;
 }

@@ -31,7 +31,7 @@ export function makeTakeMails(options: TakeMailsOptions): () => Promise<void> {
   /** Left where they are, and told of once. */
   const broken = new Set<string>();
 
-  /** Null where the disk, or somebody else, has changed it since it was checked. */
+  /** Null if it has changed since it was checked. */
   async function read(mail: SpooledMail) {
     try {
       const content = await spool.read(mail);

@@ -19,7 +19,7 @@ const daysUntilAskedAgain = 7;
 /** A few at a time: each is tried out in a PHP process of its own. */
 const atOnce = 5;
 
-/** The oldest version after this one that has not come to its end; null where there is none. */
+/** The oldest version after this one that has not come to its end; null if there is none. */
 export function nextVersion(version: string, { ended, offered }: Pick<UpdatePhpOptions, "ended" | "offered">) {
   return offered.find((other) => isOlder(version, other) && !ended.includes(other)) ?? null;
 }

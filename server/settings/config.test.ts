@@ -38,6 +38,7 @@ describe("what nobody set", () => {
       edgeAddresses: ["127.0.0.1"],
       acmeUrl: null,
       acmeEmail: null,
+      acmeBinding: null,
       acmeCaFile: null,
       databaseUrl: null,
       firstApiKey: null,
@@ -107,11 +108,19 @@ describe("a setting", () => {
     expect(daysOf(others)).toEqual({ manual: 90, scheduled: 14, "system-generated": 1 });
   });
 
-  test("says for how long what was deleted can be brought back, however short backups of any kind are kept", () => {
+  test("says for how long what was deleted can be restored, however short backups of any kind are kept", () => {
     const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).undeleteDays;
     expect(daysOf({})).toBe(14);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_SYSTEM_BACKUP_DAYS: "3" })).toBe(7);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_UNDELETE_DAYS: "60" })).toBe(60);
+  });
+
+  test("says whose customer an authority takes us for, and with which key", () => {
+    const [SITEWRIGHT_ACME_EAB_KEY_ID, SITEWRIGHT_ACME_EAB_KEY] = ["customer-7", "YSBrZXkgb2YgMzIgYnl0ZXM"];
+    const { acmeBinding } = loadConfig({ SITEWRIGHT_ACME_EAB_KEY_ID, SITEWRIGHT_ACME_EAB_KEY });
+    expect(acmeBinding).toEqual({ keyId: "customer-7", key: Buffer.from("a key of 32 bytes") });
+    expect(() => loadConfig({ SITEWRIGHT_ACME_EAB_KEY_ID })).toThrow("SITEWRIGHT_ACME_EAB_KEY is needed, because");
+    expect(() => loadConfig({ SITEWRIGHT_ACME_EAB_KEY })).toThrow("SITEWRIGHT_ACME_EAB_KEY_ID is needed, because");
   });
 
   test("says who copies the zones, and with which key", () => {

@@ -25,7 +25,7 @@ export interface Config {
   readonly dnsPort: number;
   /** What zones name as their servers; the first is the primary one. */
   readonly dnsNames: readonly string[];
-  /** Who copies our zones; null: nobody. */
+  /** The secondary servers, or null. */
   readonly dnsSecondaries: DnsSecondaries | null;
   /** The PowerDNS that answers instead of our server; null: ours does. */
   readonly powerDns: PowerDnsPlace | null;
@@ -35,7 +35,7 @@ export interface Config {
   readonly resolver: string | null;
   /** What domains are to point to. */
   readonly edgeAddresses: readonly string[];
-  /** The file of a database of places; null: nobody knows where visitors are. */
+  /** The file of the location database; null: locations are unknown. */
   readonly geoip: string | null;
   /** Null: PostgreSQL is embedded. Never null in the processes that the supervisor starts. */
   readonly databaseUrl: string | null;
@@ -44,7 +44,7 @@ export interface Config {
   readonly environments: string;
   /** Copies of the usual WordPress that new sites begin with. */
   readonly readyCopies: { readonly folder: string; readonly count: number };
-  /** For sockets: its path is short, and nobody else may enter. */
+  /** For sockets: a short path, closed to other users. */
   readonly run: string;
   readonly spareWorkers: number;
   readonly maxWorkers: number;
@@ -63,7 +63,7 @@ export interface Config {
   readonly endedPhpVersions: readonly string[];
   /** For which backups are kept, by their type. */
   readonly backupDays: Readonly<Record<"manual" | "scheduled" | "system-generated", number>>;
-  /** For which what was deleted can be brought back. */
+  /** For which what was deleted can be restored. */
   readonly undeleteDays: number;
   /** Between two scheduled backups of an environment; 0: none are made. */
   readonly backupHours: number;
@@ -102,6 +102,8 @@ export interface Config {
   /** The authority that certificates are ordered from; null: none are. */
   readonly acmeUrl: string | null;
   readonly acmeEmail: string | null;
+  /** What the authority knows us by already; null: it gives an account to anybody. */
+  readonly acmeBinding: AcmeBinding | null;
   /** The roots that the authority's own address is checked with; null: the usual ones. */
   readonly acmeCaFile: string | null;
   /** What `/metrics` is read with; null: only this machine reads it. */
@@ -109,6 +111,12 @@ export interface Config {
   /** In how many environments the events that are due are run at the same time; 0: in none. */
   readonly cronRuns: number;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
+}
+
+/** A key of a certificate authority's customer, and its name. */
+export interface AcmeBinding {
+  readonly keyId: string;
+  readonly key: Buffer;
 }
 
 /** Every wrong setting at once, one line each, to be shown to the person who started the process. */
@@ -197,6 +205,7 @@ function freeze(values: Settings): Config {
     mailSpool: join(data, "mail"),
     acmeUrl: values.SITEWRIGHT_ACME_URL,
     acmeEmail: values.SITEWRIGHT_ACME_EMAIL,
+    acmeBinding: acmeBindingOf(values),
     acmeCaFile: values.SITEWRIGHT_ACME_CA_FILE,
     metricsToken: values.SITEWRIGHT_METRICS_TOKEN,
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
@@ -206,6 +215,11 @@ function freeze(values: Settings): Config {
 
 function advisoriesOf({ SITEWRIGHT_ADVISORIES: place }: Settings): string | null {
   return place === null || /^https?:\/\//.test(place) ? place : resolve(place);
+}
+
+function acmeBindingOf(values: Settings): AcmeBinding | null {
+  const { SITEWRIGHT_ACME_EAB_KEY_ID: keyId, SITEWRIGHT_ACME_EAB_KEY: key } = values;
+  return keyId === null || key === null ? null : { keyId, key: Buffer.from(key, "base64url") };
 }
 
 function dnsSecondariesOf(values: Settings): DnsSecondaries | null {

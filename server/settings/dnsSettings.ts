@@ -34,7 +34,7 @@ export const tsigKeyForm = "[hmac-sha256:|hmac-sha512:]NAME:BASE64";
 export const tsigKeyPattern =
   "^(?:hmac-sha(?:256|512):)?(?=.{1,253}:)[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*:[A-Za-z0-9+/]{22,}={0,2}$";
 
-/** As the DNS server is told it: only whoever has our sealing key can read the secret. */
+/** The key as it is sent to the DNS server: encrypted with the installation's sealing key. */
 export function transfersOf({ places, key }: DnsSecondaries, sealer: Sealer) {
   const { name, algorithm, secret } = key;
   const sealedSecret = sealer.seal(secret, dnsKeyContext(name)).toString("base64");

@@ -49,6 +49,8 @@ function missingValues(values: Record<string, unknown>): string[] {
       Boolean(values.SITEWRIGHT_DNS_SECONDARIES),
       "zones are copied by SITEWRIGHT_DNS_SECONDARIES",
     ],
+    ["SITEWRIGHT_ACME_EAB_KEY", Boolean(values.SITEWRIGHT_ACME_EAB_KEY_ID), "SITEWRIGHT_ACME_EAB_KEY_ID is set"],
+    ["SITEWRIGHT_ACME_EAB_KEY_ID", Boolean(values.SITEWRIGHT_ACME_EAB_KEY), "SITEWRIGHT_ACME_EAB_KEY is set"],
     ["SITEWRIGHT_POWERDNS_URL", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
     ["SITEWRIGHT_POWERDNS_KEY", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
   ];
@@ -82,12 +84,13 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
   }
 }
 
-/** Empty where it is no address. */
+/** Empty if it is no address. */
 function schemeOf(address: string): string {
   return URL.canParse(address) ? new URL(address).protocol : "";
 }
 
-function accepted(setting: Setting): string {
+/** What is accepted, in words. */
+export function accepted(setting: Setting): string {
   return v.getDescription(withoutNone(setting)) ?? "";
 }
 

@@ -1,5 +1,5 @@
 /**
- * Every setting there is: an environment variable, what it accepts, and what it is where nobody says it.
+ * All settings: environment variables, accepted values, and defaults.
  *
  * The contract's schemas are TypeBox's. This one is not: every process reads it before anything else, and to load TypeBox
  * takes a third of a second.
@@ -25,32 +25,32 @@ const text = (pattern: string, description: string) =>
 const textOrNone = (pattern: string, description: string) => v.nullable(text(pattern, description));
 
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
-const keptDays = (which: string) => v.nullable(whole(1, 3_650, `for how many days a backup is kept that ${which}`));
+const keptDays = (which: string) => v.nullable(whole(1, 3_650, `how many days ${which} are kept`));
 const port = (what: string) => whole(0, 65_535, `the port of ${what} (0: any free one)`);
 
 /** Each description says what is accepted; errors quote it. */
 export const settings = v.object({
-  SITEWRIGHT_DATA: text("^.+$", "the folder that everything is kept in"),
+  SITEWRIGHT_DATA: text("^.+$", "the folder for all data"),
   SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
   SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
   SITEWRIGHT_EDGE_PORT: port("the sites"),
-  SITEWRIGHT_EDGE_TLS_PORT: port("the sites by TLS"),
-  SITEWRIGHT_DNS_PORT: port("DNS, by UDP and TCP"),
+  SITEWRIGHT_EDGE_TLS_PORT: port("the sites over TLS"),
+  SITEWRIGHT_DNS_PORT: port("DNS, over UDP and TCP"),
   SITEWRIGHT_DNS_NAMES: textOrNone(
     `^${label}(\\.${label})+(,${label}(\\.${label})+)*$`,
-    "the names of this installation's DNS servers, as registrars are told them, with commas between them: ns1.example.net,ns2.example.net",
+    "the names of this installation's DNS servers, as given to registrars, separated by commas: ns1.example.net,ns2.example.net",
   ),
   SITEWRIGHT_DNS_SECONDARIES: textOrNone(
     "^[0-9A-Fa-f.:[\\],]+$",
-    "the DNS servers that copy our zones, with commas between them: 192.0.2.53:53,[2001:db8::53]:53",
+    "the secondary DNS servers, separated by commas: 192.0.2.53:53,[2001:db8::53]:53",
   ),
   SITEWRIGHT_DNS_KEY: textOrNone(
     tsigKeyPattern,
-    `the key that they and we sign with: ${tsigKeyForm}, as dig -y takes it, in lower case`,
+    `the key that signs zone transfers: ${tsigKeyForm}, as for dig -y, in lower case`,
   ),
   SITEWRIGHT_DNS_BACKEND: v.pipe(
     v.picklist(["own", "powerdns"]),
-    v.description("who answers for the zones: own, for our server, or powerdns"),
+    v.description("which server answers for the zones: own (the built-in one) or powerdns"),
   ),
   SITEWRIGHT_POWERDNS_URL: textOrNone(
     "^https?://[^\\s/?#]+/?$",
@@ -59,23 +59,23 @@ export const settings = v.object({
   SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
   SITEWRIGHT_POWERDNS_ADDRESS: text(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
-    "where PowerDNS answers questions: an address and a port, such as 127.0.0.1:53",
+    "where PowerDNS answers queries: an address and a port, such as 127.0.0.1:53",
   ),
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
-    "the domain below which new sites get their names, in lower case, such as localhost or sites.example.com",
+    "the domain below which sites get their names, in lower case, such as localhost or sites.example.com",
   ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
-    "the DNS resolver that customers' domains are looked up with: an address and a port, such as 9.9.9.9:53 or [2620:fe::fe]:53",
+    "the DNS resolver for customers' domains: an address and a port, such as 9.9.9.9:53 or [2620:fe::fe]:53",
   ),
   SITEWRIGHT_EDGE_ADDRESSES: textOrNone(
     "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
-    "the public addresses of the sites, which domains are to point to, with commas between them: 203.0.113.7,2001:db8::7",
+    "the public addresses that domains must point to, separated by commas: 203.0.113.7,2001:db8::7",
   ),
   SITEWRIGHT_GEOIP: textOrNone(
     "^.+$",
-    "the file of a database in MaxMind's format (.mmdb), by which redirect rules know where visitors are",
+    "a location database in MaxMind's format (.mmdb), for redirect rules by country or city",
   ),
   DATABASE_URL: textOrNone(
     "^postgres(ql)?://.+$",
@@ -83,48 +83,44 @@ export const settings = v.object({
   ),
   SITEWRIGHT_FIRST_API_KEY: textOrNone(
     "^[!-~]{16,200}$",
-    "the API key to make at the first start: 16 to 200 visible ASCII characters without spaces",
+    "the API key to create at the first start: 16 to 200 visible ASCII characters without spaces",
   ),
   SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
   SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),
-  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "how many warm PHP workers wait for a site"),
-  SITEWRIGHT_MAX_WORKERS: whole(1, 512, "how many PHP workers may run at once"),
-  SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "how long PHP may take for one request"),
-  SITEWRIGHT_MAX_PHP_MEMORY_MB: whole(64, 16_384, "how many MB one environment's PHP may be given for each request"),
-  SITEWRIGHT_DISK_QUOTA_MB: v.nullable(
-    whole(1, 1_000_000_000, "how many MB an environment may fill without a quota of its own"),
-  ),
-  SITEWRIGHT_PAGE_CACHE_MEMORY_MB: whole(1, 65_536, "how many MB of memory kept pages may take"),
-  SITEWRIGHT_PAGE_CACHE_DISK_MB: whole(0, 10_000_000, "how many MB of the disk kept pages may take"),
-  SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long a PHP worker is kept that nobody asks for anything"),
-  SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "how much one request to a site may carry"),
-  SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many API requests a key may make in a minute"),
-  SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "how many sites a key may create in a minute"),
+  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of warm PHP workers that wait for a site"),
+  SITEWRIGHT_MAX_WORKERS: whole(1, 512, "the maximum number of PHP workers"),
+  SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the time limit for a PHP request, in seconds"),
+  SITEWRIGHT_MAX_PHP_MEMORY_MB: whole(64, 16_384, "the highest memory limit of PHP for one environment, in MB"),
+  SITEWRIGHT_DISK_QUOTA_MB: v.nullable(whole(1, 1_000_000_000, "the default disk quota of an environment, in MB")),
+  SITEWRIGHT_PAGE_CACHE_MEMORY_MB: whole(1, 65_536, "the size of the page cache in memory, in MB"),
+  SITEWRIGHT_PAGE_CACHE_DISK_MB: whole(0, 10_000_000, "the size of the page cache on disk, in MB"),
+  SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long an idle PHP worker is kept, in seconds"),
+  SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "the largest upload to a site, in bytes"),
+  SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "the rate limit of an API key, in requests per minute"),
+  SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "the rate limit of an API key for new sites, per minute"),
   SITEWRIGHT_ENDED_PHP_VERSIONS: text(
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
-    "versions of PHP that have come to their end, such as 8.0,8.1: environments are moved off them",
+    "PHP versions that have reached their end of life, such as 8.0,8.1: environments are moved to newer ones",
   ),
-  SITEWRIGHT_ARCHIVE_URL: textOrNone("^.+$", `where backups are kept: ${archiveUrlForm}`),
-  SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "for how many days a backup is kept"),
-  SITEWRIGHT_MANUAL_BACKUP_DAYS: keptDays("somebody asked for"),
-  SITEWRIGHT_SCHEDULED_BACKUP_DAYS: keptDays("was made because it was time"),
-  SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("was made before a change"),
-  SITEWRIGHT_UNDELETE_DAYS: v.nullable(
-    whole(1, 3_650, "for how many days a deleted site or environment can be brought back"),
-  ),
-  SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "every how many hours each environment is backed up (0: never)"),
-  SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "after how many days a scheduled backup reads every file again"),
-  SITEWRIGHT_ARCHIVE_READ_DAYS: whole(1, 365, "within how many days everything in the archives is read again"),
-  SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "how many backups a day are restored for a proof"),
-  SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "for how many hours a link to a downloadable backup is good"),
-  SITEWRIGHT_WP_CLI_SECONDS: whole(1, 3_600, "how long a command of WP-CLI may take"),
+  SITEWRIGHT_ARCHIVE_URL: textOrNone("^.+$", `where backups are stored: ${archiveUrlForm}`),
+  SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "how many days backups are kept"),
+  SITEWRIGHT_MANUAL_BACKUP_DAYS: keptDays("manual backups"),
+  SITEWRIGHT_SCHEDULED_BACKUP_DAYS: keptDays("scheduled backups"),
+  SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("backups before changes"),
+  SITEWRIGHT_UNDELETE_DAYS: v.nullable(whole(1, 3_650, "how many days a deleted site or environment can be restored")),
+  SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "hours between scheduled backups of an environment (0: none)"),
+  SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "days after which a scheduled backup reads every file again"),
+  SITEWRIGHT_ARCHIVE_READ_DAYS: whole(1, 365, "days within which everything in the archives is read again"),
+  SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "the number of test restores per day"),
+  SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "how many hours the link to a downloadable backup is valid"),
+  SITEWRIGHT_WP_CLI_SECONDS: whole(1, 3_600, "the time limit for a WP-CLI command, in seconds"),
   SITEWRIGHT_WPORG_URL: text(
     "^(none|https?://[^\\s/?#@]+(/[^\\s?#]*)?)$",
-    "where plugins, themes and WordPress's updates are: https://api.wordpress.org, the address of a mirror, or none",
+    "the source of plugins, themes and WordPress updates: https://api.wordpress.org, the address of a mirror, or none",
   ),
   SITEWRIGHT_CHROMIUM: textOrNone(
     "^(none|/.+)$",
-    "the program that pictures of sites are taken with, before an update and after it: the path of a Chromium, or none",
+    "the browser for screenshots before and after updates: the path of a Chromium, or none",
   ),
   SITEWRIGHT_ADVISORIES: textOrNone(
     "^.+$",
@@ -132,34 +128,39 @@ export const settings = v.object({
   ),
   SITEWRIGHT_SMTP_URL: textOrNone(
     "^smtps?://.+$",
-    "the mail server for what sites send: smtp://USER:PASSWORD@host:587, or smtps:// for TLS from the start",
+    "the mail server for mail of sites: smtp://USER:PASSWORD@host:587, or smtps:// for implicit TLS",
   ),
   SITEWRIGHT_MAIL_FROM: textOrNone(
     `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
-    "the address that mail which can't be delivered goes back to, such as bounces@example.com",
+    "the return address for undeliverable mail, such as bounces@example.com",
   ),
-  SITEWRIGHT_MAIL_PER_HOUR: whole(1, 1_000_000, "how many recipients an environment may write to in an hour"),
-  SITEWRIGHT_MAIL_DAYS: whole(1, 3_650, "for how many days what sites sent is kept to be looked at"),
+  SITEWRIGHT_MAIL_PER_HOUR: whole(1, 1_000_000, "the limit of mail recipients per environment and hour"),
+  SITEWRIGHT_MAIL_DAYS: whole(1, 3_650, "how many days mail of sites is kept"),
   SITEWRIGHT_ACME_URL: textOrNone(
     "^https://[^\\s]+$",
     "the directory of the certificate authority, such as https://acme-v02.api.letsencrypt.org/directory",
   ),
   SITEWRIGHT_ACME_EMAIL: textOrNone(
     `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
-    "the address that the certificate authority may write to, such as admin@example.com",
+    "the contact address for the certificate authority, such as admin@example.com",
   ),
+  SITEWRIGHT_ACME_EAB_KEY_ID: textOrNone(
+    "^[!-~]{1,500}$",
+    "the id of the key for external account binding, from the certificate authority",
+  ),
+  SITEWRIGHT_ACME_EAB_KEY: textOrNone("^[A-Za-z0-9_-]{16,1000}$", "the key for external account binding, in base64url"),
   SITEWRIGHT_ACME_CA_FILE: textOrNone(
     "^.+$",
-    "a file with the roots, in PEM, that the certificate authority's own address is checked with",
+    "a PEM file with the root certificates for the certificate authority's own address",
   ),
   SITEWRIGHT_METRICS_TOKEN: textOrNone(
     "^[!-~]{16,200}$",
-    "the token that /metrics is read with: 16 to 200 visible ASCII characters without spaces",
+    "the token for /metrics: 16 to 200 visible ASCII characters without spaces",
   ),
-  SITEWRIGHT_CRON_RUNS: whole(0, 32, "in how many sites at once WordPress's due events are run (0: in none)"),
+  SITEWRIGHT_CRON_RUNS: whole(0, 32, "the number of sites whose scheduled tasks run at the same time (0: none run)"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
-    v.description("how much is logged: silent, fatal, error, warn, info, debug or trace"),
+    v.description("the log level: silent, fatal, error, warn, info, debug or trace"),
   ),
 });
 
@@ -170,6 +171,7 @@ export type Setting = (typeof settings.entries)[keyof typeof settings.entries];
 export const secretSettings = new Set([
   "DATABASE_URL",
   "SITEWRIGHT_FIRST_API_KEY",
+  "SITEWRIGHT_ACME_EAB_KEY",
   "SITEWRIGHT_ARCHIVE_URL",
   "SITEWRIGHT_SMTP_URL",
   "SITEWRIGHT_METRICS_TOKEN",
@@ -180,10 +182,8 @@ export const secretSettings = new Set([
 export const megabyte = 1_048_576;
 /** Of its own, after some pages. */
 const memoryPerWorker = 400 * megabyte;
-/** Of its own, until it has a site. */
-const memoryPerSpare = 240 * megabyte;
 
-/** `data`: the folder that others are in where nobody says where. */
+/** `data`: the folder that contains the others by default. */
 export function defaults(data: string): Settings {
   return {
     SITEWRIGHT_DATA: data,
@@ -207,8 +207,8 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_FIRST_API_KEY: null,
     SITEWRIGHT_ASSETS: join(data, "assets"),
     SITEWRIGHT_RUN: shortFolder(data),
-    // Each is a site that begins at once, for about a fifth of the memory at most.
-    SITEWRIGHT_SPARE_WORKERS: Math.min(20, Math.max(1, Math.round(totalmem() / 5 / memoryPerSpare))),
+    // Enough for a laptop, and for one new site at a time. Each takes 240 MB.
+    SITEWRIGHT_SPARE_WORKERS: 1,
     // Half of the memory is left to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
@@ -242,6 +242,8 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_MAIL_DAYS: 14,
     SITEWRIGHT_ACME_URL: null,
     SITEWRIGHT_ACME_EMAIL: null,
+    SITEWRIGHT_ACME_EAB_KEY_ID: null,
+    SITEWRIGHT_ACME_EAB_KEY: null,
     SITEWRIGHT_ACME_CA_FILE: null,
     SITEWRIGHT_METRICS_TOKEN: null,
     // Visitors need the processors too.

@@ -46,7 +46,7 @@ function decode(text: string): string {
   }
 }
 
-/** Whether the server is on this machine, where nobody listens in between. */
+/** Whether the server is on this machine, where the connection can't be overheard. */
 export function isLocal({ host }: SmtpPlace): boolean {
   return host === "localhost" || host === "::1" || /^127\./.test(host);
 }

@@ -310,7 +310,7 @@ export interface Mails {
   created_at: Defaulted;
 }
 
-/** Somebody whom the mail server did not take the message for, with its words. */
+/** A recipient that the mail server refused, with its reply. */
 export type RefusedRecipient = { readonly recipient: string; readonly message: string };
 
 export interface Backups {
@@ -407,6 +407,19 @@ export interface ArchiveStore {
   key_check: Buffer | null;
 }
 
+export interface SiteAddressesRow {
+  is_only: Generated<boolean>;
+  suffix: string;
+  http_port: number;
+  https_port: number;
+}
+
+export interface PackageSourceRow {
+  is_only: Generated<boolean>;
+  checked_at: Date | null;
+  problem: string | null;
+}
+
 export interface BackupPacks {
   backup_id: number;
   pack_id: string;
@@ -497,6 +510,12 @@ export interface ActivityTable {
 
 export type OperationState = "waiting" | "running" | "succeeded" | "failed";
 
+/** An operation that another one can't start beside. */
+export interface Blocker {
+  readonly id: string;
+  readonly kind: string;
+}
+
 export interface Operations {
   id: string;
   kind: string;
@@ -513,6 +532,7 @@ export interface Operations {
   result: ColumnType<Json, string | null | undefined, string | null>;
   public_error: string | null;
   failure_kind: "refused" | "superseded" | null;
+  blocked_by: ColumnType<readonly Blocker[] | null, string | null | undefined, string | null>;
   reference_id: string;
   created_at: Defaulted;
   started_at: Moment;
@@ -642,6 +662,8 @@ export interface Tables {
   pieces: Pieces;
   backup_packs: BackupPacks;
   archive_store: ArchiveStore;
+  site_addresses: SiteAddressesRow;
+  package_source: PackageSourceRow;
   deleted_sites: DeletedSites;
   deleted_environments: DeletedEnvironments;
   activity: ActivityTable;

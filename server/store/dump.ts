@@ -106,7 +106,7 @@ interface ForeignKey {
 }
 
 /**
- * Takes all foreign keys away and gives what puts them back, each row held against them: tables can then be filled in
+ * Takes all foreign keys away and returns what puts them back, each row held against them: tables can then be filled in
  * any order. It takes no more than owning the tables.
  */
 export async function suspendForeignKeys(client: pg.ClientBase): Promise<() => Promise<void>> {
@@ -124,7 +124,7 @@ export async function suspendForeignKeys(client: pg.ClientBase): Promise<() => P
   };
 }
 
-/** Gives what inserts rows as `dumpRows` gave them; null where there is no such table. */
+/** Returns what inserts rows as `dumpRows` gave them; null if there is no such table. */
 export async function prepareLoad(
   client: pg.ClientBase,
   { name, columns }: DumpedTable,

@@ -1,6 +1,6 @@
 /**
  * Numbers of the tables that a server is told, the edge and the DNS server: a higher one was read later. A change that a table
- * depends on takes one, too, so that every process sees that there is something to be told, whoever made it and died.
+ * depends on takes one, too, so that every process sees that there is something to publish, even if the process that changed it died.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
@@ -9,7 +9,7 @@ export interface Generations {
   /** A number higher than any given before. */
   next(database: Database | DatabaseTransaction): Promise<number>;
   /**
-   * Says that the server is to be told anew when this transaction is committed, whoever does it. Waits for nobody but a table
+   * Has the table published again, by any process, after this transaction commits. Waits only for a table
    * that is just being read.
    */
   announce(transaction: DatabaseTransaction): Promise<void>;
@@ -24,7 +24,7 @@ export interface Generations {
   raise(database: Database, generation: number): Promise<void>;
 }
 
-/** Nobody else locks under `lock`. */
+/** `lock` is used for nothing else. */
 function generationsOf(sequence: string, lock: number): Generations {
   const name = sql.lit(sequence);
   const table = sql.table(sequence);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   apiKeyId = (await addApiKey(test.database, await addCompany(test.database))).id;
 });
 
-/** Claims the key and, where it was free, stores the answer. True where it was free. */
+/** Claims the key and, where it was free, stores the answer. True if it was free. */
 function first(key: string): Promise<boolean> {
   return test.database.transaction().execute(async (transaction) => {
     if (await claimIdempotencyKey(transaction, apiKeyId, key, hash)) return false;

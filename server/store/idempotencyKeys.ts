@@ -6,7 +6,7 @@ export interface StoredAnswer {
   readonly requestHash: Buffer;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sealed by whoever stored it. */
+  /** Encrypted by the caller. */
   readonly body: string;
 }
 
@@ -59,7 +59,7 @@ async function removeExpired(transaction: DatabaseTransaction): Promise<void> {
   )`.execute(transaction);
 }
 
-/** Gives the function that undoes whatever the transaction writes from now on, and keeps its claim on the key. */
+/** Returns the function that undoes whatever the transaction writes from now on, and keeps its claim on the key. */
 export async function setSavepoint(transaction: DatabaseTransaction): Promise<() => Promise<void>> {
   await sql`savepoint work`.execute(transaction);
   return async () => {

@@ -25,7 +25,7 @@ async function insertTestOperation(transaction: DatabaseTransaction, state: "run
   return id;
 }
 
-/** One that holds its environments, or null where it could not have them. */
+/** One that holds its environments, or null if it could not have them. */
 function take(environments: readonly string[]): Promise<string | null> {
   return own.database.transaction().execute(async (transaction) => {
     const id = await insertTestOperation(transaction, "running");
@@ -51,7 +51,7 @@ async function stateOf(operationId: string) {
   return (await readOperation(own.database, operationId))?.state;
 }
 
-/** Throws where it got nothing. */
+/** Throws if it got nothing. */
 async function mustTake(environments: readonly string[]): Promise<string> {
   const id = await take(environments);
   if (id === null) throw new Error("The locks were not to be had");

@@ -1,11 +1,12 @@
 /**
  * One operation at a time per environment. A lock is a row: taken by the transaction that accepts an
- * operation, given up by the one that ends it, and handed by that one to whoever has waited longest.
+ * operation, released by the one that ends it, and handed over by that one to the operation that has waited longest.
  */
-import type { Database, DatabaseTransaction } from "./database.ts";
+import { sql } from "kysely";
+import type { Blocker, Database, DatabaseTransaction } from "./database.ts";
 
 /**
- * Takes every lock for the operation, or none. False where one is held, or where an operation that came earlier
+ * Takes every lock for the operation, or none. False if one is held, or where an operation that came earlier
  * waits for one: a late-comer that slipped in would keep it waiting for ever.
  *
  * Where one is held, its holder can't end before this transaction does. So an operation that `wantLocks` in the
@@ -34,7 +35,7 @@ export async function takeLocks(
       .forUpdate()
       .execute();
     if (held.length > 0) return false;
-    // Whoever held them has just ended: again.
+    // Their holder has just ended: try again.
   }
 }
 
@@ -57,6 +58,20 @@ async function isAwaited(transaction: DatabaseTransaction, environmentIds: strin
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** The operations that hold these environments or wait for them, oldest first. */
+export async function findBlockers(
+  transaction: DatabaseTransaction,
+  environmentIds: readonly string[],
+): Promise<Blocker[]> {
+  const { rows } = await sql<Blocker>`
+    select o.id, o.kind from operations o
+    where o.id in (
+      select operation_id from environment_locks where environment_id = any(${environmentIds}::uuid[])
+      union all select operation_id from operation_wants where environment_id = any(${environmentIds}::uuid[]))
+    order by o.created_at, o.id`.execute(transaction);
+  return rows;
 }
 
 /** Puts the operation in line for the locks. */
@@ -94,7 +109,7 @@ export function planHandover(waiting: readonly WaitingOperation[], locked: Reado
   return begin;
 }
 
-/** Hands free locks to those in line and gives the ids of the operations that have theirs now. */
+/** Hands free locks to those in line and returns the ids of the operations that have theirs now. */
 export async function handOverLocks(transaction: DatabaseTransaction): Promise<string[]> {
   const rows = await transaction
     .selectFrom("operation_wants")
@@ -118,7 +133,7 @@ export async function handOverLocks(transaction: DatabaseTransaction): Promise<s
   for (const operation of begin) {
     const missing = await insertLocks(transaction, operation.operationId, [...operation.wants]);
     if (missing.length > 0) {
-      // Somebody was faster, and hands them over in turn.
+      // Another process was faster, and hands them over in turn.
       await releaseLocks(transaction, operation.operationId);
       continue;
     }

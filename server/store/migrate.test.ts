@@ -167,6 +167,8 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   packs: { id: true, company_id: true, state: true, bytes: true, state_since: true, read_at: true },
   pieces: { company_id: true, name: true, pack_id: true, start: true, length: true },
   backup_packs: { backup_id: true, pack_id: true },
+  package_source: { is_only: true, checked_at: true, problem: true },
+  site_addresses: { is_only: true, suffix: true, http_port: true, https_port: true },
   archive_store: { is_only: true, mark: true, place: true, key_check: true },
   deleted_sites: {
     id: true,
@@ -294,6 +296,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     result: true,
     public_error: true,
     failure_kind: true,
+    blocked_by: true,
     reference_id: true,
     created_at: true,
     started_at: true,

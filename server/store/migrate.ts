@@ -30,7 +30,7 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Runs what has not been run yet and gives its names. Rejects, with nothing of the failing file done, when one
+ * Runs what has not been run yet and returns its names. Rejects, with nothing of the failing file done, when one
  * fails, and when the database has a migration that this version does not know (it was upgraded by a newer one).
  */
 export async function migrate(pool: pg.Pool, migrations?: readonly Migration[]): Promise<string[]> {

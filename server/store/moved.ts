@@ -26,7 +26,7 @@ export async function settleRestored(client: pg.ClientBase, { id, madeAt }: Rest
   await client.query("delete from backups where manifest is null");
   // The zips were left behind.
   await client.query("delete from downloadable_backups");
-  // Nobody is going to finish these answers.
+  // These requests will never be finished.
   await client.query("delete from idempotency_keys where status is null");
   await client.query("insert into restores (id, made_at) values ($1, $2)", [id, madeAt]);
 }
@@ -105,7 +105,7 @@ export async function listAwaiting(
   return rows.map(({ id }) => id);
 }
 
-/** Whether one of them waits to be made anew. */
+/** Whether one of them waits to be restored. */
 export async function areAwaitingRebuild(
   transaction: DatabaseTransaction,
   environmentIds: readonly string[],

@@ -5,9 +5,9 @@
 import pg from "pg";
 
 export interface Notifications {
-  /** Calls `listener` with the payload of each announcement. Gives what ends the subscription. */
+  /** Calls `listener` with the payload of each announcement. Returns what ends the subscription. */
   on(channel: string, listener: (payload: string) => void): () => void;
-  /** Calls `listener` after the connection was made anew. Gives what ends the subscription. */
+  /** Calls `listener` after each reconnection. Returns a function that ends the subscription. */
   onGap(listener: () => void): () => void;
   close(): Promise<void>;
 }

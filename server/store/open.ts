@@ -65,7 +65,7 @@ export function openPool(url: string, options: OpenOptions & { readonly types?: 
     application_name: "sitewright",
   });
   const report = (error: Error) => options.onConnectionLost?.(error);
-  // The pool listens to connections that nobody uses. One that is lost in use fails its query, and says so besides.
+  // The pool listens to idle connections. A connection lost in use fails its query, and is reported too.
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));
   return pool;

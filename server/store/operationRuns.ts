@@ -17,7 +17,7 @@ export interface RunnerLock {
   release(): Promise<void>;
 }
 
-/** A running operation, and the runner that claimed it; null where none has. */
+/** A running operation, and the runner that claimed it; null if none has. */
 export interface RunningOperation {
   readonly id: string;
   readonly runner: string | null;
@@ -57,7 +57,7 @@ export async function listRunningOperations(database: Database): Promise<Running
     .execute();
 }
 
-/** True where the operation is ours from now on; false where another runner was first, or it has ended. */
+/** True if the operation is ours from now on; false if another runner was first, or it has ended. */
 export async function claimOperation(database: Database, operationId: string, runner: string): Promise<boolean> {
   const row = await database
     .updateTable("operations")
@@ -70,7 +70,7 @@ export async function claimOperation(database: Database, operationId: string, ru
   return row !== undefined;
 }
 
-/** Takes over the operations of a runner that is dead, and returns their ids; none where it lives. */
+/** Takes over the operations of a runner that is dead, and returns their ids; none if it lives. */
 export async function claimFromDead(database: Database, dead: string, runner: string): Promise<string[]> {
   return database.transaction().execute(async (transaction) => {
     // Held until this transaction ends, so that only one process takes over.
@@ -101,7 +101,7 @@ export async function releaseOperation(database: Database, operationId: string, 
 
 /**
  * Records that the runner begins `step` after `stepsDone` others. Returns how often processes have begun this step without
- * ending it, this time included; null where the operation has ended, or is another runner's by now.
+ * ending it, this time included; null if the operation has ended, or is another runner's by now.
  */
 export async function beginStep(
   database: Database,
@@ -165,7 +165,7 @@ export interface NewOutcome {
   readonly milliseconds: number;
 }
 
-/** False where nothing was written: the operation has ended, or is another runner's by now. */
+/** False if nothing was written: the operation has ended, or is another runner's by now. */
 export async function recordOutcome(database: Database, outcome: NewOutcome): Promise<boolean> {
   const { rows } = await sql`
     insert into operation_outcomes (operation_id, part, outcome, milliseconds)
@@ -177,7 +177,7 @@ export async function recordOutcome(database: Database, outcome: NewOutcome): Pr
   return rows.length > 0;
 }
 
-/** Locks the operation's row for the transaction that ends it. False where it has ended, or is another runner's by now. */
+/** Locks the operation's row for the transaction that ends it. False if it has ended, or is another runner's by now. */
 export async function lockRunningOperation(
   transaction: DatabaseTransaction,
   operationId: string,

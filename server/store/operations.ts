@@ -1,7 +1,7 @@
 /** Operations as rows: what was accepted, how far it is, how it ended. */
 import { type Selectable, sql } from "kysely";
 import { endActivity } from "./company/activity.ts";
-import type { Database, DatabaseTransaction, Json, Operations } from "./database.ts";
+import type { Blocker, Database, DatabaseTransaction, Json, Operations } from "./database.ts";
 import { handOverLocks, releaseLocks } from "./locks.ts";
 
 export type OperationRow = Selectable<Operations>;
@@ -83,7 +83,7 @@ export async function saveResult(database: Database, operationId: string, result
 }
 
 /**
- * Notes that something begins which must not begin twice. False where that was noted before, by whichever process: what
+ * Notes that something begins which must not begin twice. False if that was noted before, by whichever process: what
  * came of it is then in the result, if anything is known of it.
  */
 export async function noteBegun(database: Database, operationId: string): Promise<boolean> {
@@ -113,6 +113,7 @@ export type OperationEnd =
       readonly state: "failed";
       readonly publicError: string;
       readonly failureKind?: "refused" | "superseded" | null;
+      readonly blockedBy?: readonly Blocker[];
       readonly result?: Json;
     };
 
@@ -136,6 +137,7 @@ export async function endOperation(
       result: end.result == null && end.state === "failed" ? null : JSON.stringify(end.result),
       public_error: publicError,
       failure_kind: end.state === "failed" ? (end.failureKind ?? null) : null,
+      blocked_by: end.state === "failed" && end.blockedBy ? JSON.stringify(end.blockedBy) : null,
       finished_at: sql<Date>`now()`,
     }))
     .where("id", "=", operationId)
@@ -149,7 +151,7 @@ export async function endOperation(
   await beginWaiting(transaction);
 }
 
-/** Lets every operation in line begin whose locks are free. Gives their ids. */
+/** Lets every operation in line begin whose locks are free. Returns their ids. */
 export async function beginWaiting(transaction: DatabaseTransaction): Promise<string[]> {
   const begun = await handOverLocks(transaction);
   for (const id of begun) {
@@ -157,6 +159,42 @@ export async function beginWaiting(transaction: DatabaseTransaction): Promise<st
     await announceAccepted(transaction, id);
   }
   return begun;
+}
+
+/** Null = any. */
+export interface OperationFilter {
+  readonly companyId: string;
+  readonly state: OperationRow["state"] | null;
+  readonly siteId: string | null;
+  readonly environmentId: string | null;
+  /** Only operations on these sites. */
+  readonly siteIds: readonly string[] | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function matching(database: Database, filter: OperationFilter) {
+  let query = database.selectFrom("operations").where("company_id", "=", filter.companyId);
+  if (filter.state !== null) query = query.where("state", "=", filter.state);
+  if (filter.siteId !== null) query = query.where("site_id", "=", filter.siteId);
+  if (filter.environmentId !== null) query = query.where("environment_id", "=", filter.environmentId);
+  if (filter.siteIds !== null) query = query.where(sql<boolean>`site_id = any(${filter.siteIds}::uuid[])`);
+  return query;
+}
+
+/** A page of operations, newest first, and how many match in all. */
+export async function listOperations(
+  database: Database,
+  filter: OperationFilter,
+): Promise<{ readonly items: OperationRow[]; readonly total: number }> {
+  const page = matching(database, filter).selectAll().orderBy("created_at", "desc").orderBy("id");
+  const [items, { total }] = await Promise.all([
+    page.limit(filter.limit).offset(filter.offset).execute(),
+    matching(database, filter)
+      .select(({ fn }) => fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { items, total };
 }
 
 /** Ids of at most `limit` operations that ended more than `days` ago. */

@@ -32,7 +32,7 @@ const { signal } = new AbortController();
 
 interface Known {
   readonly site: LiveSite;
-  /** Those that are brought back. */
+  /** Those that are restored. */
   readonly places: readonly Place[];
 }
 
@@ -75,7 +75,7 @@ async function deleted(
   for (const environment of places) await services.runtime.destroy(environment);
 }
 
-/** What a request to bring it back inserts. */
+/** What a request to restore it inserts. */
 function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite: boolean): Promise<Returning[]> {
   return world.own.database.transaction().execute(async (transaction) => {
     if (isSite) await insertSiteAgain(transaction, siteId, { name, displayName: name });

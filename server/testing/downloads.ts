@@ -18,7 +18,7 @@ type Site = Awaited<ReturnType<typeof liveSite>>;
 
 const inputs = new WeakMap<OperationRequest, { readonly site: Site; readonly input: AddDownloadableBackupInput }>();
 
-/** Puts the row in, as the rule does that starts it, and gives the request. */
+/** Puts the row in, as the rule does that starts it, and returns the request. */
 export async function downloadRequest(
   { own: { database } }: World,
   site: Site,

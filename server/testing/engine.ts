@@ -27,7 +27,7 @@ export interface TestOperations extends AsyncDisposable {
   readonly wait: WaitForOperation;
   /** Accepts in a transaction of its own: of the kind `addSite`, for a new company, unless told otherwise. */
   submit(request?: Partial<OperationRequest>): Promise<string>;
-  /** Waits for the end, at most 30 seconds, and gives the row. */
+  /** Waits for the end, at most 30 seconds, and returns the row. */
   finish(operationId: string): Promise<OperationRow>;
   startEngine(options?: Partial<EngineOptions>): Promise<Engine>;
 }

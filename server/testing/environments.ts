@@ -191,7 +191,7 @@ export const restartingPhp: Subject = {
   cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
-/** All kept pages of an environment are let go, or those at one address. */
+/** All cached pages of an environment are let go, or those at one address. */
 export function clearingCache(kind: "clearCache" | "clearEdgeCache", url: string | null): Subject {
   return {
     kind,

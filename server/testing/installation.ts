@@ -12,7 +12,7 @@ import type { World } from "./world.ts";
 
 export type LiveSite = Awaited<ReturnType<typeof liveSite>>;
 
-/** Backs a live site up, with this text in a file of its own. Gives the backup's id. */
+/** Backs a live site up, with this text in a file of its own. Returns the backup's id. */
 export async function backUpWith({ services, own }: World, site: LiveSite, text: string): Promise<number> {
   const { environment, address } = site;
   const layout = await services.runtime.layout(environment);
@@ -34,7 +34,7 @@ export async function fillInstallation(world: World): Promise<{ readonly kept: L
   return { kept, bare: await liveSite(world) };
 }
 
-/** One operation of each kind of state, with what it holds meanwhile. Gives what was being made. */
+/** One operation of each kind of state, with what it holds meanwhile. Returns what was being made. */
 export async function leaveUnfinished({ own, facts, services, runtime, ...rest }: World, site: LiveSite) {
   const { database } = own;
   const begun = await insertNewSite({ own, facts, services, runtime, ...rest });

@@ -14,7 +14,7 @@ function storedPassword(file: string): string {
   }
 }
 
-/** Gives what is wrong as a sentence, as the checks of subjects do. */
+/** Returns what is wrong as a sentence, as the checks of subjects do. */
 export async function checkPassword({ services }: World, environment: EnvironmentRef): Promise<string[]> {
   const layout = await services.runtime.layout(environment);
   if (layout === null) return ["there is nothing to have a password"];

@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { AccountBinding } from "../certificates/acme/signing.ts";
 import { makeCertificate } from "../certificates/testing/openssl.ts";
 
 export interface Pebble extends AsyncDisposable {
@@ -28,9 +29,11 @@ export interface PebbleOptions {
   readonly httpPort: number;
   /** The DNS server that it asks instead of the one that leads every name to this machine. */
   readonly dnsServer?: string;
+  /** It makes accounts only for whoever has this key. Absent: for anybody. */
+  readonly binding?: AccountBinding;
 }
 
-export async function startPebble({ httpPort, dnsServer }: PebbleOptions): Promise<Pebble> {
+export async function startPebble({ httpPort, dnsServer, binding }: PebbleOptions): Promise<Pebble> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "swpebble-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -50,7 +53,8 @@ export async function startPebble({ httpPort, dnsServer }: PebbleOptions): Promi
     httpPort,
     tlsPort: httpPort,
     ocspResponderURL: "",
-    externalAccountBindingRequired: false,
+    externalAccountBindingRequired: binding !== undefined,
+    ...(binding && { externalAccountMACKeys: { [binding.keyId]: binding.key.toString("base64url") } }),
   };
   await writeFile(file("cert.pem"), cert);
   await writeFile(file("key.pem"), key, { mode: 0o600 });

@@ -38,6 +38,8 @@ export async function startPowerDns(): Promise<TestPowerDns> {
         "--guardian=no",
         "--disable-syslog=yes",
         "--launch=lmdb",
+        // A killed process loses nothing without waiting for the disk.
+        "--lmdb-sync-mode=nosync",
         `--lmdb-filename=${join(folder, "zones.lmdb")}`,
         "--local-address=127.0.0.1",
         `--local-port=${port}`,

@@ -157,7 +157,7 @@ interface Kept {
   readonly backups: number;
 }
 
-/** What there is of the site that it could be brought back from; no backup is unfinished, and nothing lies about. */
+/** What there is of the site that it could be restored from; no backup is unfinished, and nothing lies about. */
 export async function keptOf(
   { own: { database }, facts }: World,
   { siteId }: Pick<NewSiteInput, "siteId">,

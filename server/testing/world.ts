@@ -35,6 +35,12 @@ function fakeRuntime(dataFolder: string): WorldRuntime {
   return { runtime: createFakeRuntime(options), parameter };
 }
 
+/** Publishing takes longer with each site that there is, so a test of many operations forgets the sites of finished ones. */
+export async function forgetSites({ own: { database } }: World): Promise<void> {
+  await database.deleteFrom("sites").execute();
+  await database.deleteFrom("zones").where("company_id", "is not", null).execute();
+}
+
 /** A new, empty world, of the fake runtime unless told otherwise. */
 export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime = fakeRuntime): Promise<World> {
   await using stack = new AsyncDisposableStack();

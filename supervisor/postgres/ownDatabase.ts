@@ -39,7 +39,7 @@ export async function withStartedDatabase<T>(place: Place, work: (url: string) =
   }
 }
 
-/** The same also beside an installation that runs. Rejects with a sentence where it is just starting. */
+/** The same also beside an installation that runs. Rejects with a sentence if it is just starting. */
 export async function withDatabase<T>(place: Place, work: (url: string) => Promise<T>): Promise<T> {
   const lock = lockUnlessRunning(place.data);
   if (lock === null) return work(place.databaseUrl ?? runningDatabase(place.data));
@@ -65,7 +65,7 @@ function runningDatabase(data: string): string {
   throw new Error("Sitewright is still starting, or is just stopping. Wait a moment, then repeat the command.");
 }
 
-/** What shows that an installation lives in the data folder; null where none does. */
+/** What shows that an installation lives in the data folder; null if none does. */
 export function findInstallation(data: string): string | null {
   const names = ["postgres", "secrets", "environments", "installation.json", "first-run.json", "settings.env"];
   const found = names.find((name) => existsSync(join(data, name)));

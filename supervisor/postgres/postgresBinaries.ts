@@ -67,7 +67,7 @@ function links(folder: string): Link[] {
   });
 }
 
-/** False where the folder can't be written to. */
+/** False if the folder can't be written to. */
 function makeLinks(folder: string): boolean {
   try {
     for (const link of links(folder)) {

@@ -16,7 +16,7 @@ interface ClusterPlace {
 /** The major version of the packaged programs. */
 const major = "18";
 
-/** Makes the cluster where there is none. Throws where the folder holds something else, or another version's cluster. */
+/** Makes the cluster where there is none. Throws if the folder holds something else, or another version's cluster. */
 export async function makeCluster(place: ClusterPlace): Promise<void> {
   removeHalfMade(place.directory);
   const marker = join(place.directory, "PG_VERSION");

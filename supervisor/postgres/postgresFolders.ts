@@ -13,7 +13,7 @@ import { giveFolder, type PostgresUser } from "./postgresUser.ts";
 export interface HandedFolders {
   /** What PostgreSQL calls each folder, in the order given. */
   readonly names: readonly string[];
-  /** To be inherited from descriptor 4 on; empty where the folders' own paths do. */
+  /** To be inherited from descriptor 4 on; empty if the folders' own paths do. */
   readonly descriptors: readonly number[];
   close(): void;
 }

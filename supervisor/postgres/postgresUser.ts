@@ -14,7 +14,7 @@ export interface PostgresUser {
 /** In order of preference: one made for us, one made for PostgreSQL, and one that every system has but shares. */
 const candidates = ["sitewright", "postgres", "nobody"] as const;
 
-/** The account to switch to, or null where this process is not root and PostgreSQL runs as the same user. */
+/** The account to switch to, or null if this process is not root and PostgreSQL runs as the same user. */
 export function postgresUser(): PostgresUser | null {
   if (process.getuid?.() !== 0) {
     return null;
@@ -49,7 +49,7 @@ function unsigned(text: string | undefined): number | null {
 }
 
 /**
- * Gives a folder and everything in it to the account, where it isn't so already: a cluster that an
+ * Returns a folder and everything in it to the account, where it isn't so already: a cluster that an
  * earlier start made under another account (`nobody`, before `sitewright` was added) stays usable.
  */
 export function giveFolder(path: string, user: PostgresUser): void {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits for a state. Throws with `what` where it does not come within the deadline. */
+/** Waits for a state. Throws with `what` if it does not come within the deadline. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 30_000): Promise<void> {
   const giveUp = Date.now() + deadlineMs;
   while (!(await isSo())) {

@@ -1,11 +1,13 @@
 /** A supervisor in a process of its own, with a data folder of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { until } from "./until.ts";
+
+const standInMain = join(import.meta.dirname, "standInMain.ts");
 
 export interface SupervisorUnderTest {
   readonly child: ChildProcess;
@@ -14,8 +16,30 @@ export interface SupervisorUnderTest {
   readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts one; it is stopped after the test where the test did not end it. */
+/** Starts a supervisor, which is stopped after the test. */
 export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}): SupervisorUnderTest {
+  return startProgram(process.execPath, [standInMain], data, settings);
+}
+
+/** Starts one by `npm start`, with the script of the real package.json. The child is npm. */
+export function startByNpm(data: string): SupervisorUnderTest {
+  const root = join(import.meta.dirname, "..", "..");
+  const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const start = scripts.start
+    .replace("tools/", `${join(root, "tools")}/`)
+    .replace("supervisor/main.ts", relative(root, standInMain));
+  const folder = join(data, "..", "package");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "started-by-npm", scripts: { start } }));
+  return startProgram("npm", ["start", "--prefix", folder], data, {});
+}
+
+function startProgram(
+  command: string,
+  parameters: readonly string[],
+  data: string,
+  settings: NodeJS.ProcessEnv,
+): SupervisorUnderTest {
   const env = {
     ...process.env,
     SITEWRIGHT_DATA: data,
@@ -27,8 +51,7 @@ export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}):
     SITEWRIGHT_DNS_PORT: "0",
     ...settings,
   };
-  const main = join(import.meta.dirname, "standInMain.ts");
-  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, parameters, { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -48,7 +71,10 @@ export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}):
 }
 
 export async function startedSupervisor(data: string, settings: NodeJS.ProcessEnv = {}): Promise<SupervisorUnderTest> {
-  const supervisor = startSupervisor(data, settings);
+  return whenReady(startSupervisor(data, settings));
+}
+
+export async function whenReady(supervisor: SupervisorUnderTest): Promise<SupervisorUnderTest> {
   await until("it is ready", () => {
     if (supervisor.child.exitCode !== null) {
       throw new Error(`The supervisor ended: ${supervisor.output()}`);
@@ -69,7 +95,7 @@ export const events = (data: string): string[] => readFileSync(join(data, "event
 export const postgresPid = (data: string): number =>
   Number.parseInt(readFileSync(join(data, "postgres", "postmaster.pid"), "utf8"), 10);
 
-/** Asks a stand-in. Null where it does not answer. */
+/** Asks a stand-in. Null if it does not answer. */
 export function ask(port: number, path = "/"): Promise<{ pid: number; database: string | null } | null> {
   return new Promise((resolve) => {
     const request = get({ host: "127.0.0.1", port, path, agent: false }, async (response) => {

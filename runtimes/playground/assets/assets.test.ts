@@ -197,7 +197,7 @@ describe("the store", () => {
     const other = await serve((_request, response) => response.end("something else"));
     const failure = store(sourceAt(other)).prepare(quiet);
     await expect(failure).rejects.toThrow(RuntimeFailure);
-    await expect(failure).rejects.toThrow(/hash differs.*start again: the download begins anew/s);
+    await expect(failure).rejects.toThrow(/hash differs.*start again: the download begins again/s);
     expect(await readdir(path.join(folder, "store/downloads"))).toEqual([]);
   });
 });

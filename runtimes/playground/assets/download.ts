@@ -44,7 +44,7 @@ async function sizeOf(file: string): Promise<number> {
   );
 }
 
-/** Rejects where the answer breaks off, when all that came before is written: the next try goes on behind it. */
+/** Rejects if the answer breaks off, when all that came before is written: the next try goes on behind it. */
 async function save(response: http.IncomingMessage, part: string, flags: "a" | "w"): Promise<void> {
   const opened = open(part, flags);
   let written: Promise<unknown> = opened;

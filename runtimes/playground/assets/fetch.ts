@@ -39,7 +39,7 @@ function explainFull(folder: string, error: unknown): RuntimeFailure {
 async function downloadOrPack(wanted: AssetPackage, file: string, source: TarballSource, progress: Progress) {
   const address = await source.find(wanted);
   try {
-    await download(address, file, (done, total) => progress({ phase: "download", done, total }));
+    await download(address, file, (done, total) => progress({ phase: "Downloading WordPress", done, total }));
   } catch (error) {
     if (!(error instanceof DownloadRefused)) throw error;
     await rename(await source.pack(wanted, path.dirname(file)), file);
@@ -63,11 +63,11 @@ export async function fetchTarball(
   }
   try {
     await downloadOrPack(wanted, file, source, progress);
-    progress({ phase: "verify", done: 0, total: null });
+    progress({ phase: "Verifying the download", done: 0, total: null });
     if (await verify(file, wanted.integrity)) return file;
   } catch (error) {
     throw isDiskFull(error) ? explainFull(folder, error) : explain(wanted, error);
   }
   await rm(file, { force: true });
-  throw explain(wanted, new Error("what arrived is not what was asked for (its hash differs)"), "begins anew");
+  throw explain(wanted, new Error("what arrived is not what was asked for (its hash differs)"), "begins again");
 }

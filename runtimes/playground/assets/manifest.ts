@@ -30,7 +30,7 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Null where the files are not there, or not whole. */
+/** Null if the files are not there, or not whole. */
 export function readManifest(files: string): Manifest | null {
   try {
     const parsed: unknown = JSON.parse(readFileSync(manifestOf(files), "utf8"));

@@ -22,7 +22,7 @@ async function npm(...args: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** One setting; empty where it is unset (npm prints `null` or `undefined`). */
+/** One setting; empty if it is unset (npm prints `null` or `undefined`). */
 async function setting(name: string): Promise<string> {
   const value = await npm("config", "get", name).catch(() => "");
   return value === "null" || value === "undefined" ? "" : value;
@@ -42,7 +42,7 @@ export async function findTarball(wanted: AssetPackage): Promise<TarballAddress>
 }
 
 /**
- * The tarball in npm's cache, which files content under its hash; null where it is not. Whoever takes it
+ * The tarball in npm's cache, which files content under its hash; null if it is not. Whoever takes it
  * verifies it like any other copy, so that a cache with another layout or a damaged one costs a download only.
  */
 export async function findCachedTarball(wanted: AssetPackage): Promise<string | null> {

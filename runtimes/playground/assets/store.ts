@@ -29,7 +29,7 @@ export interface AssetStore {
   readonly folder: string;
   /** Idempotent; safe in several processes at once. Rejects with `RuntimeFailure` that says what to do next. */
   prepare(progress: Progress): Promise<AssetFiles>;
-  /** Rejects where `prepare` has never succeeded. */
+  /** Rejects if `prepare` has never succeeded. */
   files(): Promise<AssetFiles>;
 }
 
@@ -70,7 +70,9 @@ export function createAssetStore(options: {
     await removeTree(beside);
     const tarball = await fetchTarball(wanted, path.join(folder, "downloads"), source, progress);
     await mkdir(beside, { recursive: true });
-    await unpack(tarball, wanted.parts, beside, (done) => progress({ phase: "unpack", done, total: null }));
+    await unpack(tarball, wanted.parts, beside, (done) =>
+      progress({ phase: "Unpacking WordPress", done, total: null }),
+    );
     const manifest = await describe(beside);
     await writeFile(manifestOf(beside), JSON.stringify(manifest), { flush: true });
     await syncFolder(beside);
@@ -83,7 +85,8 @@ export function createAssetStore(options: {
     const files = await lookUp();
     if (files !== null) return files;
     await mkdir(folder, { recursive: true });
-    const waiting = () => progress({ phase: "wait", done: 0, total: null });
+    const waiting = () =>
+      progress({ phase: "Waiting for another process that unpacks WordPress", done: 0, total: null });
     return withLock(
       path.join(folder, "prepare.lock"),
       async () => {

@@ -14,7 +14,7 @@ export async function verify(file: string, integrity: string): Promise<boolean> 
   return `sha512-${hash.digest("base64")}` === integrity;
 }
 
-/** Where an entry of the tarball goes below the store; null where it is not wanted. */
+/** Where an entry of the tarball goes below the store; null if it is not wanted. */
 export function placeOf(entry: string, parts: AssetPackage["parts"]): string | null {
   if (entry.split("/").includes("..")) return null;
   for (const [from, to] of Object.entries(parts)) {
@@ -63,7 +63,7 @@ export async function unpack(
         done += 1;
         onFile(done);
       });
-      // Heard again below; a rejection that nobody listens to yet would end the process.
+      // Handled below; until then an unhandled rejection would end the process.
       whole.catch(() => undefined);
       placed.push(whole);
     },

@@ -1,19 +1,20 @@
 /** `CREATE TABLE` as MySQL and MariaDB both read it. */
+
+import type { AdaptedColumn, AdaptedTable } from "./adaptTable.ts";
 import { quotedName, quotedText, writeType } from "./columnType.ts";
 import type { ForeignKey, Key } from "./schema.ts";
-import type { SettledColumn, SettledTable } from "./settle.ts";
 
-function moment(type: SettledColumn["type"]): string {
+function moment(type: AdaptedColumn["type"]): string {
   return type.length === null ? "CURRENT_TIMESTAMP" : `CURRENT_TIMESTAMP(${type.length})`;
 }
 
-function defaultOf({ default: value, type, isNullable, isCounted }: SettledColumn): string {
+function defaultOf({ default: value, type, isNullable, isCounted }: AdaptedColumn): string {
   if (value === null) return isNullable && !isCounted ? " DEFAULT NULL" : "";
   if (value === "CURRENT_TIMESTAMP" && type.family === "moment") return ` DEFAULT ${moment(type)}`;
   return ` DEFAULT ${type.family === "bit" ? value : quotedText(value)}`;
 }
 
-function columnLine(column: SettledColumn, tableCollation: string): string {
+function columnLine(column: AdaptedColumn, tableCollation: string): string {
   const { name, type, collation, isNullable, isCounted, isTouched, comment } = column;
   const hasOwn = collation !== null && collation !== tableCollation && ["text", "choice"].includes(type.family);
   return [
@@ -49,7 +50,7 @@ function foreignLine({ name, columns, table, references, onDelete, onUpdate }: F
   ].join("");
 }
 
-export function createTable({ name, columns, keys, foreignKeys, collation, comment, next }: SettledTable): string {
+export function createTable({ name, columns, keys, foreignKeys, collation, comment, next }: AdaptedTable): string {
   const lines = [
     ...columns.map((column) => columnLine(column, collation)),
     ...keys.map(keyLine),

@@ -6,12 +6,12 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as breathe } from "node:timers/promises";
+import { type AdaptedTable, adaptTable } from "./adaptTable.ts";
 import { quotedName } from "./columnType.ts";
 import { createTable } from "./createTable.ts";
 import { findIn, readRows } from "./findings.ts";
 import { literal } from "./literal.ts";
 import { readSchema, sameName, type TableSchema } from "./schema.ts";
-import { type SettledTable, settle } from "./settle.ts";
 
 export interface Dumped {
   readonly tables: number;
@@ -54,10 +54,10 @@ function canBeTable({ name, columns, keys }: TableSchema): boolean {
 }
 
 /** A reference between columns that are not of one type would be refused. */
-function isReferencePossible(table: SettledTable, all: ReadonlyMap<string, SettledTable>) {
-  return ({ columns, table: other, references, onDelete, onUpdate, name }: SettledTable["foreignKeys"][number]) => {
+function isReferencePossible(table: AdaptedTable, all: ReadonlyMap<string, AdaptedTable>) {
+  return ({ columns, table: other, references, onDelete, onUpdate, name }: AdaptedTable["foreignKeys"][number]) => {
     const target = all.get(sameName(other));
-    const typeOf = (of: SettledTable | undefined, column: string | undefined) =>
+    const typeOf = (of: AdaptedTable | undefined, column: string | undefined) =>
       of?.columns.find((each) => sameName(each.name) === sameName(column ?? ""));
     const isNulled = [onDelete, onUpdate].includes("SET NULL");
     return (
@@ -84,11 +84,11 @@ function openSink(file: string) {
 
 type Sink = ReturnType<typeof openSink>;
 
-/** Gives how long the longest statement is. */
+/** Returns how long the longest statement is. */
 async function writeRows(
   database: DatabaseSync,
   schema: TableSchema,
-  { name, columns }: SettledTable,
+  { name, columns }: AdaptedTable,
   sink: Sink,
 ): Promise<number> {
   const start = `INSERT INTO ${quotedName(name)} (${columns.map((column) => quotedName(column.name)).join(",")}) VALUES\n`;
@@ -102,7 +102,7 @@ async function writeRows(
     sink.write(";\n");
     longest = Math.max(longest, bytes);
     [pieces, bytes] = [[], 0];
-    // Whoever wanted the dump may be gone: this process notices that in between.
+    // The process that wanted the dump may be gone; this one notices that in between.
     await breathe();
   };
   for (const row of readRows(database, schema)) {
@@ -153,9 +153,9 @@ export async function dump(source: string, target: string): Promise<Dumped> {
   try {
     const all = readSchema(database);
     const schemas = all.filter(canBeTable);
-    const settled = new Map<string, SettledTable>();
+    const adapted = new Map<string, AdaptedTable>();
     for (const schema of schemas) {
-      settled.set(sameName(schema.name), settle(schema, findIn(database, schema)));
+      adapted.set(sameName(schema.name), adaptTable(schema, findIn(database, schema)));
       await breathe();
     }
     const notes = [
@@ -166,9 +166,9 @@ export async function dump(source: string, target: string): Promise<Dumped> {
     ];
     sink.write(header);
     for (const schema of schemas) {
-      const table = settled.get(sameName(schema.name));
+      const table = adapted.get(sameName(schema.name));
       if (table === undefined) continue;
-      const foreignKeys = table.foreignKeys.filter(isReferencePossible(table, settled));
+      const foreignKeys = table.foreignKeys.filter(isReferencePossible(table, adapted));
       sink.write(`\nDROP TABLE IF EXISTS ${quotedName(table.name)};\n${createTable({ ...table, foreignKeys })}`);
       const longest = await writeRows(database, schema, table, sink);
       sink.write("COMMIT;\n");

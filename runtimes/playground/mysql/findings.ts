@@ -2,8 +2,8 @@
 import { isUtf8 } from "node:buffer";
 import type { DatabaseSync } from "node:sqlite";
 import { quoted } from "../templates/places.ts";
+import { bytesOf, checkerOf, isMoment, lettersOf, type Value } from "./fitsColumn.ts";
 import { type Column, columnsIn, type TableSchema } from "./schema.ts";
-import { bytesOf, isMoment, lettersOf, takerOf, type Value } from "./takes.ts";
 
 export interface Findings {
   readonly hasNull: boolean;
@@ -65,7 +65,7 @@ function isPlainText(bytes: Uint8Array): boolean {
 
 /** Collects what is found of one column; `isKey`: two of its values may not be the same. */
 function lookerFor({ type }: Column, isKey: boolean) {
-  const takes = type === null ? () => false : takerOf(type);
+  const fitsColumn = type === null ? () => false : checkerOf(type);
   const found = { ...nothingFound };
   const see = (value: Value): void => {
     if (value === null) {
@@ -73,7 +73,7 @@ function lookerFor({ type }: Column, isKey: boolean) {
       return;
     }
     const bytes = value instanceof Uint8Array ? value : null;
-    found.fits &&= takes(value);
+    found.fits &&= fitsColumn(value);
     found.areWhole &&= typeof value === "bigint";
     found.areNumbers &&= typeof value === "number" || (typeof value === "bigint" && BigInt(Number(value)) === value);
     found.areMoments &&= isMoment(value);

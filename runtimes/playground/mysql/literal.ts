@@ -1,7 +1,7 @@
 /** A value as it stands in an `INSERT`: always on one line, whatever is in it. */
 import { isUtf8 } from "node:buffer";
 import { type ColumnType, quotedText } from "./columnType.ts";
-import type { Value } from "./takes.ts";
+import type { Value } from "./fitsColumn.ts";
 
 /** A string of JavaScript can't have more than some 500 million characters; a value of SQLite can. */
 const inOneString = 1 << 20;
@@ -42,7 +42,7 @@ function hexadecimal(bytes: Uint8Array): string | Buffer {
   return Buffer.concat(pieces);
 }
 
-/** `type` is one that keeps the value (`settle.ts`). */
+/** `type` is one that keeps the value (`adaptTable.ts`). */
 export function literal(value: Value, { family }: ColumnType): string | Buffer {
   if (value === null) return "NULL";
   if (typeof value === "bigint") return String(value);

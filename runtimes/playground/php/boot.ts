@@ -9,20 +9,21 @@ import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIni
 import type { OutgoingMail } from "../../serving.ts";
 import { mainModuleOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
+import { createExtraLogLines } from "./extraLogLines.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { installPlatform } from "./platform.ts";
-import { createRemarks } from "./remarks.ts";
 import { createPrograms, type HandOver, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
-import { createTold } from "./told.ts";
+import { createTouchedPages } from "./touchedPages.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
 /** What WordPress raises the limit to by itself, in MB. */
 const wordpressMegabytes = 256;
+const usualUploadBytes = 256 * 1_048_576;
 /** PHP runs what is in this folder before each script, in the order of the names. */
 const memoryScript = "/internal/shared/preload/00-memory.php";
 
@@ -52,8 +53,6 @@ const settings = {
   implicit_flush: 0,
   expose_php: 0,
   memory_limit: "256M",
-  upload_max_filesize: "256M",
-  post_max_size: "256M",
   max_execution_time: 0,
   allow_url_include: 0,
   "session.save_path": sessionFolder,
@@ -98,10 +97,10 @@ export class GuardedPhp extends PHP {
   readonly disk = createDiskBudget();
 
   /** What the platform's PHP tells of a request. */
-  readonly told = createTold();
+  readonly touchedPages = createTouchedPages();
 
   /** What is told about a request besides what PHP itself writes to its log. */
-  readonly remarks = createRemarks();
+  readonly extraLogLines = createExtraLogLines();
 
   /** A message is a change that a protected request must not make. */
   async handOver(mail: OutgoingMail, next: HandOver = nowhere): Promise<string | null> {
@@ -159,7 +158,7 @@ export class GuardedPhp extends PHP {
   }
 }
 
-/** What another program would do, in this process. Gives its exit code, or null where it is not one that there is. */
+/** What another program would do, in this process. Returns its exit code, or null if it is not one that there is. */
 export type Programs = (php: PHP, command: readonly string[]) => number | null;
 
 /**
@@ -194,6 +193,8 @@ export async function bootPhp(options: {
   readonly programs?: Programs | null;
   /** Where what `mail()` is given goes. Absent: nowhere, and `mail()` says false. */
   readonly handOver?: HandOver;
+  /** The largest upload in bytes. Absent: 256 MB. */
+  readonly uploadBytes?: number | undefined;
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
@@ -203,23 +204,28 @@ export async function bootPhp(options: {
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.guard(options.network);
   await php.setSapiName("fpm-fcgi");
-  php.writeFile(certificateFile, getCACertificates("default").join("\n"));
+  php.writeFile(certificateFile, Buffer.from(getCACertificates("default").join("\n")));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
   if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);
   const programs = options.programs ?? null;
+  const uploadBytes = options.uploadBytes ?? usualUploadBytes;
   await setPhpIniEntries(php, {
     ...settings,
+    upload_max_filesize: uploadBytes,
+    post_max_size: uploadBytes,
     "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder,
+    // A command runs each script once: it gains only from what was compiled before.
+    "opcache.enable_cli": options.opcodes === null ? 0 : 1,
     disable_functions: disabledFunctions.filter((name) => programs === null || name !== "proc_open").join(","),
   });
   await php.setSpawnHandler(
     createPrograms({
       handOver: (mail) => php.handOver(mail, options.handOver),
-      tell: php.remarks.add,
+      tell: php.extraLogLines.add,
       others: (command) => programs?.(php, command) ?? null,
     }),
   );
   installPlatform(php);
-  php.onMessage((message) => php.told.receive(message));
+  php.onMessage((message) => php.touchedPages.receive(message));
   return php;
 }

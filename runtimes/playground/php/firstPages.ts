@@ -15,7 +15,7 @@ const pages = [
 
 /**
  * Asks the template that is mounted for its first pages, for as long as `isWanted` says so before each of them.
- * Rejects where one of them does not come whole.
+ * Rejects if one of them does not come whole.
  */
 export async function visitFirstPages(php: PHP, isWanted: () => boolean = () => true): Promise<void> {
   for (const page of pages) if (isWanted()) await visit(php, page);

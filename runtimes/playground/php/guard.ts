@@ -13,13 +13,13 @@ export interface GuardRules {
   readonly edgePort: number;
   /** Names that end in it are this installation's sites. */
   readonly siteSuffix: string;
-  /** Further places that nobody's PHP may reach, `host:port`: a database on another machine. */
+  /** Further addresses that PHP may not reach, `host:port`: a database on another machine. */
   readonly forbidden: readonly string[];
   /** Where WordPress's plugins, themes and updates are: it may be reached wherever it is. Null: nowhere. */
   readonly packageSource: string | null;
   /** Nothing may be reached at all. */
   readonly isOffline: boolean;
-  /** Mail servers may be reached. Plugins speak to them themselves, and what they send passes nobody else. */
+  /** Mail servers may be reached. Plugins connect to them directly, and their mail passes no other check. */
   readonly maySendMail: boolean;
 }
 

@@ -88,7 +88,7 @@ export interface HostMount {
   forget(node: FsNode): void;
 }
 
-/** `mountPoint` must be a folder. Throws where NODEFS has another form than this version of it. */
+/** `mountPoint` must be a folder. Throws if NODEFS has another form than this version of it. */
 export function mountHost(FS: RootFs, folder: string, mountPoint: string): HostMount {
   const nodeFs = FS.filesystems.NODEFS;
   if (nodeFs === undefined || !isNodeFs(nodeFs)) throw new Error("This PHP has no NODEFS, or another one.");
@@ -157,7 +157,7 @@ function getAttributes({ folder, askHost }: HostMount): NodeOps["getattr"] {
   return (node) => attributesOf(askHost(() => lstatSync(path.join(folder, pathOf(node)))));
 }
 
-/** Gives the mount's root, and every node that will be found below it, operations of its own. */
+/** Returns the mount's root, and every node that will be found below it, operations of its own. */
 export function adopt(
   mount: HostMount,
   change: (

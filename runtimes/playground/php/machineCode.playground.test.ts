@@ -17,7 +17,7 @@ beforeAll(async () => {
   machineCode = (await createCompiledStore(assets, createTemplateStore(assets)).get("8.3")).machineCode;
 }, 400_000);
 
-/** What a process with these flags makes of the file: PHP's version, or null where it refuses it. */
+/** What a process with these flags makes of the file: PHP's version, or null if it refuses it. */
 function load(file: string, flags: readonly string[] = machineCodeFlags): Promise<unknown> {
   return runJob("../testing/loadModule.ts", { phpVersion: "8.3", file } satisfies LoadJob, {
     deadlineSeconds: 60,

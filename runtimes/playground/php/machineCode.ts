@@ -21,7 +21,7 @@ import { wasmFileOf } from "./build.ts";
 export const machineCodeFlags = ["--wasm-lazy-validation", "--v8-pool-size=1", "--allow-natives-syntax"] as const;
 
 /** After how much work, roughly in bytes run, V8 compiles a function with care. The first is its own setting. */
-const tieringBudgets = { usual: 13_000_000, eager: 130_000 } as const;
+const tieringBudgets = { usual: 13_000_000, eager: 13_000 } as const;
 
 const sumBytes = 4;
 
@@ -64,7 +64,7 @@ export function machineCodeOf(module: WebAssembly.Module): Buffer {
   return Buffer.concat([code, sum]);
 }
 
-/** PHP with this machine code from a file; null where there is none for just this PHP, V8 and processor, or a damaged one. */
+/** PHP with this machine code from a file; null if there is none for just this PHP, V8 and processor, or a damaged one. */
 export async function loadModule(phpVersion: string, file: string): Promise<WebAssembly.Module | null> {
   const content = readFileSync(file);
   const length = content.length - sumBytes;

@@ -82,7 +82,7 @@ function makeChangeable(mount: HostMount, kind: MountKind, { writes, disk }: Gua
   });
 }
 
-/** Attributes by path below a folder of the host that nobody changes, for each such folder that was ever mounted. */
+/** Attributes by path below each read-only host folder that was mounted. */
 const knownFolders = new Map<string, Map<string, Attributes>>();
 
 function knownIn(folder: string): Map<string, Attributes> {
@@ -101,7 +101,7 @@ function makeReadOnly(mount: HostMount): void {
   const refused = refuse(mount, readOnlyFileSystem);
   const known = knownIn(mount.folder);
   adopt(mount, (host, streams) => ({
-    // Nobody can change these files, so that every lock is granted.
+    // These files can't be changed, so every lock is granted.
     isShared: false,
     isKept: true,
     node: {

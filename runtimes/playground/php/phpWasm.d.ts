@@ -80,7 +80,7 @@ declare module "@php-wasm/node" {
     receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ) => void;
 
-  /** Gives the id from which `PHP` is made. */
+  /** Returns the id from which `PHP` is made. */
   export function loadNodeRuntime(
     version: string,
     options: {

@@ -25,7 +25,7 @@ const senderPattern = /^[A-Za-z0-9._+=-]{1,64}@[A-Za-z0-9.-]{1,253}$/;
 /** Read the recipients from the message; a line with a dot is no end. Neither changes anything here. */
 const plainOptions = new Set(["-t", "-i", "-oi"]);
 
-/** The sender that `-f` names, or null; undefined where there is anything else than sendmail's usual options. */
+/** The sender that `-f` names, or null; undefined if there is anything else than sendmail's usual options. */
 export function readOptions(options: readonly string[]): string | null | undefined {
   let sender: string | null = null;
   const rest = options.filter((option) => option !== "");
@@ -39,7 +39,7 @@ export function readOptions(options: readonly string[]): string | null | undefin
   return sender;
 }
 
-/** All that PHP writes to the program; null where it is more than a message may have. */
+/** All that PHP writes to the program; null if it is more than a message may have. */
 function readInput(program: ProgramApi): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -68,7 +68,7 @@ export interface ProgramsOptions {
   readonly handOver: HandOver;
   /** Gets a line for PHP's log where a message is refused. */
   readonly tell: (line: string) => void;
-  /** Stands in for any other program: its exit code, or null where there is no such program. */
+  /** Stands in for any other program: its exit code, or null if there is no such program. */
   readonly others?: (command: readonly string[]) => number | null;
 }
 

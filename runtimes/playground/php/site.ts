@@ -10,7 +10,7 @@ export const sharedFolders = ["wp-admin", "wp-includes"] as const;
 export interface SiteFolders {
   /** Host folders; relative ones are relative to the process's working directory. */
   readonly documentRoot: string;
-  /** Null where there is no WordPress. */
+  /** Null if there is no WordPress. */
   readonly core: string | null;
   readonly database: string;
   readonly sessions: string;

@@ -132,7 +132,7 @@ class GuardedSocket extends EventEmitter {
   }
 }
 
-/** In the place of a server: a script that wants to be one may wait for ever for nobody, and takes no port. */
+/** Replaces a listening server: a script that starts one gets no connections, and takes no port. */
 class NoServer extends EventEmitter {
   readonly clients = new Set();
   close(): void {}

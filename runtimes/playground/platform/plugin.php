@@ -17,3 +17,4 @@ function sitewright_hook( string $name, callable $callback, int $priority = 10, 
 require __DIR__ . '/touching.php';
 require __DIR__ . '/ports.php';
 require __DIR__ . '/packages.php';
+require __DIR__ . '/siteHealth.php';

@@ -6,7 +6,7 @@ import { type Load, observe, stepsFor, usualSteps } from "./fairness.ts";
 import { isNew, limitsOf } from "./limits.ts";
 import { isCandidate, type Member } from "./member.ts";
 
-/** After which what an environment took counts half: for its priority, and for whoever looks at it. */
+/** The half-life of an environment's usage, for its priority and for display. */
 const priorityHalfLife = 3_000;
 const recentHalfLife = 120_000;
 const lookMilliseconds = 500;
@@ -53,7 +53,7 @@ export interface AccountedMember extends Pick<Member, "environment" | "isBusy" |
 
 export interface Accounts {
   of(environmentId: string): Account;
-  /** A worker has its environment from now on: what it took before is nobody's. */
+  /** The worker has its environment from now on; its earlier usage is not attributed. */
   opened(worker: AccountedMember["worker"]): void;
   /** Takes down what the worker has taken since it was looked at. */
   look(member: AccountedMember): void;
@@ -68,7 +68,7 @@ export interface Taken {
   readonly wanted: number;
 }
 
-/** Null where the system doesn't say, or the process is gone. */
+/** Null if the system doesn't say, or the process is gone. */
 function takenBy(pid: number): Taken | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -81,7 +81,7 @@ function takenBy(pid: number): Taken | null {
   }
 }
 
-/** Null where the system does not count it. */
+/** Null if the system does not count it. */
 function wantedBy(pid: number): number | null {
   try {
     const [ran = "", waited = ""] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");

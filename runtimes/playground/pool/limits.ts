@@ -14,7 +14,7 @@ export function limitsOf({ limits }: Pick<ServedEnvironment, "limits">): ServedL
 export const workersForItself = 2;
 /** Workers above the maximum that only requests made by PHP may start: their caller holds one and waits. */
 export const reserveForPhp = 2;
-/** Workers above the maximum that may be started for what nobody waits for; they are ended when they are done. */
+/** Workers above the maximum for background work; they end when it is done. */
 export const reserveForBackground = 1;
 /** A worker that has had no visitors is kept for so long after it was used: more may be due on the same site. */
 export const backgroundIdleSeconds = 3;
@@ -43,13 +43,15 @@ export function mostBytes(memoryMb: number): number {
   return 700e6 + 3 * memoryMb * megabyte;
 }
 
+type NewnessFacts = Pick<WorkerProcess, "requests" | "firstBegan">;
+
 /** Whether it is at its first page, or will be; a first page that never ends does not count for ever. */
-export function isNew(worker: Pick<WorkerProcess, "requests" | "firstBegan">): boolean {
+export function isNew(worker: NewnessFacts): boolean {
   const { requests, firstBegan } = worker;
   return requests <= 1 && (firstBegan === null || performance.now() - firstBegan < firstPagePatienceMilliseconds);
 }
 
 /** Whether a request that has waited for so long should go on waiting for these workers, all of them busy. */
-export function isWorthWaiting(workers: readonly WorkerProcess[], waitedMilliseconds: number): boolean {
+export function isWorthWaiting(workers: readonly NewnessFacts[], waitedMilliseconds: number): boolean {
   return workers.length > 0 && (waitedMilliseconds < patienceMilliseconds || workers.some(isNew));
 }

@@ -11,7 +11,7 @@ export interface Member {
   isForPhp: boolean;
   /** Whether it has worked for visitors, or for a worker of theirs; without, it is soon ended. */
   hasVisitors: boolean;
-  /** Whether it is at work for nobody who waits, and is not theirs who do. */
+  /** Whether it does background work, and is not available to visitors. */
   isInBackground: boolean;
   /**
    * Until when (`performance.now()`) it is kept although visitors are not sent to it, because its environment was
@@ -32,7 +32,7 @@ export function isAlike(a: ServedEnvironment, b: ServedEnvironment | undefined):
   );
 }
 
-/** Workers are made for these; the others hold for each request anew. */
+/** Workers are started with these limits; the others apply to each request. */
 export function hasSameLimits(a: ServedEnvironment, b: ServedEnvironment): boolean {
   const [one, other] = [limitsOf(a), limitsOf(b)];
   return one.threads === other.threads && one.memoryMb === other.memoryMb;

@@ -13,7 +13,6 @@
  * while as candidates: when just that is served next, they are the workers for visitors, and nobody waits for a boot.
  */
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
-import type { WorkerProcess } from "../worker/process.ts";
 import {
   backgroundIdleSeconds,
   isWornOut,
@@ -27,25 +26,22 @@ import {
 } from "./limits.ts";
 import { hasSameLimits, isAlike, isCandidate, isSame, type Member } from "./member.ts";
 import { createQueue } from "./queue.ts";
+import { createRoster, type RosterOptions, takesPlace } from "./roster.ts";
 
 /** On whose behalf PHP is asked: a visitor's, PHP's own, which has a worker already, or nobody's who waits. */
 export type OnBehalfOf = "visitor" | "php" | "background";
 
-export interface PoolOptions {
+export interface PoolOptions extends RosterOptions {
   readonly maxWorkers: number;
   readonly idleSeconds: number;
   readonly waitSeconds: number;
   /** For how long a worker is kept after what it has was tried out. */
   readonly candidateSeconds: number;
-  /** Makes a worker for the environment; where somebody waits for it, from a spare if there is a fitting one. */
-  start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess;
-  /** Told before a worker is ended, and when one has done what it was asked. */
-  rests?(member: Member): void;
 }
 
 export interface Pool {
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
-  /** Rejects with `NoAnswer`. Whoever gets a member owes `release`. */
+  /** Rejects with `NoAnswer`. The caller must `release` the member. */
   acquire(environmentId: string, who: OnBehalfOf, signal: AbortSignal): Promise<Member>;
   /** A member for just this value, served or not; otherwise the same. Ends candidates of the same id for other values. */
   acquireTrial(environment: ServedEnvironment, signal: AbortSignal): Promise<Member>;
@@ -56,62 +52,20 @@ export interface Pool {
 
 export function createPool(options: PoolOptions): Pool {
   let environments = new Map<string, ServedEnvironment>();
-  let members: Member[] = [];
   let isClosed = false;
   const queue = createQueue(options.waitSeconds);
+  const roster = createRoster(options, () => serveWaiting());
 
   const current = (member: Member) => isSame(member.environment, environments.get(member.environment.id));
   const wanted = (member: Member) => current(member) || isCandidate(member);
   const wornOut = ({ worker, environment }: Member) => isWornOut(worker, limitsOf(environment).memoryMb);
   const idle = (member: Member) => !member.isBusy && !wornOut(member);
 
-  /** Whether it takes a visitor's place: those at work in the background have one above the maximum. */
-  const counts = (member: Member) => !member.isInBackground;
-
-  function end(member: Member): void {
-    options.rests?.(member);
-    members = members.filter((other) => other !== member);
-    member.worker.kill("unavailable");
-  }
-
-  /** Makes room for one more worker, if need be at the cost of idle ones; false where there is none. */
-  function makeRoom(allowed: number): boolean {
-    const idlest = members
-      .filter((member) => !member.isBusy)
-      .toSorted((a, b) => Number(a.hasVisitors) - Number(b.hasVisitors) || a.worker.lastUsed - b.worker.lastUsed);
-    const surplus = members.filter(counts).length + 1 - allowed;
-    if (surplus > idlest.length) return false;
-    for (const member of idlest.slice(0, Math.max(0, surplus))) end(member);
-    return true;
-  }
-
-  function startWorker(environment: ServedEnvironment, isBackground: boolean): WorkerProcess {
-    try {
-      const worker = options.start(environment, isBackground);
-      if (isBackground) worker.yieldToOthers();
-      return worker;
-    } catch (cause) {
-      throw new NoAnswer("unavailable", "No worker could be started.", { cause });
-    }
-  }
-
-  function start(environment: ServedEnvironment, isBackground: boolean): Member {
-    const worker = startWorker(environment, isBackground);
-    const flags = { isBusy: true, isForPhp: false, hasVisitors: false, isInBackground: false };
-    const member: Member = { worker, environment, ...flags, keptUntil: 0 };
-    members.push(member);
-    void member.worker.exited.then(() => {
-      members = members.filter((other) => other !== member);
-      serveWaiting();
-    });
-    return member;
-  }
-
   /** A member for this request now, or null. */
   function find(environment: ServedEnvironment, who: OnBehalfOf, waitedMilliseconds: number): Member | null {
-    const mine = members.filter((member) => isSame(member.environment, environment));
+    const mine = roster.all().filter((member) => isSame(member.environment, environment));
     // One that is at work in the background may be at it for a minute.
-    const theirs = mine.filter(counts);
+    const theirs = mine.filter(takesPlace);
     const { threads } = limitsOf(environment);
     const fromPhp = who === "php";
     const forPhp = theirs.filter(({ isBusy, isForPhp }) => isBusy && isForPhp).length;
@@ -123,21 +77,23 @@ export function createPool(options: PoolOptions): Pool {
     if (theirs.length >= threads + (fromPhp ? workersForItself : Math.min(forPhp, workersForItself))) return null;
     const workers = theirs.map((member) => member.worker);
     if (!fromPhp && isWorthWaiting(workers, waitedMilliseconds)) return null;
-    return makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0)) ? start(environment, false) : null;
+    return roster.makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0))
+      ? roster.start(environment, false)
+      : null;
   }
 
   /** One after the other: what the one before has left behind goes first. */
   function startInBackground(environment: ServedEnvironment): Member | null {
-    for (const member of members.filter(({ isBusy, hasVisitors }) => !isBusy && !hasVisitors)) {
-      if (!isCandidate(member)) end(member);
+    for (const member of roster.all().filter(({ isBusy, hasVisitors }) => !isBusy && !hasVisitors)) {
+      if (!isCandidate(member)) roster.end(member);
     }
-    return members.length < options.maxWorkers + reserveForBackground ? start(environment, true) : null;
+    return roster.all().length < options.maxWorkers + reserveForBackground ? roster.start(environment, true) : null;
   }
 
   /** A worker that a site has called from the background is not kept either. */
   function isForVisitors({ id }: ServedEnvironment, who: OnBehalfOf): boolean {
     if (who !== "php") return who === "visitor";
-    const mine = members.filter((member) => member.environment.id === id && member.isBusy);
+    const mine = roster.all().filter((member) => member.environment.id === id && member.isBusy);
     return !mine.some(({ isInBackground }) => isInBackground);
   }
 
@@ -178,10 +134,10 @@ export function createPool(options: PoolOptions): Pool {
     const environment = limits === undefined ? wish : { ...wish, limits };
     if (isClosed) throw new NoAnswer("unavailable", "Nothing is served here any more.");
     if (isAlike(environment, environments.get(id))) return acquire(id, "visitor", signal);
-    for (const member of members.filter((other) => other.environment.id === id && isCandidate(other))) {
+    for (const member of roster.all().filter((other) => other.environment.id === id && isCandidate(other))) {
       if (isSame(member.environment, environment)) continue;
       member.keptUntil = 0;
-      if (!member.isBusy) end(member);
+      if (!member.isBusy) roster.end(member);
     }
     return (
       take(environment, "visitor", 0) ??
@@ -194,14 +150,14 @@ export function createPool(options: PoolOptions): Pool {
     member.isBusy = false;
     member.isInBackground = false;
     if (isCandidate(member)) member.keptUntil = performance.now() + options.candidateSeconds * 1000;
-    const isSurplus = members.filter(counts).length > options.maxWorkers;
-    if (isSurplus || wornOut(member) || member.worker.isStuckBehind || !wanted(member)) end(member);
+    const isSurplus = roster.all().filter(takesPlace).length > options.maxWorkers;
+    if (isSurplus || wornOut(member) || member.worker.isStuckBehind || !wanted(member)) roster.end(member);
     serveWaiting();
   }
 
   /** What was tried out is what is served now, and what is served may have other limits than before. */
   function adopt(): void {
-    for (const member of members) {
+    for (const member of roster.all()) {
       const served = environments.get(member.environment.id);
       if (served === undefined) continue;
       const isTried = isCandidate(member) && isAlike(member.environment, served);
@@ -218,9 +174,9 @@ export function createPool(options: PoolOptions): Pool {
     queue.dismiss(({ environmentId }) => isGone(environmentId));
     adopt();
     // A worker of an older release may finish its page; one of an environment that is gone may not.
-    const gone = members.filter((member) => isGone(member.environment.id));
-    const old = members.filter((member) => !member.isBusy && !wanted(member) && !gone.includes(member));
-    for (const member of [...gone, ...old]) end(member);
+    const gone = roster.all().filter((member) => isGone(member.environment.id));
+    const old = roster.all().filter((member) => !member.isBusy && !wanted(member) && !gone.includes(member));
+    for (const member of [...gone, ...old]) roster.end(member);
     serveWaiting();
     await Promise.all(gone.map((member) => member.worker.exited));
   }
@@ -229,9 +185,9 @@ export function createPool(options: PoolOptions): Pool {
     () => {
       const limitOf = ({ hasVisitors }: Member) =>
         performance.now() - (hasVisitors ? options.idleSeconds : backgroundIdleSeconds) * 1000;
-      for (const member of members) {
+      for (const member of roster.all()) {
         const isUnused = member.worker.lastUsed < limitOf(member) || member.worker.isStuckBehind;
-        if (!member.isBusy && (isUnused || !wanted(member))) end(member);
+        if (!member.isBusy && (isUnused || !wanted(member))) roster.end(member);
       }
     },
     Math.min(2000, options.idleSeconds * 250, options.candidateSeconds * 250),
@@ -246,10 +202,10 @@ export function createPool(options: PoolOptions): Pool {
     clearInterval(lookAgain);
     environments = new Map();
     queue.dismiss(() => true);
-    const ending = members;
-    for (const member of ending) end(member);
+    const ending = roster.all();
+    for (const member of ending) roster.end(member);
     await Promise.all(ending.map(({ worker }) => worker.exited));
   }
 
-  return { setEnvironments, acquire, acquireTrial, release, members: () => members, close };
+  return { setEnvironments, acquire, acquireTrial, release, members: roster.all, close };
 }

@@ -6,7 +6,7 @@ import type { Member } from "./member.ts";
 export interface Wanted {
   readonly environmentId: string;
   readonly trial: ServedEnvironment | null;
-  /** Nobody waits for it but us. */
+  /** Background work. */
   readonly isBackground: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Queue {
 export function createQueue(waitSeconds: number): Queue {
   let waiters: readonly Waiter[] = [];
 
-  /** False where there is nothing for this one yet. */
+  /** False if there is nothing for this one yet. */
   function settle(waiter: Waiter, find: () => Member | null): boolean {
     try {
       const member = find();
@@ -76,7 +76,7 @@ export function createQueue(waitSeconds: number): Queue {
       ).length,
     serve: (find) => {
       const now = performance.now();
-      /** Where the first who waits gets nothing, nobody behind does. */
+      /** If the first in line gets nothing, no one behind it does. */
       const without = new Set<unknown>();
       for (const waiter of waiters) {
         // Visitors may get what is not for the background, which therefore never stands before them.

@@ -1,8 +1,10 @@
 import { getPriority } from "node:os";
 import path from "node:path";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
-import { createTemplateStore } from "../templates/template.ts";
+import { type Compiled, createCompiledStore } from "../templates/compiled.ts";
+import { usualTemplate } from "../templates/folder.ts";
+import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import { sharedAssets } from "../testing/world.ts";
 import type { BootOrder } from "../worker/messages.ts";
@@ -11,15 +13,21 @@ import { createSpares, type Spares, type SparesOptions } from "./spares.ts";
 
 const waiting = { timeout: 60_000, interval: 10 };
 
-async function template(): Promise<WarmUp> {
-  const assets = createAssetStore({ folder: sharedAssets });
+const assets = createAssetStore({ folder: sharedAssets });
+const templates = createTemplateStore(assets);
+let compiled: Compiled;
+beforeAll(async () => {
   await assets.prepare(() => undefined);
-  const { folder } = await createTemplateStore(assets).get({ locale: "en_US", multisite: null });
+  compiled = await createCompiledStore(assets, templates).get(templatePhpVersion);
+}, 400_000);
+
+async function template(): Promise<WarmUp> {
+  const { folder } = await templates.get(usualTemplate);
   return { template: folder, core: (await assets.files()).core };
 }
 
 async function bootOrder(): Promise<BootOrder> {
-  return { type: "boot", phpVersion: "8.3", compiled: null, codeCache: path.join(sharedAssets, "code") };
+  return { type: "boot", phpVersion: templatePhpVersion, compiled, codeCache: path.join(sharedAssets, "code") };
 }
 
 function open(options: Partial<SparesOptions>): Spares {

@@ -14,7 +14,7 @@ const lookAgainMilliseconds = 100;
 const failurePauseMilliseconds = 5000;
 
 export interface Spares {
-  /** The readiest spare, or null where there is none, not even one that is booting. */
+  /** The readiest spare, or null if there is none, not even one that is booting. */
   take(): WorkerProcess | null;
   /** How many are warm. */
   count(): number;
@@ -45,7 +45,7 @@ export function createSpares(options: SparesOptions): Spares {
   const all = () => lists.flat();
   const isCalm = () => performance.now() - lastTaken >= calmMilliseconds;
 
-  /** True where it was one of ours until now. */
+  /** True if it was one of ours until now. */
   function remove(worker: WorkerProcess): boolean {
     const list = lists.find((workers) => workers.includes(worker));
     list?.splice(list.indexOf(worker), 1);

@@ -33,7 +33,7 @@ async function* readAll(handle: FileHandle): AsyncIterable<Buffer> {
 /** When a piece may be written: others want the same disk. */
 export type Write = (work: () => Promise<unknown>) => Promise<unknown>;
 
-/** Reads the whole body. Rejects where the visitor breaks off or the body's own limit does. */
+/** Reads the whole body. Rejects if the visitor breaks off or the body's own limit does. */
 export async function spool(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
   const chunks: Buffer[] = [];
   let size = 0;

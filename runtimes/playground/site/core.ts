@@ -76,7 +76,7 @@ async function replaceRootFiles(webRoot: string, folder: string): Promise<readon
   return files.map((name) => path.join(webRoot, name));
 }
 
-/** Gives the release that is staged under the token that version. Again it comes to the same. */
+/** Returns the release that is staged under the token that version. Again it comes to the same. */
 export async function installWordPress(
   live: string,
   token: string,
@@ -128,8 +128,8 @@ interface SharedCode {
 }
 
 /**
- * The code that a release shares: where it says, in the snapshot itself, or wherever else that version is kept here. Null where
- * there is no WordPress. Throws `RuntimeFailure` where it is not to be had.
+ * The code that a release shares: where it says, in the snapshot itself, or wherever else that version is kept here. Null if
+ * there is no WordPress. Throws `RuntimeFailure` if it is not to be had.
  */
 export async function sharedCodeOf(assets: string, release: Release): Promise<SharedCode | null> {
   const { core, wordpressVersion } = recordOf(release);
@@ -145,7 +145,7 @@ export async function sharedCodeOf(assets: string, release: Release): Promise<Sh
   );
 }
 
-/** Brings the code here that the release shares, where a snapshot has it and this machine has not. Gives its place. */
+/** Brings the code here that the release shares, where a snapshot has it and this machine has not. Returns its place. */
 export async function bringCore(assets: string, release: Release): Promise<string | null> {
   const { core } = recordOf(release);
   const found = await sharedCodeOf(assets, release);

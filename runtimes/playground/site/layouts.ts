@@ -10,7 +10,7 @@ import type { EnvironmentLayout } from "../../runtime.ts";
 import { isLost, layoutOf } from "./release.ts";
 
 export interface Layouts {
-  /** `live` is the environment's folder. Null where it is not there, or what it should be is lost. */
+  /** `live` is the environment's folder. Null if it is not there, or what it should be is lost. */
   of(live: string): Promise<EnvironmentLayout | null>;
 }
 

@@ -3,7 +3,7 @@
  * enumerations and on references, and one such thing among what some event is given would hide every other event.
  */
 
-/** Values deeper inside each other than this are written to exhaust the stack, and by nobody else. */
+/** Deeper nesting only occurs in values written to exhaust the stack. */
 const deepest = 200;
 
 export class BadPhpValue extends Error {

@@ -6,6 +6,7 @@ import { firstRelease, releaseFolder, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
 import type { Template, TemplateStore } from "../templates/template.ts";
+import { bothSettled } from "./bothSettled.ts";
 import { copyTemplate } from "./copy/copyTemplate.ts";
 import type { ReadyCopies } from "./copy/readyCopies.ts";
 import { layOutPlain, plainFacts } from "./plain.ts";
@@ -18,7 +19,6 @@ import {
   tellFullDisk,
 } from "./release.ts";
 import { rewriteDatabase } from "./rewrite.ts";
-import { together } from "./together.ts";
 import { hashPassword, noPassword } from "./users/adminPassword.ts";
 import { wpConfig } from "./wpConfig.ts";
 
@@ -59,7 +59,7 @@ async function layOutWordPress(wordpress: WordPressInstall, release: string, pla
   const template = await places.templates.get(wordpress);
   const files = await places.assets.files();
   const digest = wordpress.adminPasswordDigest;
-  const [passwordHash] = await together(
+  const [passwordHash] = await bothSettled(
     digest === null ? Promise.resolve(noPassword) : hashPassword(digest),
     layOutFiles(wordpress, template, release, places.ready),
   );

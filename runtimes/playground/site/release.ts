@@ -20,7 +20,7 @@ export interface ReleaseFacts {
   /** Null: PHP without WordPress. */
   readonly wordpressVersion: string | null;
   readonly multisite: MultisiteKind | null;
-  /** Folder of WordPress's shared code, relative to the asset store; null where there is no WordPress. */
+  /** Folder of WordPress's shared code, relative to the asset store; null if there is no WordPress. */
   readonly core: string | null;
 }
 
@@ -35,13 +35,13 @@ function hasFacts(record: object): record is ReleaseRecord {
   return "wordpressVersion" in record && "multisite" in record && "core" in record;
 }
 
-/** Throws where the record has been damaged. */
+/** Throws if the record has been damaged. */
 export function recordOf({ record, folder }: Release): ReleaseRecord {
   if (!hasFacts(record)) throw new Error(`The release in ${folder} is damaged.`);
   return record;
 }
 
-/** Whether a part of it is not there any more, or nobody knows what it was made of. */
+/** Whether a part of it is missing, or its origin is unknown. */
 export async function isLost({ record, folder }: Release): Promise<boolean> {
   const found = await Promise.all(parts.map((part) => exists(path.join(folder, part))));
   return !hasFacts(record) || found.includes(false);
@@ -52,7 +52,7 @@ export function mainDatabase({ wordpressVersion }: ReleaseFacts): string {
   return wordpressVersion === null ? "database.sqlite" : databaseFile;
 }
 
-/** The current release. Throws `RuntimeFailure` where the environment is not there. */
+/** The current release. Throws `RuntimeFailure` if the environment is not there. */
 export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
   if (release === null) throw new RuntimeFailure("The environment is not there any more.");

@@ -5,7 +5,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { WordPressInstall } from "../../runtime.ts";
 import { placeholders } from "../templates/placeholders.ts";
-import { type Place, quoted } from "../templates/places.ts";
+import { type PlaceholderPosition, quoted } from "../templates/places.ts";
 import { asStored, changeText } from "./replace/serialized.ts";
 
 /**
@@ -56,7 +56,7 @@ function fill(text: string, column: string, replace: (text: string) => string): 
   return isTitle ? asStored(replace(text)) : changeText(text, replace);
 }
 
-function fillPlace(database: DatabaseSync, place: Place, wordpress: WordPressInstall): void {
+function fillPlace(database: DatabaseSync, place: PlaceholderPosition, wordpress: WordPressInstall): void {
   const { table, column, rowid } = place;
   const row = database.prepare(`SELECT ${quoted(column)} AS text FROM ${quoted(table)} WHERE rowid = ?`).get(rowid);
   // A network's name is stored as typed and escaped where it is shown; a site's title is stored escaped.
@@ -109,7 +109,7 @@ function hasTable(database: DatabaseSync, table: string): boolean {
 /** `passwordHash` is what stands in `user_pass`: `$wp$2y$10$…`. */
 export function rewriteDatabase(
   file: string,
-  places: readonly Place[],
+  places: readonly PlaceholderPosition[],
   wordpress: WordPressInstall,
   passwordHash: string,
 ): void {

@@ -10,7 +10,7 @@ import { storedFactsOf } from "./database/databases.ts";
 import { mainDatabase, recordOf, tellFullDisk } from "./release.ts";
 
 /**
- * Null where there is no WordPress in it. Reads a copy of the database, so that it is opened for reading only and
+ * Null if there is no WordPress in it. Reads a copy of the database, so that it is opened for reading only and
  * nobody who writes has to wait. `live` is the environment's folder.
  */
 export async function wordpressOf(release: Release, live: string): Promise<WordPressFacts | null> {

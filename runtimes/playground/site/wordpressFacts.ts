@@ -7,7 +7,7 @@ import { fromStored } from "./replace/serialized.ts";
 /** Whatever the database says; the kind of network is known from elsewhere. */
 export type StoredFacts = Omit<WordPressFacts, "multisite">;
 
-/** Longer ones are nobody's title or name. */
+/** Longer ones are not titles or names. */
 const longestText = 1_000;
 
 /** Undoes `escapeTitle`, and what WordPress itself escapes a title with. In one pass: `&amp;lt;` is `&lt;`. */
@@ -27,7 +27,7 @@ function isShortText(value: unknown): value is string {
   return typeof value === "string" && value.length <= longestText;
 }
 
-/** Null where there is none, or none that could be one. */
+/** Null if there is none, or none that could be one. */
 function firstText(database: DatabaseSync, select: string, name: string): string | null {
   // What is too long is not even read.
   const value = database
@@ -63,7 +63,7 @@ function administratorOf(database: DatabaseSync): { readonly login: string; read
   throw new RuntimeFailure(`The site's database has no administrator. ${whatToDo}`);
 }
 
-/** Reads a database that nobody writes, a copy. Throws `RuntimeFailure` where it is not as WordPress makes one. */
+/** Reads a copy of a database. Throws `RuntimeFailure` if it is not as WordPress makes one. */
 export function readStoredFacts(file: string): StoredFacts {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

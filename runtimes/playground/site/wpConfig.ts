@@ -8,7 +8,7 @@ export function phpString(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }
 
-/** The constants that sign cookies: whoever has another environment's could log in there. */
+/** The constants that sign cookies. With another environment's constants one could log in there. */
 export const saltNames = ["AUTH", "SECURE_AUTH", "LOGGED_IN", "NONCE"].flatMap((name) => [
   `${name}_KEY`,
   `${name}_SALT`,

@@ -8,18 +8,27 @@ import { bootPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
 import { compileEagerly, machineCodeOf } from "../php/machineCode.ts";
 import { mountTemplate } from "../php/site.ts";
+import { readProgram, runProgram } from "../wpcli/program.ts";
 import { serveJob } from "./job.ts";
-import { warmUp } from "./warmUp.ts";
+import { copyDatabase, warmUp } from "./warmUp.ts";
 
 export interface CompileJob {
   readonly phpVersion: string;
   readonly template: string;
   readonly core: string;
+  /** WP-CLI's file. */
+  readonly wpCli: string;
   /** Empty folder, which gets the files. */
   readonly opcodes: string;
   /** File that does not exist. */
   readonly machineCode: string;
 }
+
+/** Of WP-CLI's scripts, every command needs the ones that these need. */
+const commands = [
+  ["option", "get", "blogname"],
+  ["plugin", "list"],
+] as const;
 
 /** How often the first pages are asked for: what of PHP they need has then been called often enough. */
 const pageRounds = 8;
@@ -90,13 +99,25 @@ async function compileScripts(php: PHP, { template, core, opcodes }: CompileJob)
   await unmount();
 }
 
+/** PHP keeps what it compiles for the command. */
+async function compileProgram(php: PHP, job: CompileJob, command: readonly string[]): Promise<void> {
+  await mountTemplate(php, job);
+  copyDatabase(php, job.template);
+  readProgram(job.wpCli)(php);
+  const response = await runProgram(php, command);
+  const [exitCode, errors] = await Promise.all([response.exitCode, response.stderrText, response.stdoutText]);
+  if (exitCode !== 0) throw new Error(`WP-CLI's ${command.join(" ")} ended with ${exitCode}: ${errors}`);
+}
+
 async function compile(job: CompileJob): Promise<void> {
   const { phpVersion } = job;
   const module = await compileEagerly(phpVersion);
   const opcodes = { folder: job.opcodes, kind: "own" } as const;
-  const php = await bootPhp({ version: phpVersion, network: () => null, opcodes, module });
+  const boot = { version: phpVersion, network: () => null, opcodes, module };
+  const php = await bootPhp(boot);
   await compileScripts(php, job);
   for (let round = 0; round < pageRounds; round += 1) await warmUp(php, job, () => true);
+  for (const command of commands) await compileProgram(await bootPhp(boot), job, command);
   await writeFile(job.machineCode, machineCodeOf(module));
 }
 

@@ -19,7 +19,7 @@ import { runJob } from "./job.ts";
 import type { TemplateStore } from "./template.ts";
 
 /** Raised when they are made differently from before. */
-const layout = 2;
+const layout = 3;
 
 /** How readily the work leaves the processors to visitors, and how long it may last for that. */
 const paces = {
@@ -111,13 +111,13 @@ export function createCompiledStore(assets: AssetStore, templates: TemplateStore
   }
 
   async function make(phpVersion: string, pace: Pace): Promise<Compiled> {
-    const { core } = await assets.files();
+    const { core, wpCli } = await assets.files();
     const { folder: template } = await templates.get(usualTemplate);
     const folder = await folderOf(phpVersion);
     if (!(await exists(folder))) {
       await withLock(`${folder}.lock`, async () => {
         if (await exists(folder)) return;
-        await build({ phpVersion, template, core }, folder, pace);
+        await build({ phpVersion, template, core, wpCli }, folder, pace);
         // What is left takes room and does no other harm.
         await removeOutdated(folder, phpVersion).catch(() => undefined);
       });

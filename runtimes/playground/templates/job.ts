@@ -68,7 +68,7 @@ function tell(outcome: Outcome): void {
   process.send?.(outcome, () => process.kill(process.pid, "SIGKILL"));
 }
 
-/** Does the one job that comes. Who waits for it may die: nobody wants the work then. */
+/** Does the one job that it receives. If the parent dies, the work is abandoned. */
 export function serveJob<Job>(work: (job: Job) => Promise<unknown>): void {
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.once("message", (job: Job) => {

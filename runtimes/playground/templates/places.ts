@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { placeholderMark } from "./placeholders.ts";
 
 /** One column of one row. */
-export interface Place {
+export interface PlaceholderPosition {
   readonly table: string;
   readonly column: string;
   readonly rowid: number;
@@ -22,7 +22,7 @@ function textColumns(database: DatabaseSync, table: string): string[] {
 }
 
 /** Every place in the database whose text contains the mark, upper or lower case. */
-export function placesOf(database: DatabaseSync): Place[] {
+export function placesOf(database: DatabaseSync): PlaceholderPosition[] {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   return tables.flatMap(({ name }) => {
     const table = String(name);
@@ -36,7 +36,7 @@ export function placesOf(database: DatabaseSync): Place[] {
 }
 
 /** Finds them in a file that nobody has open, and leaves it as small as it can be. */
-export function findPlaces(file: string): Place[] {
+export function findPlaces(file: string): PlaceholderPosition[] {
   const database = new DatabaseSync(file);
   try {
     database.exec("VACUUM");

@@ -15,7 +15,7 @@ import { descriptionOf, type TemplateKind, templateFolder } from "./folder.ts";
 import type { InstallJob } from "./install.ts";
 import { runJob } from "./job.ts";
 import { placeholders } from "./placeholders.ts";
-import { findPlaces, type Place } from "./places.ts";
+import { findPlaces, type PlaceholderPosition } from "./places.ts";
 
 const installSeconds = 120;
 export const templatePhpVersion = "8.3";
@@ -26,7 +26,7 @@ export interface Template {
   readonly folder: string;
   readonly wordpressVersion: string;
   /** Where in the database placeholders stand. */
-  readonly places: readonly Place[];
+  readonly places: readonly PlaceholderPosition[];
 }
 
 export interface TemplateStore {

@@ -20,14 +20,19 @@ export interface WarmUp {
 /** Goes on only while `isWanted`. Afterwards nothing of the template is mounted, nor known to PHP, any more. */
 export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () => boolean): Promise<void> {
   const unmount = await mountTemplate(php, { template, core });
-  php.mkdir(databaseFolder);
-  php.mkdir(sessionFolder);
-  const database = `${databaseFolder}/${databaseFile}`;
-  php.writeFile(database, readFileSync(path.join(template, "database", databaseFile)));
+  copyDatabase(php, template);
   await visitFirstPages(php, isWanted);
   await unmount();
   for (const name of php.listFiles(databaseFolder)) php.unlink(`${databaseFolder}/${name}`);
   await forgetFiles(php);
+}
+
+/** Into PHP's memory, where it may be changed. */
+export function copyDatabase(php: PHP, template: string): void {
+  php.mkdir(databaseFolder);
+  php.mkdir(sessionFolder);
+  const database = `${databaseFolder}/${databaseFile}`;
+  php.writeFile(database, readFileSync(path.join(template, "database", databaseFile)));
 }
 
 /**

@@ -8,7 +8,7 @@ export interface LoadJob {
   readonly file: string;
 }
 
-/** What a script says that runs on it; null where it is refused. */
+/** What a script says that runs on it; null if it is refused. */
 async function load({ phpVersion, file }: LoadJob): Promise<string | null> {
   const module = await loadModule(phpVersion, file);
   if (module === null) return null;

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 export interface MariaDb extends AsyncDisposable {
   /** Makes a new database of what is in the file, with the client that everybody uses. Rejects with what it complained of. */
   import(file: string, database: string): Promise<void>;
-  /** Rows of texts; null where the server says NULL. */
+  /** Rows of texts; null if the server says NULL. */
   query(database: string, sql: string): Promise<readonly (readonly (string | null)[])[]>;
 }
 

@@ -7,7 +7,7 @@ import type { Site } from "./visitor.ts";
 
 export interface TaskAnswer {
   readonly status: number;
-  /** Null where a plugin was quicker. */
+  /** Null if a plugin was quicker. */
   readonly answer: unknown;
   /** All that PHP printed. */
   readonly printed: string;

@@ -27,7 +27,7 @@ export type AssignedEnvironment = Pick<
   "id" | "number" | "release" | "documentRoot" | "overlays" | "isOffline"
 > & { readonly limits?: Pick<ServedLimits, "memoryMb"> };
 
-/** Throws where the environment or its release is not there. */
+/** Throws if the environment or its release is not there. */
 export function assignmentOf(environment: AssignedEnvironment, options: AssignmentOptions): AssignOrder {
   const folder = realpathSync(path.join(options.environments, environment.id));
   // Either part of a release may be another release's.
@@ -49,7 +49,7 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       forbidden: options.forbidden ?? [],
       packageSource: options.packageSource === undefined ? wordPressOrg : options.packageSource,
       isOffline: environment.isOffline ?? false,
-      // For visitors each request says anew.
+      // Each visitor's request sets it again.
       maySendMail: options.maySendMail ?? false,
       edgeSocket: path.join(options.run, "edge-loopback.sock"),
     },

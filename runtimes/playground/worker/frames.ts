@@ -50,7 +50,7 @@ export interface RequestHead {
   readonly maySendMail: boolean;
 }
 
-/** What became of a message: null where it is kept for good. */
+/** What became of a message: null if it is kept for good. */
 export interface MailTaken {
   readonly refusal: string | null;
 }
@@ -75,7 +75,7 @@ export interface ResponseEnd {
   readonly errors: string;
 }
 
-/** False where the receiver is behind: wait for the stream's `drain`. */
+/** False if the receiver is behind: wait for the stream's `drain`. */
 export function sendFrame(stream: Duplex, kind: number, content: Uint8Array): boolean {
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix.writeUInt32BE(content.byteLength);

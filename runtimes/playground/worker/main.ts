@@ -5,19 +5,17 @@
  * A spare has booted PHP, and mostly also answered pages of our own pristine template, so that the opcode cache is
  * full, before it knows its environment. It becomes the environment's user before it touches a file of it.
  */
-import { existsSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
-import path from "node:path";
 import type { OutgoingMail } from "../../serving.ts";
-import { bootPhp, type GuardedPhp, type OpcodeFiles } from "../php/boot.ts";
+import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { tellPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
-import type { Compiled } from "../templates/compiled.ts";
 import { warmUp } from "../templates/warmUp.ts";
-import { descriptorPath, enterEnvironment } from "./enter.ts";
+import { reachable, usableOf } from "./compiled.ts";
+import { enterEnvironment } from "./dropPrivileges.ts";
 import { createFrameReader, frameKinds, type MailTaken, packMail, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
@@ -28,7 +26,7 @@ const requestDescriptor = 4;
 let network: NetworkRules | null = null;
 const requests = new Socket({ fd: requestDescriptor, readable: true, writable: true });
 
-/** Messages that have been handed over, and whoever waits to hear that they are kept. */
+/** Messages that were handed over, and callbacks for when they are stored. */
 const mails: ((taken: MailTaken) => void)[] = [];
 
 async function handOver(mail: OutgoingMail): Promise<string | null> {
@@ -41,28 +39,18 @@ function report(message: Report): void {
   process.send?.(message);
 }
 
-/** Another process may have removed them, for whom they were outdated. */
-function compiledFor({ compiled }: BootOrder): Compiled | null {
-  return compiled !== null && existsSync(compiled.opcodes) && existsSync(compiled.machineCode) ? compiled : null;
-}
-
-/** Whoever this process will be, it can then still read them. */
-function reachable({ opcodes }: Compiled): OpcodeFiles {
-  return { folder: `${descriptorPath(path.dirname(opcodes))}/${path.basename(opcodes)}`, kind: "readOnly" };
-}
-
 async function boot(order: BootOrder): Promise<GuardedPhp> {
-  const { phpVersion } = order;
-  const compiled = compiledFor(order);
+  const { phpVersion, uploadBytes } = order;
+  const compiled = usableOf(order.compiled);
   const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
   const opcodes = compiled === null ? null : reachable(compiled);
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver });
+  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver, uploadBytes });
   report({ type: "ready" });
   return php;
 }
 
 async function warm(php: GuardedPhp, order: WarmOrder): Promise<void> {
-  // Whoever has got an environment meanwhile is sooner done with its own page than with another one before.
+  // A worker that gets an environment meanwhile renders its page sooner without warming up first.
   const isWanted = () => assigned === null;
   if (isWanted()) await warmUp(php, order, isWanted);
   report({ type: "warm" });
@@ -101,7 +89,7 @@ process.on("message", (order: Order) => {
   }
 });
 
-/** Without the edge process there is nobody to work for. */
+/** Without the edge process there is no work. */
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 
 let head: RequestHead | null = null;

@@ -11,6 +11,8 @@ export interface BootOrder {
   readonly compiled: Compiled | null;
   /** Folder where Node keeps our own code compiled from one worker to the next. */
   readonly codeCache: string;
+  /** The largest upload, in bytes, that reaches PHP; WordPress shows it. Absent: PHP's own limit of 256 MB. */
+  readonly uploadBytes?: number;
 }
 
 /** For a worker that is not needed yet: pages of a pristine WordPress fill its opcode cache. */

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type Touched } from "../../serving.ts";
-import { machineCodeFlags } from "../php/machineCode.ts";
+import { processOptions } from "../php/processOptions.ts";
 import { usualSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
@@ -33,13 +33,13 @@ export class NeverBegun extends Error {
   override readonly name = "NeverBegun";
 }
 
-/** What whoever gives a request to a worker wants, and is told of. */
+/** What the caller of a worker passes in, and the events that it receives. */
 export interface Handling {
   /** Absent: the worker's own. */
   readonly deadlineSeconds?: number | null;
   /** The worker is free, or gone. `hasWritten`: PHP has changed files or database, or may have. */
   finished(hasWritten: boolean): void;
-  /** PHP sends a message. Resolves with null where it is kept, otherwise with why not. Absent: it is not. */
+  /** PHP sends a message. Resolves with null if it is kept, otherwise with why not. Absent: it is not. */
   mail?(mail: OutgoingMail): Promise<string | null>;
   /** PHP has written a line to its log. Before `finished`. */
   onErrorLine?(line: string): void;
@@ -86,7 +86,7 @@ export class WorkerProcess {
   requests = 0;
   rssBytes = 0;
   isBroken = false;
-  /** When PHP got the first request, or null where it is still booting. */
+  /** When PHP got the first request, or null if it is still booting. */
   firstBegan: number | null = null;
   lastUsed = performance.now();
   readonly #child: ChildProcess;
@@ -106,9 +106,7 @@ export class WorkerProcess {
   constructor(order: BootOrder, deadlineSeconds: number) {
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
     this.#child = fork(mainModule, {
-      // The environment variables of this process hold secrets, the database's address among them.
-      env: { NODE_COMPILE_CACHE: order.codeCache },
-      execArgv: [...machineCodeFlags],
+      ...processOptions(order.codeCache),
       stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
     const channel = this.#child.stdio[4];
@@ -141,7 +139,7 @@ export class WorkerProcess {
     this.#place();
   }
 
-  /** Somebody waits for it: others come no longer first. */
+  /** A visitor waits for it now, so it loses its low priority. */
   comeForward(): void {
     this.#isYielding = false;
     this.#place();
@@ -175,7 +173,7 @@ export class WorkerProcess {
     this.#child.send(order, () => undefined);
   }
 
-  /** Rejects where the process ends before. */
+  /** Rejects if the process ends before. */
   #reported(type: "ready" | "warm"): Promise<void> {
     const reported = new Promise<void>((resolve, reject) => {
       this.#child.on("message", (report: Report) => {
@@ -183,7 +181,7 @@ export class WorkerProcess {
       });
       this.exited.then(() => reject(new Error(`A worker ended before it was ${type}: ${this.#errorText}`)));
     });
-    // Whoever waits for it hears of the failure; nobody may wait.
+    // The failure is reported where it is awaited, if it is.
     reported.catch(() => undefined);
     return reported;
   }
@@ -208,13 +206,13 @@ export class WorkerProcess {
     void this.exited.then(() => this.#end(null));
   }
 
-  /** Gives the worker its environment, for ever. Requests may follow at once. */
+  /** Returns the worker its environment, for ever. Requests may follow at once. */
   assign(order: AssignOrder): void {
     this.#send(order);
   }
 
   /**
-   * Runs one request; the worker must not be busy. Rejects with `NoAnswer` where there is no answer at all, with
+   * Runs one request; the worker must not be busy. Rejects with `NoAnswer` if there is no answer at all, with
    * `NeverBegun` where PHP never had the request; an answer that breaks off makes the body end with an error.
    */
   handle(head: RequestHead, body: AsyncIterable<Buffer> | null, handling: Handling): Promise<PhpResponse> {
@@ -291,7 +289,7 @@ export class WorkerProcess {
         this.#channel.resume();
       },
     });
-    // An answer that nobody reads to its end must not hold the worker up, nor break anything when it breaks off.
+    // An answer that is not read to its end must neither block the worker nor cause errors when it is aborted.
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;

@@ -8,7 +8,7 @@ import { taskScript, writeOrder } from "../php/platform.ts";
 import { serverVariables } from "../php/site.ts";
 import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
-import { directOutlet, heldOutlet, type Outlet } from "./outlet.ts";
+import { directWriter, heldWriter, type ResponseWriter } from "./responseWriter.ts";
 
 export interface WorkerRequest {
   readonly head: RequestHead;
@@ -67,21 +67,21 @@ function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions & { readonly
   };
 }
 
-/** What PHP writes at once may be of any length; whoever gets it wants to be able to say stop. */
+/** PHP may write any length at once; the reader must be able to pause it. */
 const pieceBytes = 1 << 18;
 
 function* inPieces(chunk: Uint8Array): Iterable<Uint8Array> {
   for (let start = 0; start < chunk.length; start += pieceBytes) yield chunk.subarray(start, start + pieceBytes);
 }
 
-/** Gives whether the script came to its own end. */
-async function passOn(response: StreamedPhpResponse, outlet: Outlet, log: ErrorLog): Promise<boolean> {
+/** Returns whether the script came to its own end. */
+async function passOn(response: StreamedPhpResponse, writer: ResponseWriter, log: ErrorLog): Promise<boolean> {
   const logged = log.read(response.stderr).catch(() => undefined);
   const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
   const pairs = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const));
-  outlet.head({ status, headers: pairs });
+  writer.head({ status, headers: pairs });
   for await (const chunk of response.stdout) {
-    for (const piece of inPieces(chunk)) await outlet.body(piece);
+    for (const piece of inPieces(chunk)) await writer.body(piece);
   }
   // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
   const isWhole = (await response.exitCode) === 0;
@@ -89,24 +89,24 @@ async function passOn(response: StreamedPhpResponse, outlet: Outlet, log: ErrorL
   return isWhole;
 }
 
-async function notFound(outlet: Outlet): Promise<void> {
-  outlet.head({ status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] });
-  await outlet.body(Buffer.from("Not found\n"));
+async function notFound(writer: ResponseWriter): Promise<void> {
+  writer.head({ status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] });
+  await writer.body(Buffer.from("Not found\n"));
 }
 
 /** Runs PHP's script. Where PHP may change nothing, its answer goes on its way when it is known to be one. */
 async function run(
   php: GuardedPhp,
   { head, body }: WorkerRequest,
-  direct: Outlet,
+  direct: ResponseWriter,
   log: ErrorLog,
 ): Promise<{ readonly isRefused: boolean; readonly isWhole: boolean }> {
-  const held = head.isReadOnly ? heldOutlet(direct) : null;
-  const outlet = held ?? direct;
+  const held = head.isReadOnly ? heldWriter(direct) : null;
+  const writer = held ?? direct;
   php.forgetNodes();
   php.writes.protect(head.isReadOnly);
   php.disk.begin(head.diskLeftBytes);
-  php.remarks.begin((line) => log.add(line));
+  php.extraLogLines.begin((line) => log.add(line));
   const options = optionsFor(head, body);
   const { scriptPath } = options;
   let isWhole = true;
@@ -114,8 +114,8 @@ async function run(
     // As every web server has it: scripts of plugins load WordPress from where they are.
     php.chdir(path.posix.dirname(`${siteFolder}${head.script}`));
     if (head.task !== null) writeOrder(php, head.task);
-    isWhole = await passOn(await php.runStream(options), outlet, log);
-  } else await notFound(outlet);
+    isWhole = await passOn(await php.runStream(options), writer, log);
+  } else await notFound(writer);
   php.closeOutputs();
   const isRefused = php.writes.hasRefused();
   if (!isRefused) await held?.release();
@@ -125,19 +125,19 @@ async function run(
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
   const log = new ErrorLog(out);
   let isPrivate = false;
-  php.told.begin({
+  php.touchedPages.begin({
     touched: (touched) => sendJson(out, frameKinds.touched, touched),
     isPrivate: () => {
       isPrivate = true;
     },
   });
-  // Whoever ends this process in the middle of the request must know of most of it.
+  // If this process is killed in the middle of the request, most of it must be known by then.
   php.disk.onGrown((bytes) => sendJson(out, frameKinds.grown, bytes));
   let reason: string | null = null;
   let isRefused = false;
   let isWhole = false;
   try {
-    ({ isRefused, isWhole } = await run(php, request, directOutlet(out), log));
+    ({ isRefused, isWhole } = await run(php, request, directWriter(out), log));
   } catch (error) {
     // A trap in WebAssembly: every later request would fail too.
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);

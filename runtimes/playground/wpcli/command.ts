@@ -27,7 +27,7 @@ export function removesFolders(argv: readonly string[]): boolean {
   return noun === "plugin" && ["delete", "uninstall"].includes(verb);
 }
 
-/** The path that `rm -rf` is to remove; null where another program is asked for. */
+/** The path that `rm -rf` is to remove; null if another program is asked for. */
 export function removedPath(command: readonly string[]): string | null {
   const [program, flags, path = "", ...others] = command;
   return program === "rm" && flags === "-rf" && path.startsWith("/") && others.length === 0 ? path : null;

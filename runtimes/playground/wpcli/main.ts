@@ -9,26 +9,25 @@ import { Worker } from "node:worker_threads";
 import type { PHP } from "@php-wasm/universal";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
-import { siteFolder } from "../php/folders.ts";
+import { loadModule } from "../php/machineCode.ts";
 import { tellPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
-import { enterEnvironment } from "../worker/enter.ts";
+import { reachable, usableOf } from "../worker/compiled.ts";
+import { enterEnvironment } from "../worker/dropPrivileges.ts";
 import { adapted, removedPath, removesFolders } from "./command.ts";
 import type { Order, PrepareOrder, Report } from "./messages.ts";
+import { readProgram, runProgram } from "./program.ts";
 
-/** The descriptor that closes when whoever started this process is gone; `run.ts` puts it there. */
+/** The descriptor that closes when the parent process is gone; `run.ts` opens it. */
 const lifeline = 4;
 const outputs = { stdout: 1, stderr: 2 };
-const program = "/internal/wp-cli.phar";
-/** All but what WP-CLI itself does that newer versions of PHP advise against. WordPress has its own say (`WP_DEBUG`). */
-const reported = 0x7fff & ~0x2000 & ~0x4000;
 
 function report(message: Report, sent: () => void = () => undefined): void {
   process.send?.(message, sent);
 }
 
-/** Whoever waits to hear that a message is kept. PHP waits meanwhile. */
+/** Callbacks for when a message is stored. PHP waits meanwhile. */
 const mails: ((refusal: string | null) => void)[] = [];
 
 function handOver({ sender, message }: OutgoingMail): Promise<string | null> {
@@ -68,7 +67,7 @@ function remove(php: PHP, command: readonly string[]): number | null {
   }
 }
 
-/** Empty where there is none. */
+/** Empty if there is none. */
 function wpConfigIn(documentRoot: string): string {
   try {
     return readFileSync(path.join(documentRoot, "wp-config.php"), "utf8");
@@ -83,32 +82,32 @@ async function prepare({
   assignment,
   argv,
   diskLeftBytes,
+  compiled,
 }: PrepareOrder): Promise<() => Promise<void>> {
   let network: NetworkRules | null = null;
-  const archive = readFileSync(wpCli);
+  const install = readProgram(wpCli);
   const programs = removesFolders(argv) ? remove : null;
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes: null, programs, handOver });
+  const usable = usableOf(compiled);
+  const module = usable === null ? null : await loadModule(phpVersion, usable.machineCode);
+  const opcodes = usable === null ? null : reachable(usable);
+  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, programs, handOver });
   const own = enterEnvironment(assignment);
   network = own.network;
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
   php.disk.begin(diskLeftBytes);
   tellPackageSource(php, own.network.packageSource);
-  php.writeFile(program, archive);
-  await php.setSapiName("cli");
-  php.chdir(siteFolder);
+  install(php);
   php.divertOutputs({
     onStdout: (bytes) => writeAll(outputs.stdout, bytes),
     onStderr: (bytes) => writeAll(outputs.stderr, bytes),
   });
-  php.remarks.begin((line) => writeAll(outputs.stderr, Buffer.from(`${line}\n`)));
+  php.extraLogLines.begin((line) => writeAll(outputs.stderr, Buffer.from(`${line}\n`)));
   report({ type: "prepared" });
   return () => run(php, adapted(argv, wpConfigIn(own.folders.documentRoot)));
 }
 
 async function run(php: GuardedPhp, argv: readonly string[]): Promise<void> {
-  const own = [program, `--path=${siteFolder}`, "--allow-root", "--no-color"];
-  const settings = ["-d", `error_reporting=${reported}`];
-  const response = await php.cli(["php", ...settings, ...own, ...argv], { env: { HOME: "/tmp" } });
+  const response = await runProgram(php, argv);
   end({ type: "ended", exitCode: await response.exitCode });
 }
 

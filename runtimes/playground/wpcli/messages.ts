@@ -1,10 +1,13 @@
 /** What is said between the process that asks for a WP-CLI command and the one that runs it. */
+import type { Compiled } from "../templates/compiled.ts";
 import type { AssignOrder } from "../worker/messages.ts";
 
 /** Boots PHP in the environment, up to the point where only the command is missing. */
 export interface PrepareOrder {
   readonly type: "prepare";
   readonly phpVersion: string;
+  /** What is compiled already, or null. */
+  readonly compiled: Compiled | null;
   /** File on the host. */
   readonly wpCli: string;
   readonly assignment: AssignOrder;
@@ -14,7 +17,7 @@ export interface PrepareOrder {
   readonly diskLeftBytes: number | null;
 }
 
-/** What became of the message that has waited longest; `refusal` is null where it is kept for good. */
+/** What became of the message that has waited longest; `refusal` is null if it is kept for good. */
 export interface MailTakenOrder {
   readonly type: "mailTaken";
   readonly refusal: string | null;

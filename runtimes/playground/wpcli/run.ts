@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
+import { processOptions } from "../php/processOptions.ts";
 import { usualSteps } from "../pool/fairness.ts";
 import { residentBytes } from "../pool/memory.ts";
 import { setStepsBack } from "../worker/priority.ts";
@@ -52,9 +53,7 @@ class CommandProcess {
     this.#stdout = new TextKeeper(limits.keptBytes);
     this.#stderr = new TextKeeper(limits.keptBytes);
     this.#child = fork(mainModule, {
-      // The environment variables of this process hold secrets, the database's address among them.
-      env: { NODE_COMPILE_CACHE: codeCache },
-      execArgv: [],
+      ...processOptions(codeCache),
       stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
     });
     this.#closed = new Promise((resolve) => {
@@ -93,7 +92,7 @@ class CommandProcess {
     this.#child.send(order, () => undefined);
   }
 
-  /** Rejects where it can't be brought so far. */
+  /** Rejects if it can't be brought so far. */
   async prepare(order: WpCliRun["prepare"]): Promise<void> {
     const timer = setTimeout(() => this.kill("time"), prepareMilliseconds);
     const prepared = new Promise<boolean>((resolve) => {

@@ -9,6 +9,7 @@ import type { OutgoingMail, TakeMail } from "../../serving.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { mostBytes, usualMemoryMb } from "../pool/limits.ts";
 import { layoutOf, requireRelease } from "../site/release.ts";
+import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
 import { runCommand, type WpCliLimits } from "./run.ts";
 
@@ -17,6 +18,7 @@ export type WpCliNetwork = Omit<AssignmentOptions, "environments">;
 
 export interface WpCliOptions {
   readonly assets: AssetStore;
+  readonly compiled: CompiledStore;
   readonly environments: string;
   /** Null: nothing at all. */
   readonly network: WpCliNetwork | null;
@@ -42,7 +44,7 @@ const mostAtOnce = Math.min(8, Math.max(2, Math.floor(totalmem() / 8 / memoryPer
 
 const nowhere: WpCliNetwork = { run: "/nowhere", edgePort: 0, siteSuffix: "localhost" };
 
-export function createWpCli({ assets, environments, network, takeMail, limits }: WpCliOptions): WpCli {
+export function createWpCli({ assets, compiled, environments, network, takeMail, limits }: WpCliOptions): WpCli {
   const limit = pLimit(mostAtOnce);
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
@@ -63,7 +65,15 @@ export function createWpCli({ assets, environments, network, takeMail, limits }:
     const memoryMb = Math.max(usualMemoryMb, command.memoryMb ?? 0);
     const { wpCli } = await assets.files();
     const assigned = await assignment(environment, memoryMb, maySendMail);
-    const prepare = { phpVersion, wpCli, argv, assignment: assigned, diskLeftBytes };
+    await compiled.recall(phpVersion);
+    const prepare = {
+      phpVersion,
+      compiled: compiled.find(phpVersion),
+      wpCli,
+      argv,
+      assignment: assigned,
+      diskLeftBytes,
+    };
     const job = {
       prepare,
       takeMail: (mail: OutgoingMail) => takeMail(environment.id, mail),

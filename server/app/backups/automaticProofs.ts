@@ -1,4 +1,4 @@
-/** The proof of a backup that nobody asked for: it is time for one. */
+/** Starts scheduled test restores of backups. */
 import { randomUUID } from "node:crypto";
 import type { ProveBackupInput } from "@sitewright/server/operations/backups/proveBackup.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
@@ -9,7 +9,7 @@ import { nextEnvironmentNumber } from "@sitewright/server/store/sites/environmen
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
 
-/** Gives what starts such a proof. It holds nothing, so that nobody's operation is refused because of it. */
+/** Returns what starts such a proof. It takes no lock, so it never blocks an operation. */
 export function makeProof(options: {
   readonly database: Database;
   readonly settings: Settings;

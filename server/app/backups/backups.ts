@@ -24,7 +24,7 @@ export async function list(context: Context, environmentId: string): Promise<Bac
   return found;
 }
 
-/** Starts the backup. Gives the operation's id. */
+/** Starts the backup. Returns the operation's id. */
 export function add(context: Context, environmentId: string, wish: Static<typeof ManualBackup>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
@@ -48,7 +48,7 @@ export function add(context: Context, environmentId: string, wish: Static<typeof
   });
 }
 
-/** Starts the removal. Gives the operation's id. */
+/** Starts the removal. Returns the operation's id. */
 export function remove(context: Context, backupId: number): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const backup = await backupForOperation(transaction, backupId);
@@ -82,7 +82,7 @@ function parametersOf(backup: BackupFacts) {
   };
 }
 
-/** Starts the restore. Gives the operation's id. */
+/** Starts the restore. Returns the operation's id. */
 export function restore(context: Context, environmentId: string, wish: Static<typeof BackupRestore>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const target = await requireEnvironment(transaction, environmentId);

@@ -1,4 +1,4 @@
-/** Deleted environments: which of a site can be brought back, and what starts it. */
+/** Deleted environments: which of a site can be restored, and what starts it. */
 import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedEnvironmentFacts,
@@ -29,7 +29,7 @@ interface DeletedEnvironmentIds {
   readonly env_id: string;
 }
 
-/** Takes the environment's name again, or one that follows from another display name, and starts the restore. Gives its id. */
+/** Takes the environment's name again, or one that follows from another display name, and starts the restore. Returns its id. */
 export function restore(context: Context, ids: DeletedEnvironmentIds, displayName: string | null): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const site = await requireSite(transaction, ids.site_id);
@@ -37,7 +37,7 @@ export function restore(context: Context, ids: DeletedEnvironmentIds, displayNam
     if (environment === null) throw new NotFound();
     const { id, display_name: before } = environment;
     if (await isEnvironmentThere(transaction, id)) {
-      throw new Refused("being_brought_back", `The environment ${before} is being brought back already.`);
+      throw new Refused("being_brought_back", `The environment ${before} is being restored already.`);
     }
     const returning = await insert(context, transaction, site, environment, displayName);
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
@@ -51,7 +51,7 @@ export function restore(context: Context, ids: DeletedEnvironmentIds, displayNam
       actor: context.actor,
       activityParameters: { environmentName: displayName ?? before, siteName: site.display_name },
     });
-    // It will never run, so nobody else would give the name back.
+    // It will never run, so the name must be released here.
     if (isRefused) await removeEnvironmentRows(transaction, id);
     return operationId;
   });
@@ -99,7 +99,7 @@ export interface PlaceAgain {
   readonly host: string;
 }
 
-/** The rows of a deleted environment again. Null where its name or its host is taken; rows may then have to be removed. */
+/** The rows of a deleted environment again. Null if its name or its host is taken; rows may then have to be removed. */
 export async function insertAgain(
   context: Context,
   transaction: DatabaseTransaction,

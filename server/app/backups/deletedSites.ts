@@ -1,4 +1,4 @@
-/** Deleted sites: which can be brought back, and what starts it. */
+/** Deleted sites: which can be restored, and what starts it. */
 import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedSiteFacts,
@@ -33,13 +33,13 @@ interface DeletedSiteIds {
   readonly site_id: string;
 }
 
-/** Takes the site's names again, or those that follow from another display name, and starts the restore. Gives its id. */
+/** Takes the site's names again, or those that follow from another display name, and starts the restore. Returns its id. */
 export function restore(context: Context, ids: DeletedSiteIds, displayName: string | null): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const site = await deletedSiteForRestore(transaction, ids.site_id);
     if (site === null || site.company_id !== ids.id.toLowerCase()) throw new NotFound();
     if (await isSiteThere(transaction, site.id)) {
-      throw new Refused("being_brought_back", `The site ${site.display_name} is being brought back already.`);
+      throw new Refused("being_brought_back", `The site ${site.display_name} is being restored already.`);
     }
     const environments = await insert(context, transaction, site, displayName);
     const environmentIds = environments.map(({ environment }) => environment.id);
@@ -54,7 +54,7 @@ export function restore(context: Context, ids: DeletedSiteIds, displayName: stri
       actor: context.actor,
       activityParameters: { siteName: displayName ?? site.display_name },
     });
-    // It will never run, so nobody else would give the names back.
+    // It will never run, so the names must be released here.
     if (isRefused) await removeSite(transaction, site.id);
     return operationId;
   });
@@ -77,7 +77,7 @@ async function insert(
   throw new Refused("site_name_taken", `${message} ${advice}`, { display_name: displayName });
 }
 
-/** Null where the name, or an address that follows from it, is taken; throws `Refused` where the display name is. */
+/** Null if the name, or an address that follows from it, is taken; throws `Refused` if the display name is. */
 async function insertUnder(
   names: { readonly name: string; readonly displayName: string },
   context: Context,

@@ -47,7 +47,7 @@ export function withLink(context: Context, result: unknown): unknown {
   return { id, ...rest, download_link: linkTo(context, String(id), String(file_name)) };
 }
 
-/** Starts making it. Gives the operation's id. */
+/** Starts making it. Returns the operation's id. */
 export function add(
   context: Context,
   environmentId: string,
@@ -67,7 +67,7 @@ export function add(
       companyId,
       siteId,
       environmentId: envId,
-      // It is made of a snapshot: nobody has to wait for it.
+      // It reads a snapshot, so nothing has to wait for it.
       locks: [],
       input: {
         id: row.id,

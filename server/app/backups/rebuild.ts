@@ -1,4 +1,4 @@
-/** Starts what makes an environment anew that was restored on another machine. */
+/** Starts the restore of an environment's content after a move to another machine. */
 
 import type { RebuildEnvironmentInput } from "@sitewright/server/operations/backups/rebuildEnvironment.ts";
 import type { AcceptOperation, OperationRequest } from "@sitewright/server/operations/engine/accept.ts";
@@ -22,7 +22,7 @@ export function rebuildRequest(settings: Settings, environment: EnvironmentFacts
   } as const satisfies Partial<OperationRequest>;
 }
 
-/** Gives what starts it without anybody asking for it. Tolerates that the environment is gone. */
+/** Returns what starts it without anybody asking for it. Tolerates that the environment is gone. */
 export function makeRebuild(options: {
   readonly database: Database;
   readonly settings: Settings;

@@ -1,4 +1,4 @@
-/** The backup that nobody asked for: it was time. */
+/** Starts scheduled backups. */
 
 import type { AddScheduledBackupInput } from "@sitewright/server/operations/backups/addScheduledBackup.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
@@ -16,7 +16,7 @@ interface Turn {
   readonly pauseAfter: (failures: number) => number | null;
 }
 
-/** Gives what starts the backup that is overdue longest, where there is one; it holds no lock, so that nobody waits for it. */
+/** Returns what starts the backup that is overdue longest, where there is one; it holds no lock, so that nobody waits for it. */
 export function makeScheduledBackup(options: {
   readonly database: Database;
   readonly settings: Settings;

@@ -26,13 +26,13 @@ export interface Caller {
 export interface Target {
   readonly companyId: string;
   readonly siteId: string | null;
-  /** Whether it is a live environment; null where it is no environment. */
+  /** Whether it is a live environment; null if it is no environment. */
   readonly isLive: boolean | null;
 }
 
 export interface Identified {
   readonly caller: Caller;
-  /** Null where there is no such thing, or none was asked about. */
+  /** Null if there is no such thing, or none was asked about. */
   readonly target: Target | null;
 }
 
@@ -68,7 +68,7 @@ function targetFrom(found: TargetRecord | null): Target | null {
   return { companyId: found.target_company_id, siteId: found.target_site_id, isLive: found.target_is_live };
 }
 
-/** The thing of that id, for a request that names it in its body. Null where there is none. */
+/** The thing of that id, for a request that names it in its body. Null if there is none. */
 export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Promise<Target | null> {
   return targetFrom(await findTarget(pool, kind, id));
 }
@@ -86,7 +86,7 @@ export function hasRole(caller: Caller, least: Role): boolean {
   return rank[caller.role] >= rank[least];
 }
 
-/** Returns where the call may go on; throws `NotFound` or `NotAllowed` where it may not. */
+/** Returns where the call may go on; throws `NotFound` or `NotAllowed` if it may not. */
 export function authorise(row: Endpoint, caller: Caller, target: Target | null): void {
   if (target?.companyId !== caller.companyId) throw new NotFound();
   const needs =

@@ -198,7 +198,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   replaceUpdateChecks: {
     da: "Erstat de sider, som opdateringer af “{environmentName}” på “{siteName}” afprøves med",
     de: "Seiten ersetzen, mit denen Aktualisierungen von „{environmentName}“ von „{siteName}“ ausprobiert werden",
-    en: "Replace the pages that updates of “{environmentName}” of “{siteName}” are tried out with",
+    en: "Change the pages that updates of “{environmentName}” of “{siteName}” check",
     es: "Reemplazar las páginas con las que se prueban las actualizaciones de «{environmentName}» de «{siteName}»",
     fr: "Remplacer les pages avec lesquelles les mises à jour de « {environmentName} » de « {siteName} » sont essayées",
     it: "Sostituire le pagine con cui si provano gli aggiornamenti di «{environmentName}» di «{siteName}»",
@@ -210,7 +210,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   replaceAutomaticUpdates: {
     da: "Erstat de automatiske opdateringer af “{environmentName}” på “{siteName}”",
     de: "Automatische Aktualisierungen von „{environmentName}“ von „{siteName}“ ersetzen",
-    en: "Replace the automatic updates of “{environmentName}” of “{siteName}”",
+    en: "Change the automatic updates of “{environmentName}” of “{siteName}”",
     es: "Reemplazar las actualizaciones automáticas de «{environmentName}» de «{siteName}»",
     fr: "Remplacer les mises à jour automatiques de « {environmentName} » de « {siteName} »",
     it: "Sostituire gli aggiornamenti automatici di «{environmentName}» di «{siteName}»",
@@ -222,7 +222,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   replaceDeniedIps: {
     da: "Rediger de afviste IP-adresser for “{environmentName}” på “{siteName}”",
     de: "Abgewiesene IP-Adressen für „{environmentName}“ von „{siteName}“ ändern",
-    en: "Change the denied IP addresses of “{environmentName}” of “{siteName}”",
+    en: "Change the blocked IP addresses of “{environmentName}” of “{siteName}”",
     es: "Cambiar las direcciones IP denegadas de «{environmentName}» de «{siteName}»",
     fr: "Modifier les adresses IP refusées de « {environmentName} » de « {siteName} »",
     it: "Modificare gli indirizzi IP negati di «{environmentName}» di «{siteName}»",
@@ -258,7 +258,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   createWpLoginLink: {
     da: "Lav et login-link til {email} i “{environmentName}” på “{siteName}”",
     de: "Anmeldelink für {email} in „{environmentName}“ von „{siteName}“ erstellen",
-    en: "Make a login link for {email} in “{environmentName}” of “{siteName}”",
+    en: "Create a login link for {email} in “{environmentName}” of “{siteName}”",
     es: "Crear un enlace de acceso para {email} en «{environmentName}» de «{siteName}»",
     fr: "Créer un lien de connexion pour {email} dans « {environmentName} » de « {siteName} »",
     it: "Creare un link di accesso per {email} in «{environmentName}» di «{siteName}»",
@@ -294,7 +294,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   addDownloadableBackup: {
     da: "Lav en backup af “{environmentName}” på “{siteName}” til download",
     de: "Sicherung von „{environmentName}“ von „{siteName}“ zum Herunterladen erstellen",
-    en: "Make a downloadable backup of “{environmentName}” of “{siteName}”",
+    en: "Create a downloadable backup of “{environmentName}” of “{siteName}”",
     es: "Crear una copia de seguridad descargable de «{environmentName}» de «{siteName}»",
     fr: "Créer une sauvegarde téléchargeable de « {environmentName} » de « {siteName} »",
     it: "Creare un backup scaricabile di «{environmentName}» di «{siteName}»",
@@ -330,7 +330,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   restoreDeletedSite: {
     da: "Gendan det slettede site “{siteName}”",
     de: "Gelöschte Website „{siteName}“ wiederherstellen",
-    en: "Bring back the deleted site “{siteName}”",
+    en: "Restore the deleted site “{siteName}”",
     es: "Recuperar el sitio eliminado «{siteName}»",
     fr: "Rétablir le site supprimé « {siteName} »",
     it: "Recuperare il sito eliminato «{siteName}»",
@@ -342,7 +342,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   restoreDeletedEnvironment: {
     da: "Gendan det slettede miljø “{environmentName}” på “{siteName}”",
     de: "Gelöschte Umgebung „{environmentName}“ von „{siteName}“ wiederherstellen",
-    en: "Bring back the deleted environment “{environmentName}” of “{siteName}”",
+    en: "Restore the deleted environment “{environmentName}” of “{siteName}”",
     es: "Recuperar el entorno eliminado «{environmentName}» de «{siteName}»",
     fr: "Rétablir l’environnement supprimé « {environmentName} » de « {siteName} »",
     it: "Recuperare l’ambiente eliminato «{environmentName}» di «{siteName}»",
@@ -354,7 +354,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   proveBackup: {
     da: "Afprøv backuppen “{backupName}” af “{environmentName}” på “{siteName}” ved at gendanne den",
     de: "Sicherung „{backupName}“ von „{environmentName}“ von „{siteName}“ durch Wiederherstellen prüfen",
-    en: "Prove the backup “{backupName}” of “{environmentName}” of “{siteName}” by restoring it",
+    en: "Test the restore of the backup “{backupName}” of “{environmentName}” of “{siteName}”",
     es: "Comprobar la copia de seguridad «{backupName}» de «{environmentName}» de «{siteName}» restaurándola",
     fr: "Éprouver la sauvegarde « {backupName} » de « {environmentName} » de « {siteName} » en la restaurant",
     it: "Verificare il backup «{backupName}» di «{environmentName}» di «{siteName}» ripristinandolo",
@@ -366,7 +366,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   rebuildEnvironment: {
     da: "Hent miljøet “{environmentName}” på “{siteName}” tilbage fra sin sikkerhedskopi",
     de: "Umgebung „{environmentName}“ von „{siteName}“ aus ihrer Sicherung zurückholen",
-    en: "Bring the environment “{environmentName}” of “{siteName}” back from its backup",
+    en: "Restore the environment “{environmentName}” of “{siteName}” from its backup",
     es: "Recuperar el entorno «{environmentName}» de «{siteName}» a partir de su copia de seguridad",
     fr: "Ramener l’environnement « {environmentName} » de « {siteName} » depuis sa sauvegarde",
     it: "Riportare l’ambiente «{environmentName}» di «{siteName}» dal suo backup",
@@ -378,7 +378,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   changeEnvironmentPhpAllocation: {
     da: "Giv miljøet “{environmentName}” på “{siteName}” {threadCount} PHP-tråde med {threadMemory} MB",
     de: "Der Umgebung „{environmentName}“ von „{siteName}“ {threadCount} PHP-Threads mit je {threadMemory} MB geben",
-    en: "Give the environment “{environmentName}” of “{siteName}” {threadCount} PHP threads of {threadMemory} MB",
+    en: "Set PHP of “{environmentName}” of “{siteName}” to {threadCount} threads of {threadMemory} MB",
     es: "Asignar al entorno «{environmentName}» de «{siteName}» {threadCount} hilos de PHP de {threadMemory} MB",
     fr: "Attribuer à l’environnement « {environmentName} » de « {siteName} » {threadCount} threads PHP de {threadMemory} Mo",
     it: "Assegnare all’ambiente «{environmentName}» di «{siteName}» {threadCount} thread PHP da {threadMemory} MB",
@@ -390,7 +390,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   changeSitePhpAllocation: {
     da: "Giv alle miljøer på “{siteName}” {threadCount} PHP-tråde med {threadMemory} MB",
     de: "Allen Umgebungen von „{siteName}“ {threadCount} PHP-Threads mit je {threadMemory} MB geben",
-    en: "Give all environments of “{siteName}” {threadCount} PHP threads of {threadMemory} MB",
+    en: "Set PHP of all environments of “{siteName}” to {threadCount} threads of {threadMemory} MB",
     es: "Asignar a todos los entornos de «{siteName}» {threadCount} hilos de PHP de {threadMemory} MB",
     fr: "Attribuer à tous les environnements de « {siteName} » {threadCount} threads PHP de {threadMemory} Mo",
     it: "Assegnare a tutti gli ambienti di «{siteName}» {threadCount} thread PHP da {threadMemory} MB",
@@ -426,7 +426,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   previewSearchAndReplace: {
     da: "Tæl hvad søg og erstat ville ændre i “{environmentName}” på “{siteName}”",
     de: "Zählen, was Suchen und Ersetzen in „{environmentName}“ von „{siteName}“ ändern würde",
-    en: "Count what a search and replace would change in “{environmentName}” of “{siteName}”",
+    en: "Preview a search and replace in “{environmentName}” of “{siteName}”",
     es: "Contar lo que cambiaría al buscar y reemplazar en «{environmentName}» de «{siteName}»",
     fr: "Compter ce qu’un rechercher-remplacer changerait dans « {environmentName} » de « {siteName} »",
     it: "Contare cosa cambierebbe con cerca e sostituisci in «{environmentName}» di «{siteName}»",
@@ -594,7 +594,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   restoreZoneVersion: {
     da: "Gå tilbage til version {zoneSerial} af DNS-posterne for “{domainName}”",
     de: "Zur Version {zoneSerial} der DNS-Einträge von „{domainName}“ zurückkehren",
-    en: "Go back to version {zoneSerial} of the DNS records of “{domainName}”",
+    en: "Restore version {zoneSerial} of the DNS records of “{domainName}”",
     es: "Volver a la versión {zoneSerial} de los registros DNS de «{domainName}»",
     fr: "Revenir à la version {zoneSerial} des enregistrements DNS de « {domainName} »",
     it: "Tornare alla versione {zoneSerial} dei record DNS di «{domainName}»",
@@ -618,7 +618,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   verifyDomain: {
     da: "Ejerskabet af domænet “{domainName}” (sitet “{siteName}”) er bekræftet",
     de: "Eigentum an der Domain „{domainName}“ (Website „{siteName}“) nachgewiesen",
-    en: "Ownership of the domain “{domainName}” (site “{siteName}”) proven",
+    en: "Verified ownership of the domain “{domainName}” (site “{siteName}”)",
     es: "Propiedad del dominio «{domainName}» (sitio «{siteName}») demostrada",
     fr: "Propriété du domaine « {domainName} » (site « {siteName} ») prouvée",
     it: "Proprietà del dominio «{domainName}» (sito «{siteName}») dimostrata",
@@ -630,7 +630,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   releaseDomain: {
     da: "Domænet “{domainName}” er taget fra sitet “{siteName}”, fordi en anden har bevist at eje det",
     de: "Domain „{domainName}“ der Website „{siteName}“ entzogen, weil jemand anders das Eigentum nachgewiesen hat",
-    en: "The domain “{domainName}” taken from the site “{siteName}”, because somebody else has proven to own it",
+    en: "Removed the domain “{domainName}” from the site “{siteName}”: another company has proven ownership",
     es: "Dominio «{domainName}» retirado del sitio «{siteName}», porque otra persona ha demostrado ser su dueña",
     fr: "Domaine « {domainName} » retiré du site « {siteName} », car quelqu’un d’autre a prouvé en être propriétaire",
     it: "Dominio «{domainName}» tolto al sito «{siteName}», perché qualcun altro ne ha dimostrato la proprietà",
@@ -642,7 +642,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   setForceHttps: {
     da: "Skift brugen af HTTPS for miljøet “{environmentName}” på sitet “{siteName}” til {forceHttps}",
     de: "HTTPS-Zwang der Umgebung „{environmentName}“ der Website „{siteName}“ auf {forceHttps} setzen",
-    en: "Set forced HTTPS of the environment “{environmentName}” of the site “{siteName}” to {forceHttps}",
+    en: "Set the HTTPS redirect of the environment “{environmentName}” of the site “{siteName}” to {forceHttps}",
     es: "Cambiar el HTTPS forzado del entorno «{environmentName}» del sitio «{siteName}» a {forceHttps}",
     fr: "Régler le HTTPS forcé de l’environnement « {environmentName} » du site « {siteName} » sur {forceHttps}",
     it: "Impostare l’HTTPS forzato dell’ambiente «{environmentName}» del sito «{siteName}» su {forceHttps}",
@@ -690,7 +690,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   modifyMailDelivery: {
     da: "Skift, om mails fra “{environmentName}” på “{siteName}” sendes: {delivery}",
     de: "Ändern, ob Mails von „{environmentName}“ von „{siteName}“ verschickt werden: {delivery}",
-    en: "Change whether mail of “{environmentName}” of “{siteName}” is sent: {delivery}",
+    en: "Set outgoing mail of “{environmentName}” of “{siteName}” to {delivery}",
     es: "Cambiar si se envían los correos de «{environmentName}» de «{siteName}»: {delivery}",
     fr: "Changer si les e-mails de « {environmentName} » de « {siteName} » sont envoyés : {delivery}",
     it: "Cambiare se le e-mail di «{environmentName}» di «{siteName}» vengono inviate: {delivery}",
@@ -702,7 +702,7 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
   deliverMail: {
     da: "Send en mail fra “{environmentName}” på “{siteName}”, der blev gemt",
     de: "Eine zurückgehaltene Mail von „{environmentName}“ von „{siteName}“ verschicken",
-    en: "Send a mail of “{environmentName}” of “{siteName}” that was kept",
+    en: "Send a stored mail of “{environmentName}” of “{siteName}”",
     es: "Enviar un correo retenido de «{environmentName}» de «{siteName}»",
     fr: "Envoyer un e-mail conservé de « {environmentName} » de « {siteName} »",
     it: "Inviare un’e-mail trattenuta di «{environmentName}» di «{siteName}»",

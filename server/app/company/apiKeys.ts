@@ -51,7 +51,7 @@ export interface KeyWish {
   readonly scopes?: readonly string[] | null;
 }
 
-/** Makes a key for the caller's own user that can do no more than the calling key. Gives its token, this once. */
+/** Makes a key for the caller's own user that can do no more than the calling key. Returns its token, this once. */
 export async function create(context: Context, wish: KeyWish): Promise<{ api_key: KeyView; token: string }> {
   const { caller } = context;
   const expiresAt = wish.expires_at ? readTimestamp(wish.expires_at) : null;

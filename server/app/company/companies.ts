@@ -7,7 +7,7 @@ import type { Database, DatabaseTransaction } from "@sitewright/server/store/dat
 import { hashPassword } from "./passwords.ts";
 import { isPossibleToken, makeToken, readToken } from "./token.ts";
 
-/** Told once, to whoever made the company; only hashes of the key and the password are kept. */
+/** Returned once, when the company is created; only hashes of the key and the password are stored. */
 export interface NewCompany {
   readonly company_id: string;
   readonly api_key: string;
@@ -28,7 +28,7 @@ export class UnusableCompany extends Error {
   override readonly name = "UnusableCompany";
 }
 
-/** Makes a company with an owner and a key. Throws `UnusableCompany` where the name or the e-mail address can't be used. */
+/** Makes a company with an owner and a key. Throws `UnusableCompany` if the name or the e-mail address can't be used. */
 export async function createCompany(database: Database, options: CompanyOptions): Promise<NewCompany> {
   const prepared = await prepareCompany(options);
   await database.transaction().execute((transaction) => insertAll(transaction, prepared));

@@ -18,7 +18,7 @@ import { askForProofs, readWantedName, takeName, takenName, type WantedName } fr
 
 type Wish = Static<typeof DomainAdd>;
 
-/** Gives the id of the operation that makes the edge answer for the name. */
+/** Returns the id of the operation that makes the edge answer for the name. */
 export async function add(context: Context, environmentId: string, wish: Wish): Promise<string> {
   const names = namesOf(context, wish);
   const certificate = certificateOf(wish, names);
@@ -44,7 +44,7 @@ export async function add(context: Context, environmentId: string, wish: Wish): 
         siteName: environment.site_display_name,
       },
     });
-    // It will never run, so nobody else would give the names back.
+    // It will never run, so the names must be released here.
     if (isRefused) await removeDomains(transaction, ids(domains));
     if (isRefused && certificateId !== null) await removeCertificate(transaction, certificateId);
     return operationId;
@@ -67,7 +67,7 @@ function namesOf(context: Context, wish: Wish): readonly WantedName[] {
   return [wanted, readWantedName(context, `www.${wanted.name}`, false)];
 }
 
-/** Null where there is none of the customer's own. Throws `Refused`. */
+/** Null if there is none of the customer's own. Throws `Refused`. */
 function certificateOf(wish: Wish, names: readonly WantedName[]): ReadCertificate | null {
   const { custom_ssl_key: key, custom_ssl_cert: cert } = wish;
   if (key === undefined && cert === undefined) return null;

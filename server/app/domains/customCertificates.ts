@@ -6,7 +6,7 @@ import { addCertificate } from "@sitewright/server/store/domains/certificates.ts
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 
-/** Throws `Refused` where it can't be used, or is not for all of the names. */
+/** Throws `Refused` if it can't be used, or is not for all of the names. */
 export function readCustom(
   pair: { readonly custom_ssl_key: string; readonly custom_ssl_cert: string },
   names: readonly string[],
@@ -18,7 +18,7 @@ export function readCustom(
   throw new Refused("custom_certificate_refused", reason, { field });
 }
 
-/** Gives its id. */
+/** Returns its id. */
 export async function keepCustom(
   { sealer }: Context,
   transaction: DatabaseTransaction,

@@ -1,4 +1,4 @@
-/** The domains of an environment that is brought back: those come along that nobody else has by now. */
+/** The domains of an environment that is restored: those come along that nobody else has by now. */
 import { namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
@@ -13,7 +13,7 @@ import type { SiteHost } from "../sites/addresses.ts";
 interface Inserted {
   /** Null: it stays the one from the installation. */
   readonly primary: SiteHost | null;
-  /** Names that somebody else has. */
+  /** Names in use elsewhere. */
   readonly leftOut: readonly string[];
 }
 

@@ -45,7 +45,7 @@ export function typeOf(text: string): RecordType {
   return type;
 }
 
-/** Gives the operation's id, as the next two do. */
+/** Returns the operation's id, as the next two do. */
 export function create(context: Context, domainId: string, wish: NewSet): Promise<string> {
   return change(context, "createDnsRecord", domainId, wish, (key, before) => {
     if (before !== null) {

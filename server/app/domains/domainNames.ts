@@ -31,7 +31,7 @@ export function readWantedName({ settings }: Context, text: string, isWildcard: 
   }
 }
 
-/** What DNS says of who may have a name: the values of its ownership record. Empty where nobody had to ask. */
+/** What DNS says of who may have a name: the values of its ownership record. Empty if DNS was not asked. */
 export type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
 
 /**

@@ -59,7 +59,7 @@ export async function verificationRecords(context: Context, domainId: string) {
   };
 }
 
-/** Whoever asks again and again does not make the resolver do so. */
+/** Frequent calls don't cause frequent lookups. */
 const freshMilliseconds = 5_000;
 
 function isStale(checkedAt: Date | null): boolean {
@@ -83,7 +83,7 @@ function recordView(record: WantedRecord, seen: SeenRecords | null) {
   };
 }
 
-/** Starts the removal of the domains. Gives the operation's id. */
+/** Starts the removal of the domains. Returns the operation's id. */
 export function remove(context: Context, environmentId: string, domainIds: readonly string[]): Promise<string> {
   const wanted = new Set(domainIds.map((id) => id.toLowerCase()));
   return context.inTransaction(async (transaction) => {

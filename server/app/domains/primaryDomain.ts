@@ -1,8 +1,11 @@
 /** By which of its domains a WordPress knows itself: what starts a change, and what becomes of visitors by http. */
 import { randomUUID } from "node:crypto";
+import { type LookUp, NoDnsAnswer } from "@sitewright/server/domains/lookUp.ts";
+import { type Installation, judge, pointingRecords, recordKey } from "@sitewright/server/domains/records.ts";
 import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
 import type { ForceHttps } from "@sitewright/server/store/database.ts";
 import { hasCertificateFor } from "@sitewright/server/store/domains/domainCertificates.ts";
+import { type CheckedDomain, findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
 import { type DomainFactsRow, domainsOfEnvironment } from "@sitewright/server/store/domains/domains.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { findForceHttps, setForceHttps } from "@sitewright/server/store/traffic/forceHttps.ts";
@@ -16,10 +19,12 @@ import { refuseUnknown } from "./domains.ts";
 interface Change {
   readonly domain_id: string;
   readonly run_search_and_replace?: boolean;
+  readonly confirm?: boolean;
 }
 
-/** Starts the change. Gives the operation's id. */
-export function change(context: Context, environmentId: string, wish: Change): Promise<string> {
+/** Starts the change. Returns the operation's id. */
+export async function change(context: Context, environmentId: string, wish: Change): Promise<string> {
+  if (wish.confirm !== true) await refuseUnreachable(context, environmentId, wish.domain_id.toLowerCase());
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
@@ -57,6 +62,34 @@ export function change(context: Context, environmentId: string, wish: Change): P
     });
     return operationId;
   });
+}
+
+/** Looks the domain up now: the last check may be hours old. Domains that can't become primary are refused later. */
+async function refuseUnreachable(
+  { database, lookUp, settings }: Context,
+  environmentId: string,
+  domainId: string,
+): Promise<void> {
+  const domain = await findCheckedDomain(database, domainId);
+  if (domain === null || domain.environmentId !== environmentId.toLowerCase()) return;
+  if (domain.setupType === "temporary" || !domain.isActive) return;
+  if (await pointsHere(domain, lookUp, settings)) return;
+  const wanted = pointingRecords(domain, settings).filter(({ isRequired }) => isRequired);
+  const records = wanted.map(({ type, value }) => `${type} ${value}`).join(", ");
+  const message = `"${domain.name}" does not point here (${records}), so nobody could open the site. Change its DNS first, or send "confirm": true.`;
+  throw new Refused("confirm_needed", message, { domain_id: domainId });
+}
+
+async function pointsHere(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<boolean> {
+  try {
+    const types = ["CNAME", "A", "AAAA"] as const;
+    const name = `${domain.name}.`;
+    const answers = types.map(async (type) => [recordKey({ type, name }), await lookUp(type, name)] as const);
+    return judge(domain, Object.fromEntries(await Promise.all(answers)), installation).pointsHere;
+  } catch (error) {
+    if (error instanceof NoDnsAnswer) return domain.pointsHereAt !== null;
+    throw error;
+  }
 }
 
 /** `is_wildcard` of the name from the installation tells whether it is a network of subdomains. */

@@ -25,7 +25,7 @@ export interface Decided {
   readonly activityParameters: Readonly<Record<string, string>>;
 }
 
-/** Changes the rows, and starts what has the DNS server answer them. Gives the operation's id. */
+/** Changes the rows, and starts what has the DNS server answer them. Returns the operation's id. */
 export function changeZone(
   context: Context,
   { kind, domainId, confirm }: ZoneWish,

@@ -1,4 +1,4 @@
-/** Whether the DNS server could answer what somebody asks for: with its own functions, before anything is written. */
+/** Whether the DNS server could serve a change, checked with the server's own functions before anything is written. */
 import { domainToASCII } from "node:url";
 import { readOwner } from "@sitewright/dns/names.ts";
 import { BadValue } from "@sitewright/dns/records/badValue.ts";
@@ -22,7 +22,7 @@ const soa = {
   negativeTtl: 1,
 };
 
-/** In lower case, as A-labels, without the final dot. Throws `Refused` where it is none, or not within the domain. */
+/** In lower case, as A-labels, without the final dot. Throws `Refused` if it is none, or not within the domain. */
 export function readRecordName(text: string, domainName: string): string {
   if (text === "@") return domainName;
   const written = text.replace(/\.$/, "");
@@ -45,7 +45,7 @@ export function isSameValue(type: string, one: string, other: string): boolean {
   }
 }
 
-/** Throws `Refused` where the zone with these changes in it could not be served. */
+/** Throws `Refused` if the zone with these changes in it could not be served. */
 export async function refuseUnservable(
   transaction: DatabaseTransaction,
   { zoneId, zoneName }: Pick<ZoneOfDomain, "zoneId" | "zoneName">,

@@ -1,4 +1,4 @@
-/** Reads a zone file that somebody sends for a domain. */
+/** Reads an uploaded zone file. */
 import { dnsRecordTypes } from "@sitewright/contract/domains/dnsRecords.ts";
 import { readZoneFile } from "@sitewright/dns/readZoneFile.ts";
 import type { DnsRecordSet } from "@sitewright/dns/table.ts";

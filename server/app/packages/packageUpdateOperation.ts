@@ -1,4 +1,4 @@
-/** The operation that updates plugins or themes of one environment, whoever asks for it. */
+/** Starts the operation that updates plugins or themes of one environment, for users, rollouts and automatic updates. */
 import { randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "@sitewright/server/operations/packages/updatePackages.ts";
@@ -46,7 +46,7 @@ export async function updateTarget(
   };
 }
 
-/** Starts it. Gives the operation's id. */
+/** Starts it. Returns the operation's id. */
 export async function startUpdate(
   starter: Starter & Pick<Context, "settings">,
   transaction: DatabaseTransaction,

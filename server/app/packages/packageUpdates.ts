@@ -28,7 +28,7 @@ export function requireSource({ packageSource }: Context): PackageSource {
   );
 }
 
-/** Whoever asks does not wait longer for the source: the operation asks it again. */
+/** How long a request waits for the package source; the operation asks it again. */
 const sourceMilliseconds = 5_000;
 
 /** Undefined where it does not answer, or not in time. */
@@ -45,19 +45,19 @@ export async function fromSource<T>(
   }
 }
 
-/** Throws `Refused` where no update could take its place. */
+/** Throws `Refused` if no update could take its place. */
 export function refusePackage(kind: PackageKind, { name, file, is_elsewhere }: UpdatablePackage): void {
   if (is_elsewhere) {
     const sentence = `The ${kind} ${name} has its updates elsewhere: update it in the site's dashboard.`;
     throw new Refused("package_updated_elsewhere", sentence, { name });
   }
   if (kind === "theme" || file.includes("/")) return;
-  throw new Refused("package_single_file", `The plugin ${name} is a single file: install it anew in the dashboard.`, {
+  throw new Refused("package_single_file", `The plugin ${name} is a single file: reinstall it in the dashboard.`, {
     name,
   });
 }
 
-/** Throws `Refused` where the source says that it does not offer the version. One that does not answer is asked again later. */
+/** Throws `Refused` if the source says that it does not offer the version. One that does not answer is asked again later. */
 export async function requireOffered(
   source: PackageSource,
   kind: PackageKind,
@@ -79,7 +79,7 @@ export async function requireOffered(
   );
 }
 
-/** Reads them where nobody has yet. */
+/** Reads them if they have not been read yet. */
 async function installedOf(
   { database, readPackages, signal }: Context,
   environmentId: string,
@@ -96,7 +96,7 @@ async function installedOf(
   });
 }
 
-/** Starts the update. Gives the operation's id. */
+/** Starts the update. Returns the operation's id. */
 export async function update(
   context: Context,
   environmentId: string,
@@ -117,7 +117,7 @@ export async function update(
   return start(context, environmentId, { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] });
 }
 
-/** Starts the update of those for which there is a newer version. Gives the operation's id. */
+/** Starts the update of those for which there is a newer version. Returns the operation's id. */
 export async function updateSeveral(
   context: Context,
   environmentId: string,

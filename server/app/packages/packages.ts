@@ -1,6 +1,7 @@
 /** Plugins and themes: which there are in an environment, and in all of a company's. */
 
 import type { PackageKind } from "@sitewright/server/store/database.ts";
+import { type Check, lastChecks } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { CompanyPackage } from "@sitewright/server/store/packages/packageGroups.ts";
 import { findUnread, type PackageRecord, packagesOf } from "@sitewright/server/store/packages/packages.ts";
 import type { PackageEntry } from "../../store/packages/knownPackages.ts";
@@ -20,7 +21,7 @@ export interface CompanyPackageFilter extends PackageFilter {
   readonly offset?: number;
 }
 
-/** Environments that nobody has read yet are read for whoever asks, as long as they are few: the rest comes by itself. */
+/** At most this many unread environments are read during a request; a reconciler reads the rest. */
 const mostUnread = 20;
 const largestNumber = 2 ** 31 - 1;
 
@@ -59,15 +60,45 @@ export async function list(context: Context, environmentId: string, kind: Packag
     containerId: found.container_id,
     last_updated_at: (found.read_at ?? new Date()).toISOString(),
     problem: found.problem,
+    checks: await checksOf(context),
     items: found.packages.filter((one) => fits(one, filter)).map(view),
   };
 }
+
+/** When updates and vulnerabilities were last looked for: `none` and `false` mean nothing without it. */
+export interface Checks {
+  readonly updates: CheckView;
+  readonly vulnerabilities: CheckView;
+}
+
+interface CheckView {
+  readonly checked_at: string | null;
+  readonly problem: string | null;
+}
+
+async function checksOf({ database, packageSource, hasAdvisories }: Context): Promise<Checks> {
+  const { updates, vulnerabilities } = await lastChecks(database);
+  return {
+    updates: packageSource === null ? missing(noSource) : checkView(updates),
+    vulnerabilities: hasAdvisories ? checkView(vulnerabilities) : missing(noFeed),
+  };
+}
+
+const noSource = "Updates are not checked: there is no package source (SITEWRIGHT_WPORG_URL is none).";
+const noFeed = "Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES.";
+
+const missing = (problem: string): CheckView => ({ checked_at: null, problem });
+const checkView = ({ checkedAt, problem }: Check): CheckView => ({
+  checked_at: checkedAt?.toISOString() ?? null,
+  problem,
+});
 
 export type { CompanyPackage, PackageHolder } from "@sitewright/server/store/packages/packageGroups.ts";
 
 export interface CompanyPage {
   readonly total: number;
   readonly last_updated_at: string;
+  readonly checks: Checks;
   readonly items: readonly CompanyPackage[];
 }
 
@@ -118,5 +149,10 @@ export async function listOfCompany(
     limit: filter.limit === undefined ? null : Math.min(filter.limit, largestNumber),
     offset: filter.offset ?? 0,
   });
-  return { total, last_updated_at: (read_at ?? new Date()).toISOString(), items };
+  return {
+    total,
+    last_updated_at: (read_at ?? new Date()).toISOString(),
+    checks: await checksOf(context),
+    items,
+  };
 }

@@ -1,4 +1,4 @@
-/** What a rollout begins in each of its environments: an ordinary update, asked for by whoever asked for the rollout. */
+/** Starts a rollout's update in an environment: an ordinary update by the user who started the rollout. */
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -15,7 +15,7 @@ export interface RolloutStartOptions {
   readonly acceptOperation: AcceptOperation;
 }
 
-/** Gives what begins it in an environment; it waits its turn where that is busy. */
+/** Returns what begins it in an environment; it waits its turn where that is busy. */
 export function makeRolloutStart({ settings, acceptOperation }: RolloutStartOptions) {
   return async (
     transaction: DatabaseTransaction,

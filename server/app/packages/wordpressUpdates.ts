@@ -15,13 +15,18 @@ async function newerThan({ packageSource, signal }: Context, version: string): P
   return newer && [...new Set(newer)].toSorted((one, other) => compareVersions(other, one));
 }
 
+function problemOf({ packageSource }: Context, newer: readonly string[] | undefined): string | null {
+  if (packageSource === null) return "There is no package source: SITEWRIGHT_WPORG_URL is none.";
+  return newer === undefined ? "The package source did not answer. Try again later." : null;
+}
+
 export async function get(context: Context, environmentId: string) {
   const { id, wordpress_version } = await requireEnvironment(context.database, environmentId);
   const newer = wordpress_version === null ? [] : await newerThan(context, wordpress_version);
-  return { id, wordpress_version, update_versions: [...(newer ?? [])] };
+  return { id, wordpress_version, update_versions: [...(newer ?? [])], problem: problemOf(context, newer) };
 }
 
-/** Starts the update. Gives the operation's id. */
+/** Starts the update. Returns the operation's id. */
 export async function update(context: Context, environmentId: string, to: string): Promise<string> {
   requireSource(context);
   const { wordpress_version: from } = await requireEnvironment(context.database, environmentId);

@@ -3,7 +3,7 @@ import type { Settings } from "../context.ts";
 
 type Ports = Pick<Settings, "edgePort" | "edgeTlsPort">;
 
-/** The name below which an environment of a site is found, unless somebody decides otherwise: `staging-demo.localhost`. */
+/** The default host name of an environment: `staging-demo.localhost`. */
 export function hostOf({ siteSuffix }: Settings, environmentName: string, siteName: string): string {
   return environmentName === "live" ? `${siteName}.${siteSuffix}` : `${environmentName}-${siteName}.${siteSuffix}`;
 }

@@ -1,4 +1,4 @@
-/** The change of an environment's version of PHP that nobody asked for: the version has come to its end. */
+/** Starts the automatic change of an environment's PHP version when the version has reached its end of life. */
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import type { ModifyPhpVersionInput } from "@sitewright/server/operations/sites/modifyPhpVersion.ts";
 import { nobody } from "@sitewright/server/store/company/activity.ts";
@@ -7,7 +7,7 @@ import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmen
 import type { Settings } from "../context.ts";
 import { addressOf } from "./addresses.ts";
 
-/** Gives what starts such a change; it waits its turn where the environment is busy. */
+/** Returns what starts such a change; it waits its turn where the environment is busy. */
 export function makePhpUpdate(options: {
   readonly database: Database;
   readonly settings: Settings;

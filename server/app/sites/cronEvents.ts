@@ -15,7 +15,7 @@ interface Page {
   readonly offset?: number;
 }
 
-/** Soonest first. Throws `NotFound` where there is no such environment. */
+/** Soonest first. Throws `NotFound` if there is no such environment. */
 export async function list(context: Context, environmentId: string, { limit, offset = 0 }: Page) {
   const environment = await environmentForOperation(context.database, environmentId);
   if (!environment) throw new NotFound();
@@ -31,7 +31,7 @@ export async function list(context: Context, environmentId: string, { limit, off
   };
 }
 
-/** A database that can't be read for a moment is no mistake of whoever asks. */
+/** A database that can't be read at the moment is not the caller's mistake. */
 async function readPlans(
   { plannedEvents, signal }: Context,
   { id, number }: { readonly id: string; readonly number: number },

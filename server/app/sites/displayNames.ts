@@ -1,4 +1,4 @@
-/** Display names that somebody else has already: each is there once, in whatever case. */
+/** Display names must be unique, ignoring case. */
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { isEnvironmentNameTaken } from "@sitewright/server/store/sites/environments.ts";
 import { isDisplayNameTaken } from "@sitewright/server/store/sites/sites.ts";

@@ -5,7 +5,7 @@ import { type EnvironmentFacts, environmentForOperation } from "@sitewright/serv
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 
-/** Throws `NotFound` where there is none to be seen. */
+/** Throws `NotFound` if there is none to be seen. */
 export async function requireEnvironment(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -23,7 +23,7 @@ export interface EnvironmentOperation extends Pick<OperationRequest, "kind" | "i
 /** Who asks for an operation. */
 export type Starter = Pick<Context, "acceptOperation" | "whenBusy" | "actor">;
 
-/** Gives the operation's id. */
+/** Returns the operation's id. */
 export async function startOn(
   starter: Starter,
   transaction: DatabaseTransaction,

@@ -51,7 +51,7 @@ export async function list(context: Context, siteId: string) {
   return site.environments.map((environment) => longView(context.settings, site, environment));
 }
 
-/** Starts the operation that deletes the environment. Gives its id. */
+/** Starts the operation that deletes the environment. Returns its id. */
 export function remove(context: Context, environmentId: string, withoutBackup: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);

@@ -4,7 +4,7 @@ import { environmentForOperation } from "@sitewright/server/store/sites/environm
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 
-/** What is below `path` of the environment's web root, three levels deep. Throws `NotFound` where there is no such folder. */
+/** Lists the files below `path` in the environment's web root, three levels deep. Throws `NotFound` if there is no such folder. */
 export async function list(context: Context, environmentId: string, path: string) {
   const environment = await environmentForOperation(context.database, environmentId);
   const entries = environment && (await readAll(context, environment));
@@ -25,7 +25,7 @@ async function readAll(context: Context, { id, number }: EnvironmentRef): Promis
   });
 }
 
-/** Null where there is no such folder. */
+/** Null if there is no such folder. */
 function below(entries: readonly FileEntry[], [name, ...rest]: readonly string[]): readonly FileEntry[] | null {
   if (name === undefined) return entries;
   const children = entries.find((entry) => entry.name === name)?.children;

@@ -88,7 +88,7 @@ function allocationParameters({ thread_count, thread_memory }: Static<typeof Php
   return { threadCount: String(thread_count), threadMemory: String(thread_memory) };
 }
 
-/** Starts the change of one environment's allocation. Gives the operation's id. */
+/** Starts the change of one environment's allocation. Returns the operation's id. */
 export function changeAllocation(
   context: Context,
   environmentId: string,
@@ -102,7 +102,7 @@ export function changeAllocation(
   });
 }
 
-/** Starts the change of time and room. Gives the operation's id. */
+/** Starts the change of time and room. Returns the operation's id. */
 export function change(context: Context, environmentId: string, wish: Static<typeof LimitsChange>): Promise<string> {
   const { request_seconds, disk_bytes } = wish;
   if (request_seconds === undefined && disk_bytes === undefined) {
@@ -133,7 +133,7 @@ function changeOne(context: Context, environmentId: string, { kind, changes, mor
   });
 }
 
-/** Starts the change of the allocation of every environment of the site. Gives the operation's id. */
+/** Starts the change of the allocation of every environment of the site. Returns the operation's id. */
 export function changeSiteAllocation(
   context: Context,
   siteId: string,

@@ -82,7 +82,7 @@ async function planEnvironment(
 }
 
 /**
- * Inserts the environment under the first free name, with its domain: mostly the slug itself. Throws `Refused` where the
+ * Inserts the environment under the first free name, with its domain: mostly the slug itself. Throws `Refused` if the
  * site has an environment of that display name.
  */
 async function insert(

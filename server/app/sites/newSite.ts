@@ -106,7 +106,7 @@ async function insert(context: Context, transaction: DatabaseTransaction, facts:
   }
 }
 
-/** Null where the name is taken; throws `Refused` where the display name is. */
+/** Null if the name is taken; throws `Refused` if the display name is. */
 async function insertUnder(
   name: string,
   context: Context,

@@ -17,7 +17,7 @@ interface Parts {
   readonly database: PushPart;
 }
 
-/** Starts the push, or the comparison where it is a dry run. Gives the operation's id. */
+/** Starts the push, or the comparison where it is a dry run. Returns the operation's id. */
 export function push(context: Context, siteId: string, wish: PushWish): Promise<string> {
   if (wish.source_env_id.toLowerCase() === wish.target_env_id.toLowerCase()) {
     throw new Refused("push_to_itself", "The source and the target of a push must be two different environments.");

@@ -12,7 +12,7 @@ import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 
-/** Starts the reset. Gives the operation's id. */
+/** Starts the reset. Returns the operation's id. */
 export function reset(context: Context, siteId: string, wish: Static<typeof SiteReset>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const live = await liveOf(transaction, siteId);

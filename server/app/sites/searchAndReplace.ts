@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 
-/** Starts the replacement, or the preview. Gives the operation's id. */
+/** Starts the replacement, or the preview. Returns the operation's id. */
 export function start(context: Context, wish: Static<typeof SearchAndReplace>): Promise<string> {
   const { search, replace } = wish;
   if (search === replace) {

@@ -52,7 +52,7 @@ export async function get(context: Context, siteId: string) {
   };
 }
 
-/** Starts the operation that deletes the site with all its environments. Gives its id. */
+/** Starts the operation that deletes the site with all its environments. Returns its id. */
 export function remove(context: Context, siteId: string, withoutBackup: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const site = await siteForOperation(transaction, siteId);

@@ -5,7 +5,7 @@ export type TaskAnswer =
   | { readonly kind: "answer"; readonly value: Readonly<Record<string, unknown>> }
   /** Nothing was begun, and the same may work in a moment. */
   | { readonly kind: "busy" }
-  /** It was begun, and nobody knows how far it came. */
+  /** It was started, and how far it got is unknown. */
   | { readonly kind: "unknown" }
   /** `sentence` is for the customer, and so is the beginning of PHP's log. */
   | { readonly kind: "failed"; readonly sentence: string; readonly log: string };

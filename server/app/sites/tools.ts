@@ -9,7 +9,7 @@ import { Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 import { requireEnvironment, startOn } from "./environmentOperations.ts";
 
-/** Starts the change of version. Gives the operation's id. */
+/** Starts the change of version. Returns the operation's id. */
 export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersionChange>): Promise<string> {
   const version = wish.php_version.replace(/^php/, "");
   requireOffered(context, version);
@@ -34,7 +34,7 @@ export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersio
   });
 }
 
-/** Starts the restart. Gives the operation's id. */
+/** Starts the restart. Returns the operation's id. */
 export function restartPhp(context: Context, environmentId: string): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);

@@ -26,7 +26,7 @@ export interface WordPressPlan {
   readonly passwordDigest: string;
 }
 
-/** Throws `Refused` where this installation can't install such a WordPress. */
+/** Throws `Refused` if this installation can't install such a WordPress. */
 export function planWordPress(context: Context, wish: WordPressWish): WordPressPlan {
   const plugins = choosePlugins(context, wish);
   requireLanguage(context, wish.wp_language);

@@ -42,7 +42,7 @@ export async function createAdministrator(context: Context, environmentId: strin
   await record(context, environment, "createWpAdminUser", wish.email);
 }
 
-/** Gives the link. */
+/** Returns the link. */
 export async function createLoginLink(context: Context, environmentId: string, email: string): Promise<string> {
   const environment = await find(context, environmentId);
   const user = requireAdministrator(await findUser(context, environment, email), email);
@@ -64,7 +64,7 @@ async function find(context: Context, environmentId: string): Promise<Environmen
   const environment = await environmentForOperation(context.database, environmentId);
   if (!environment) throw new NotFound();
   if (environment.awaits_rebuild) {
-    throw new Refused("environment_away", "The environment is still being brought back. Try again when it is there.");
+    throw new Refused("environment_away", "The environment is still being restored. Try again when it is there.");
   }
   return environment;
 }

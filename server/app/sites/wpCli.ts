@@ -10,7 +10,7 @@ import { nameOf, wordsOf } from "./wpCliWords.ts";
 
 type Wish = Static<typeof WpCliCommand>;
 
-/** Starts the command. Gives the operation's id. */
+/** Starts the command. Returns the operation's id. */
 export function run(context: Context, environmentId: string, wish: Wish): Promise<string> {
   const argv = argvOf(wish);
   refuseUnsupported(argv);

@@ -23,14 +23,14 @@ const commands: Readonly<Record<string, string>> = {
   "db clean": `${mysql} \`POST /sites/{site_id}/reset-site\` makes a fresh WordPress.`,
   "db cli": `${mysql} Send SQL with \`eval\` and $wpdb.`,
   "db create":
-    "The database is there, and can't be made anew. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
+    "The database exists, and can't be created again. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db drop": "The database can't be removed alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db export": `${mysql} \`POST /sites/environments/{env_id}/downloadable-backups\` has the database as SQL.`,
   "db import": `${mysql} Restore a backup with \`POST /sites/environments/{target_env_id}/backups/restore\`.`,
   "db optimize": `${mysql} There is nothing to optimize.`,
   "db query": `${mysql} Send SQL with \`eval\` and $wpdb.`,
   "db repair": `${mysql} Restore a backup with \`POST /sites/environments/{target_env_id}/backups/restore\`.`,
-  "db reset": "The database can't be made anew alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
+  "db reset": "The database can't be reset alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db size": `${mysql} WordPress can't tell how large a SQLite database is.`,
   "package browse": gone,
   "package install": gone,
@@ -50,7 +50,7 @@ const options: Readonly<Record<string, string>> = {
   "--prompt": "Nobody can answer here. Send the values with the command.",
 };
 
-/** Throws `Refused` where the runtime can't do it. */
+/** Throws `Refused` if the runtime can't do it. */
 export function refuseUnsupported(argv: readonly string[]): void {
   const words = positionals(argv);
   const [first = "", second = ""] = words;

@@ -20,7 +20,7 @@ export async function status(context: Context, environmentId: string) {
   return { id: found.id, edge_caching: { is_enabled: found.isEnabled } };
 }
 
-/** Gives the operation's id. */
+/** Returns the operation's id. */
 export function clearAll(context: Context, environmentId: string): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
@@ -29,7 +29,7 @@ export function clearAll(context: Context, environmentId: string): Promise<strin
   });
 }
 
-/** Gives the operation's id. */
+/** Returns the operation's id. */
 export function clear(context: Context, wish: Static<typeof EdgeCacheClearing>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, wish.environment_id);
@@ -44,7 +44,7 @@ export function clear(context: Context, wish: Static<typeof EdgeCacheClearing>):
   });
 }
 
-/** Gives the operation's id. */
+/** Returns the operation's id. */
 export function setStatus(context: Context, environmentId: string, isEnabled: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
@@ -55,7 +55,7 @@ export function setStatus(context: Context, environmentId: string, isEnabled: bo
   });
 }
 
-/** Path and query. Throws `Refused` where the address is none of the environment's. */
+/** Path and query. Throws `Refused` if the address is none of the environment's. */
 async function ownUrl(transaction: DatabaseTransaction, { id }: EnvironmentFacts, url: string): Promise<string> {
   const parsed = url.startsWith("/") ? URL.parse(url, "http://path.invalid") : URL.parse(url);
   if (parsed === null || !["http:", "https:"].includes(parsed.protocol)) {

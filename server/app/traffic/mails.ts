@@ -70,7 +70,7 @@ export function deliver(context: Context, environmentId: string, mailId: string)
     if (!context.hasMailServer) {
       throw new Refused(
         "no_mail_server",
-        "There is no mail server to hand it to. Whoever runs the installation names one with SITEWRIGHT_SMTP_URL.",
+        "There is no mail server. The operator of the installation can set one with SITEWRIGHT_SMTP_URL.",
       );
     }
     if (state === "sent") throw new Refused("mail_is_sent", "The mail has been sent to all its recipients already.");
@@ -82,7 +82,7 @@ export function deliver(context: Context, environmentId: string, mailId: string)
   });
 }
 
-/** Removes one, or all where `mailId` is null. Gives how many there were. */
+/** Removes one, or all where `mailId` is null. Returns how many there were. */
 export function remove(context: Context, environmentId: string, mailId: string | null): Promise<number> {
   return context.inTransaction(async (transaction) => {
     const deleted = await deleteMails(transaction, environmentId, mailId);
@@ -104,7 +104,7 @@ export function modifyDelivery(context: Context, environmentId: string, delivery
   });
 }
 
-/** Throws `NotFound` where the environment is gone since the caller was found to own it. */
+/** Throws `NotFound` if the environment is gone since the caller was found to own it. */
 async function record(
   context: Context,
   transaction: DatabaseTransaction,

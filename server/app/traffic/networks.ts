@@ -50,10 +50,10 @@ function shortest(address: Address, bits: number): string {
   }
   if (holdsLoopback(address, bits)) {
     throw new NoNetwork(
-      "not hold this machine itself (127.0.0.0/8, ::1): whoever comes through a proxy on it comes from there",
+      "not contain this machine itself (127.0.0.0/8, ::1): visitors through a local proxy come from there",
     );
   }
-  if (bits === 0) throw new NoNetwork("not be a network that holds everybody: the site would have no visitors at all");
+  if (bits === 0) throw new NoNetwork("not be a network of all addresses: the site would have no visitors at all");
   const most = address instanceof ipaddr.IPv6 ? mappedBits + bitsOfVersion4 : bitsOfVersion4;
   const network = networkOf(address, bits);
   if (written(network) !== written(address)) {

@@ -1,4 +1,4 @@
-/** Whether redirect rules can be as somebody wants them: each by itself, and all together. */
+/** Checks redirect rules, each by itself and all together. */
 import { mostExpressions, mostOpenExpressions, mostRedirectRules } from "@sitewright/contract/traffic/redirectRules.ts";
 import { checkFrom, readFrom } from "@sitewright/edge/redirects/from.ts";
 import { findLoop } from "@sitewright/edge/redirects/loops.ts";
@@ -97,7 +97,7 @@ export function isOwn(host: string, names: readonly OwnName[]): boolean {
   return names.some(({ name, isWildcard }) => host === name || (isWildcard && host.endsWith(`.${name}`)));
 }
 
-/** Throws `Refused` where there would be too many, two for the same, or a ring in which one of `added` stands. */
+/** Throws `Refused` if there would be too many, two for the same, or a ring in which one of `added` stands. */
 export function checkTogether(
   all: readonly StoredRule[],
   added: readonly StoredRule[],

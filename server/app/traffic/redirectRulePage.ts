@@ -1,4 +1,4 @@
-/** The part of an environment's redirect rules that somebody wants to see. */
+/** A page of an environment's redirect rules. */
 import { createSearch } from "@sitewright/edge/redirects/search.ts";
 import type { StoredRule } from "@sitewright/server/store/database.ts";
 import type { RuleList } from "@sitewright/server/store/traffic/redirectRules.ts";
@@ -13,7 +13,7 @@ export interface PageWish {
   readonly regex_search?: "true" | "false" | boolean;
 }
 
-/** Throws `Refused` where an expression to search for is none. */
+/** Throws `Refused` if an expression to search for is none. */
 export function pageOf({ id, rules }: RuleList, wish: PageWish) {
   const { limit = 10, offset = 0, key = "domain", order = "ascend" } = wish;
   const found = search(rules, wish.search_query ?? "", String(wish.regex_search ?? false) === "true");

@@ -22,7 +22,7 @@ const mostItems = 1_000;
 const noisyCores = 0.5;
 const noisyKills = 10;
 
-/** The whole hours that the period touches. Throws `Refused` where it ends before it begins. */
+/** The whole hours that the period touches. Throws `Refused` if it ends before it begins. */
 export function periodOf({ from, to }: Pick<UsageWish, "from" | "to">, now: number) {
   const end = to ?? now;
   const begin = from ?? Math.max(0, end - usualPeriod);
@@ -35,7 +35,7 @@ export function periodOf({ from, to }: Pick<UsageWish, "from" | "to">, now: numb
   return { from: Math.floor(begin / hour) * hour, to: Math.ceil(end / hour) * hour };
 }
 
-/** Why an environment is a burden now; empty where it is none. */
+/** Why an environment is a burden now; empty if it is none. */
 export function noiseOf(
   { recent_cores, killed_lately }: Pick<UsageRecord, "recent_cores" | "killed_lately">,
   isOverQuota: boolean,

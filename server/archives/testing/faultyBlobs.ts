@@ -1,9 +1,9 @@
-/** A store of blobs in front of a real one, which fails where a test says so. */
+/** A store of blobs in front of a real one, which fails if a test says so. */
 import type { Blobs } from "../blobs.ts";
 
 export type BlobCall = "put" | "read" | "list" | "remove";
 
-/** Gives the error with which a call fails, which is the `nth` of its kind since the plan was made; null: it does not. */
+/** Returns the error with which a call fails, which is the `nth` of its kind since the plan was made; null: it does not. */
 export type FaultPlan = (call: BlobCall, nth: number) => Error | null;
 
 export interface FaultyBlobs extends Blobs {

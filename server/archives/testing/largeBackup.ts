@@ -1,5 +1,5 @@
 /**
- * A process that keeps a folder with one file of so many megabytes, brings it back, and says over IPC how much memory it
+ * A process that keeps a folder with one file of so many megabytes, restores it, and says over IPC how much memory it
  * took at most, in megabytes. Ends with an error where the file did not come back as it was.
  */
 import { createHash, randomBytes } from "node:crypto";

@@ -28,7 +28,7 @@ const program = `
   new S3rver(JSON.parse(process.argv[1])).run().then(({ port }) => process.send({ port }));
 `;
 
-/** Rejects where the server ends before it listens. */
+/** Rejects if the server ends before it listens. */
 export async function startS3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "sws3-"));
   const options = { address: "127.0.0.1", port: 0, silent: true, directory, configureBuckets: [{ name: bucket }] };

@@ -35,7 +35,7 @@ export type Order = v.InferOutput<typeof order>;
 export type Authorization = v.InferOutput<typeof authorization>;
 export type Challenge = v.InferOutput<typeof challenge>;
 
-/** Throws `AcmeUnreachable` where it is none. */
+/** Throws `AcmeUnreachable` if it is none. */
 export function read<Schema extends v.GenericSchema>(schema: Schema, { text }: AcmeResponse): v.InferOutput<Schema> {
   const result = v.safeParse(schema, json(text));
   if (result.success) return result.output;
@@ -56,7 +56,7 @@ export function problemOf(response: AcmeResponse, now: Date): AcmeProblem {
   });
 }
 
-/** Milliseconds of its `Retry-After`, which is in seconds or a date; null where there is none. */
+/** Milliseconds of its `Retry-After`, which is in seconds or a date; null if there is none. */
 export function waitOf(response: AcmeResponse, now: Date): number | null {
   const text = response.header("retry-after");
   if (text === null) return null;

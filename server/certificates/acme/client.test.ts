@@ -1,5 +1,5 @@
 /** What authorities may answer besides what `pebble` does. */
-import { createPrivateKey, createPublicKey, verify } from "node:crypto";
+import { createHmac, createPrivateKey, createPublicKey, verify } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Authority, startAuthority } from "../testing/authority.ts";
 import { type Acme, isForgotten, isUnknownAccount, openAcme } from "./client.ts";
@@ -40,7 +40,7 @@ describe("an account", () => {
   test("is made with the key and the address, and known by its URL from then on", async () => {
     authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
     authority.tell("/order", { status: 201, headers: { location: `${authority.origin}/order/1` }, body: order() });
-    const account = await acme.openAccount("admin@example.com");
+    const account = await acme.openAccount("admin@example.com", null);
     expect(account).toBe(`${authority.origin}/account/7`);
     const [made] = at("/account");
     expect(made?.head).toMatchObject({ alg: "ES256", url: `${authority.origin}/account`, jwk: { kty: "EC" } });
@@ -59,9 +59,22 @@ describe("an account", () => {
     ]);
   });
 
+  test("is bound to a customer of the authority by the key that the customer was given", async () => {
+    authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
+    const key = Buffer.from("of a customer");
+    await acme.openAccount(null, { keyId: "customer-7", key });
+    const [made] = at("/account");
+    const bound = JSON.parse(made?.payload ?? "").externalAccountBinding;
+    const read = (text: string) => JSON.parse(Buffer.from(text, "base64url").toString());
+    expect(read(bound.protected)).toEqual({ alg: "HS256", kid: "customer-7", url: `${authority.origin}/account` });
+    expect(read(bound.payload)).toEqual(made?.head?.jwk);
+    const sum = createHmac("sha256", key).update(`${bound.protected}.${bound.payload}`).digest("base64url");
+    expect(bound.signature).toBe(sum);
+  });
+
   test("without an address has none, and without a URL is none", async () => {
     authority.tell("/account", { status: 201, body: {} });
-    expect(await failure(acme.openAccount(null))).toBeInstanceOf(AcmeUnreachable);
+    expect(await failure(acme.openAccount(null, null))).toBeInstanceOf(AcmeUnreachable);
     expect(JSON.parse(at("/account")[0]?.payload ?? "")).toEqual({ termsOfServiceAgreed: true });
   });
 });
@@ -163,7 +176,7 @@ describe("no answer of the protocol", () => {
       accountKey,
       signal: new AbortController().signal,
     });
-    const error = await failure(strangers.openAccount(null));
+    const error = await failure(strangers.openAccount(null, null));
     expect(error).toBeInstanceOf(AcmeUnreachable);
     expect(authority.asked).toEqual([]);
   });
@@ -179,12 +192,12 @@ describe("no answer of the protocol", () => {
 
   test("a directory that was not there once is asked for again", async () => {
     authority.tell("/dir", { status: 500, body: "no" });
-    expect(await failure(acme.openAccount(null))).toMatchObject({ status: 500 });
+    expect(await failure(acme.openAccount(null, null))).toMatchObject({ status: 500 });
     const links = { newNonce: "/nonce", newAccount: "/account", newOrder: "/order" };
     const whole = Object.entries(links).map(([name, path]) => [name, `${authority.origin}${path}`]);
     authority.tell("/dir", { body: Object.fromEntries(whole) });
     authority.tell("/account", { status: 200, headers: { location: `${authority.origin}/account/7` }, body: {} });
-    expect(await acme.openAccount(null)).toBe(`${authority.origin}/account/7`);
+    expect(await acme.openAccount(null, null)).toBe(`${authority.origin}/account/7`);
   });
 });
 

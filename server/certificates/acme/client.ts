@@ -1,5 +1,5 @@
 /**
- * An authority as ACME (RFC 8555) has it. Every method rejects with `AcmeProblem` where it refuses, and with
+ * An authority as ACME (RFC 8555) has it. Every method rejects with `AcmeProblem` if it refuses, and with
  * `AcmeUnreachable` where it does not answer.
  */
 import { createPrivateKey } from "node:crypto";
@@ -7,7 +7,7 @@ import type * as v from "valibot";
 import { type Authorization, authorization, directory, type Order, order, problemOf, read, waitOf } from "./answers.ts";
 import { AcmeProblem, AcmeUnreachable } from "./problems.ts";
 import { type AcmeResponse, ask } from "./request.ts";
-import { keyAuthorization, signRequest } from "./signing.ts";
+import { type AccountBinding, bindAccount, keyAuthorization, signRequest } from "./signing.ts";
 
 /** What was read, and for how long (ms) the authority wants no more questions about it; null: it doesn't say. */
 export interface Read<Value> {
@@ -16,8 +16,8 @@ export interface Read<Value> {
 }
 
 export interface Acme {
-  /** Its URL: a new one, or the one that there is for this key. */
-  openAccount(email: string | null): Promise<string>;
+  /** Its URL: a new one, or the one that there is for this key. `binding` null: the authority asks for none. */
+  openAccount(email: string | null, binding: AccountBinding | null): Promise<string>;
   newOrder(account: string, names: readonly string[]): Promise<{ readonly url: string; readonly order: Order }>;
   readOrder(account: string, url: string): Promise<Read<Order>>;
   readAuthorization(account: string, url: string): Promise<Read<Authorization>>;
@@ -90,10 +90,11 @@ export function openAcme({ directory: address, roots, accountKey, signal }: Acme
   }
 
   return {
-    openAccount: async (email) => {
+    openAccount: async (email, binding) => {
       const { newAccount } = await findLinks();
       const contact = email === null ? {} : { contact: [`mailto:${email}`] };
-      return locationOf(await post(null, newAccount, { termsOfServiceAgreed: true, ...contact }));
+      const bound = binding === null ? {} : { externalAccountBinding: bindAccount(key, newAccount, binding) };
+      return locationOf(await post(null, newAccount, { termsOfServiceAgreed: true, ...contact, ...bound }));
     },
     newOrder: async (account, names) => {
       const { newOrder } = await findLinks();
@@ -125,7 +126,7 @@ export function isForgotten(error: unknown): boolean {
   return error instanceof AcmeProblem && (error.status === 404 || error.type === "malformed");
 }
 
-/** Whether it does not know the account: it was made for another authority, or that has begun anew. */
+/** Whether it does not know the account, because the account is another authority's or the authority was reset. */
 export function isUnknownAccount(error: unknown): boolean {
   return error instanceof AcmeProblem && error.type === "accountDoesNotExist";
 }

@@ -6,7 +6,7 @@ export class AcmeProblem extends Error {
   /** Without the common beginning: `rateLimited`, `rejectedIdentifier`. */
   readonly type: string;
   readonly status: number;
-  /** Milliseconds that it wants to be left alone for; null where it said nothing of that. */
+  /** Milliseconds that it wants to be left alone for; null if it said nothing of that. */
   readonly retryAfter: number | null;
 
   constructor({
@@ -40,7 +40,7 @@ export function shortType(type: string): string {
   return type.startsWith(prefix) ? type.slice(prefix.length) : type;
 }
 
-/** Somebody else's words, as one line that is not too long. */
+/** Foreign text as one line of limited length. */
 export function readableDetail(detail: string): string {
   return detail
     .replace(/\p{Cc}+/gu, " ")

@@ -22,7 +22,7 @@ export interface AcmeResponse {
 const patienceMilliseconds = 20_000;
 const longestAnswer = 1_000_000;
 
-/** Rejects with `AcmeUnreachable` where there is no answer in time, or one that is too long. */
+/** Rejects with `AcmeUnreachable` if there is no answer in time, or one that is too long. */
 export async function ask({ url, method, body, roots, signal }: AcmeRequest): Promise<AcmeResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<AcmeResponse>();
   const headers = {

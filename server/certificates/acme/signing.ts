@@ -1,5 +1,5 @@
 /** Signed requests (RFC 8555, section 6.2) and what a key says about itself. P-256 throughout. */
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createHash, createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
 /** A key for an account or a certificate, PEM, PKCS#8. */
 export function makeKey(): string {
@@ -23,6 +23,20 @@ export function signRequest({ key, account, nonce, url, payload }: Signed): stri
   const body = payload === null ? "" : encode(JSON.stringify(payload));
   const signature = sign("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" });
   return JSON.stringify({ protected: head, payload: body, signature: signature.toString("base64url") });
+}
+
+/** A key that an authority has given to its customer, for accounts that it makes for nobody else (section 7.3.4). */
+export interface AccountBinding {
+  readonly keyId: string;
+  readonly key: Buffer;
+}
+
+/** Says that the account of this key is the customer's. `url`: where accounts are made. */
+export function bindAccount(key: KeyObject, url: string, binding: AccountBinding): object {
+  const head = encode(JSON.stringify({ alg: "HS256", kid: binding.keyId, url }));
+  const payload = encode(JSON.stringify(publicJwk(key)));
+  const signature = createHmac("sha256", binding.key).update(`${head}.${payload}`).digest("base64url");
+  return { protected: head, payload, signature };
 }
 
 /** What is to be shown at a challenge's token (section 8.1). */

@@ -13,7 +13,7 @@ export interface Told {
 export interface Asked {
   readonly path: string;
   readonly method: string;
-  /** What was signed; null where nothing was. */
+  /** What was signed; null if nothing was. */
   readonly head: Readonly<Record<string, unknown>> | null;
   readonly payload: string;
 }

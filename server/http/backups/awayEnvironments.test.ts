@@ -38,7 +38,7 @@ describe("an environment that is not there yet", () => {
       status: 500,
       data: {
         message:
-          "The environment is not on this server, and has no backup that it could be brought back from. Restore a backup of another environment to it, or delete it.",
+          "The environment is not on this server, and has no backup that it could be restored from. Restore a backup of another environment to it, or delete it.",
       },
     });
   });
@@ -52,7 +52,7 @@ describe("an environment that is not there yet", () => {
       const ended = await outcomeOf(answer.body.operation_id);
       expect(ended).toMatchObject({
         status: 500,
-        data: { message: expect.stringContaining("still being brought back") },
+        data: { message: expect.stringContaining("still being restored") },
       });
     }
     const locks = await test.current.database.selectFrom("environment_locks").selectAll().execute();
@@ -67,7 +67,7 @@ describe("an environment that is not there yet", () => {
     expect(shown.environments).toHaveLength(2);
   });
 
-  it("is brought back from whatever backup of the company is restored to it, as a whole", async () => {
+  it("is restored from whatever backup of the company is restored to it, as a whole", async () => {
     const { addBackup, call, database, fail } = test.current;
     const backup_id = await addBackup(there);
     const part = await call("POST", restorePath(away), { body: { backup_id, only: "files" } });

@@ -32,13 +32,13 @@ const listed = async (key?: string) =>
   (await test.current.call("GET", sitesPath(), key === undefined ? {} : { key })).body.company.deleted_sites;
 const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
-/** Moves the end of the time in which it can be brought back. */
+/** Moves the end of the time in which it can be restored. */
 async function setUntil(table: "deleted_sites" | "deleted_environments", id: string, until: Date): Promise<void> {
   await test.current.database.updateTable(table).set({ restorable_until: until }).where("id", "=", id).execute();
 }
 
 describe("the list of deleted sites", () => {
-  it("shows what can be brought back with its environments, the newest deletion first", async () => {
+  it("shows what can be restored with its environments, the newest deletion first", async () => {
     const first = await deletedSite({ display_name: "First garden" });
     const second = await deletedSite();
     const [one, other] = await listed();
@@ -83,7 +83,7 @@ describe("the list of deleted sites", () => {
     expect((await restoreSite(own, { key: token })).status).toBe(202);
   });
 
-  it("leaves out what can't be brought back any more", async () => {
+  it("leaves out what can't be restored any more", async () => {
     const { id } = await deletedSite();
     const { id: withoutLive, liveId } = await deletedSite();
     await setUntil("deleted_sites", id, new Date(Date.now() - 1));
@@ -307,7 +307,7 @@ describe("a deleted environment", () => {
     expect(environments.at(-1).primaryDomain.name).toBe(`regained-${before.name}.localhost`);
   });
 
-  it("is not found where it is another site's, unknown, or can't be brought back any more", async () => {
+  it("is not found where it is another site's, unknown, or can't be restored any more", async () => {
     const { addSite } = test.current;
     const { siteId, id } = await deletedEnvironment();
     expect((await restoreEnvironment(await addSite(), id)).status).toBe(404);

@@ -1,4 +1,4 @@
-/** Whether something is to be deleted for good: said in the body, or in the query by whoever can't send one. */
+/** Whether to delete without a backup: from the body, or from the query for clients that can't send a body. */
 interface Wish {
   readonly query: { readonly without_backup?: boolean };
   readonly body: { readonly without_backup?: boolean };

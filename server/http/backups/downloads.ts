@@ -9,7 +9,7 @@ import { partOf } from "./ranges.ts";
 
 type Headers = Readonly<Record<string, string | number>>;
 
-/** `stopping` is aborted when the server stops: whoever downloads goes on with the next one. */
+/** `stopping` is aborted when the server stops; clients resume with the next process. */
 export function serveDownloads(server: FastifyInstance, app: App, stopping: AbortSignal): void {
   server.route({
     method: ["GET", "HEAD"],

@@ -1,4 +1,4 @@
-/** What becomes of the domains of something that is deleted, brought back, or copied. */
+/** What becomes of the domains of something that is deleted, restored, or copied. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { addOwnDomain } from "../../store/testing/rows.ts";
@@ -36,7 +36,7 @@ async function inputOf(operationId: string): Promise<{ environments: { address: 
 const listed = async (environmentId: string) =>
   (await test.current.call("GET", `/v2/sites/environments/${environmentId}/domains`)).body.environment.site_domains;
 
-describe("a site that is brought back", () => {
+describe("a site that is restored", () => {
   it("has its domains again, under their ids, and the same primary one", async () => {
     const { deleteSite, succeed } = test.current;
     const { id, environmentId, primary, primaryId } = await siteWithDomains();

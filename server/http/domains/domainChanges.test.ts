@@ -1,11 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { LookUp } from "../../domains/lookUp.ts";
 import { ownershipRecord } from "../../domains/records.ts";
 import { noteCheck } from "../../store/domains/domainChecks.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
-import { useTestServer } from "../testing/server.ts";
+import { testSettings, useTestServer } from "../testing/server.ts";
 
-const test = useTestServer();
+/** Records by type and name. */
+const inDns = new Map<string, readonly string[]>();
+const lookUp: LookUp = async (type, name) => inDns.get(`${type} ${name}`) ?? [];
+const test = useTestServer({ lookUp });
 
 async function environment(key?: string) {
   const { addEnvironment, addSite } = test.current;
@@ -77,7 +81,9 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
 describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
   it("starts the change from one address to the other", async () => {
     const { id } = await environment();
-    const own = await addOwnDomain(test.current.database, id, { name: `${randomUUID()}.example` });
+    const name = `${randomUUID()}.example`;
+    const own = await addOwnDomain(test.current.database, id, { name });
+    inDns.set(`A ${name}.`, testSettings.edgeAddresses.slice(0, 1));
     const { status, body } = await makePrimary(id, { domain_id: own, run_search_and_replace: true });
     expect([status, body.message]).toEqual([202, "Changing primary site domain in progress"]);
     expect(body.operation_id).toMatch(/^sites:change-primary-domain-/);
@@ -90,6 +96,29 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
       domain: { id: own, isHttps: false },
       former: { id: temporary.id },
     });
+  });
+
+  it("asks to confirm a domain that does not point here, at which nobody could open the site", async () => {
+    const { id } = await environment();
+    const name = `${randomUUID()}.example`;
+    const own = await addOwnDomain(test.current.database, id, { name });
+    inDns.set(`A ${name}.`, ["198.51.100.1"]);
+    const { body } = await makePrimary(id, { domain_id: own });
+    expect(body).toMatchObject({ status: 400, data: { code: "confirm_needed", domain_id: own } });
+    expect(body.message).toContain(`"${name}" does not point here (A 203.0.113.7, AAAA 2001:db8::7)`);
+    expect((await makePrimary(id, { domain_id: own, confirm: true })).status).toBe(202);
+  });
+
+  it("leads back to the address from the installation without a question", async () => {
+    const { id } = await environment();
+    expect((await makePrimary(id, { domain_id: (await temporaryOf(id)).id })).status).toBe(202);
+  });
+
+  it("tells nothing about another company's domain", async () => {
+    const { id } = await environment();
+    const { id: theirs } = await environment(test.current.otherCompany.api_key);
+    const foreign = await addOwnDomain(test.current.database, theirs);
+    expect((await makePrimary(id, { domain_id: foreign })).body.data.code).toBe("not_of_this_environment");
   });
 
   it("refuses one that is not served yet", async () => {
@@ -105,7 +134,8 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     const { id } = await environment();
     await database.updateTable("domains").set({ is_wildcard: true }).where("environment_id", "=", id).execute();
     const own = await addOwnDomain(database, id, { isWildcard: false });
-    expect((await makePrimary(id, { domain_id: own })).body.data.code).toBe("network_needs_wildcard");
+    const { body } = await makePrimary(id, { domain_id: own, confirm: true });
+    expect(body.data.code).toBe("network_needs_wildcard");
   });
 
   it("refuses domains of other environments", async () => {

@@ -54,7 +54,7 @@ async function wishFor(id: string, more: Partial<AutomaticUpdateWish>): Promise<
   await database.transaction().execute((transaction) => setAutomaticUpdates(transaction, id, { ...stored, ...more }));
 }
 
-/** One look of the control process. Gives what it has begun. */
+/** One look of the control process. Returns what it has begun. */
 async function goOn(now = new Date()) {
   const { database, operations } = test.current;
   const begun: { id: string; kind: PackageKind; names: readonly string[] }[] = [];

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PackageFacts } from "@sitewright/server/app/packages/packages.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
+import { noteChecked, putInForce } from "@sitewright/server/store/packages/advisories.ts";
+import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -32,6 +34,8 @@ const test = useTestServer({
     for (const { id } of environments) await putPackages(database, id, unread.get(id) ?? []);
   },
 });
+
+const without = useTestServer({ packageSource: null, hasAdvisories: false });
 
 /** With a WordPress that nobody has read yet. */
 async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: string }> {
@@ -129,6 +133,44 @@ describe("GET /sites/environments/{env_id}/wp-plugins", () => {
     const later = await pluginsOf(id);
     expect(Date.parse(later.last_updated_at)).toBeGreaterThan(Date.parse(last_updated_at));
     expect([later.problem, slugs(later.items)]).toEqual([null, ["b"]]);
+  });
+});
+
+describe("what was not checked", () => {
+  const checksOf = async (id: string) =>
+    (await test.current.call("GET", `/v2/sites/environments/${id}/wp-plugins`)).body.environment.plugins.checks;
+
+  it("is not called safe or current: the list says when each was last checked", async () => {
+    const { database, company, call } = test.current;
+    const { id } = await unreadEnvironment();
+    expect(await checksOf(id)).toEqual({
+      updates: { checked_at: null, problem: null },
+      vulnerabilities: { checked_at: null, problem: null },
+    });
+    await noteSourceCheck(database, "The package source did not answer.");
+    await noteChecked(database, "The feed could not be read.");
+    const failed = {
+      updates: { checked_at: null, problem: "The package source did not answer." },
+      vulnerabilities: { checked_at: null, problem: "The feed could not be read." },
+    };
+    expect(await checksOf(id)).toEqual(failed);
+    const ofCompany = await call("GET", `/v2/company/${company.company_id}/wp-plugins`);
+    expect(ofCompany.body.company.plugins.checks).toEqual(failed);
+    await noteSourceCheck(database, null);
+    await putInForce(database, { reading: 7, mark: null, records: 1, skipped: 0 });
+    const now = { checked_at: expect.stringMatching(/^20\d\d-/), problem: null };
+    expect(await checksOf(id)).toEqual({ updates: now, vulnerabilities: now });
+  });
+
+  it("names the setting that is missing", async () => {
+    const server = without.current;
+    const { id } = await server.addEnvironment(await server.addSite());
+    const { body } = await server.call("GET", `/v2/sites/environments/${id}/wp-themes`);
+    const { updates, vulnerabilities } = body.environment.themes.checks;
+    expect([updates.problem, vulnerabilities.problem]).toEqual([
+      expect.stringContaining("SITEWRIGHT_WPORG_URL"),
+      expect.stringContaining("SITEWRIGHT_ADVISORIES"),
+    ]);
   });
 });
 
@@ -231,9 +273,11 @@ describe("GET /company/{id}/wp-plugins", () => {
       ),
       { ...entry },
     ];
+    const unchecked = { checked_at: null, problem: null };
     const page = (holders: readonly object[]) => ({
       total: 2,
       last_updated_at: "2026-11-23T08:00:00.000Z",
+      checks: { updates: unchecked, vulnerabilities: unchecked },
       // What a list is written as is kept, as one of plugins or of themes.
       items: holders.map(() => ({
         ...item,

@@ -43,15 +43,25 @@ describe("GET /sites/environments/{env_id}/wordpress", () => {
 
   it("tells which version is there, and which newer ones are offered, the newest first", async () => {
     const id = await environment();
-    expect(await versions(id)).toEqual({ id, wordpress_version: "7.1.1", update_versions: ["7.10", "7.2"] });
+    expect(await versions(id)).toEqual({
+      id,
+      wordpress_version: "7.1.1",
+      update_versions: ["7.10", "7.2"],
+      problem: null,
+    });
   });
 
   it("lists none where there is no WordPress, no source, or the source does not answer", async () => {
     const [plain, id] = [await environment(null), await environment()];
-    expect(await versions(plain)).toEqual({ id: plain, wordpress_version: null, update_versions: [] });
-    expect((await whileAway(() => versions(id))).update_versions).toEqual([]);
+    expect(await versions(plain)).toEqual({ id: plain, wordpress_version: null, update_versions: [], problem: null });
+    const problem = "The package source did not answer. Try again later.";
+    expect(await whileAway(() => versions(id))).toMatchObject({ update_versions: [], problem });
     const other = await environment("7.1.1", without.current);
-    expect((await without.current.call("GET", pathOf(other))).body.environment.update_versions).toEqual([]);
+    const { body } = await without.current.call("GET", pathOf(other));
+    expect(body.environment).toMatchObject({
+      update_versions: [],
+      problem: expect.stringContaining("no package source"),
+    });
   });
 });
 

@@ -40,7 +40,7 @@ describe("POST …/change-environment-php-allocation", () => {
     });
     const { company_id } = test.current.company;
     const log = await test.current.call("GET", `/v2/company/${company_id}/activity-logs?limit=1`);
-    expect(log.body.company.activity_logs.items[0].descriptions[0]).toContain("4 PHP threads of 512 MB");
+    expect(log.body.company.activity_logs.items[0].descriptions[0]).toContain("to 4 threads of 512 MB");
   });
 
   it.each([

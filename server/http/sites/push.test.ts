@@ -128,4 +128,39 @@ describe("PUT /sites/{site_id}/environments", () => {
     }
     expect(states).toEqual([500, 202]);
   });
+
+  it("a failure because of a busy environment names the operations that held it", async () => {
+    const { call } = test.current;
+    const { siteId, staging, live } = await twoEnvironments();
+    const holder = await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: staging } });
+    const body = { source_env_id: staging, target_env_id: live };
+    const { body: answer } = await call("PUT", `/v2/sites/${siteId}/environments`, { body });
+    const { data } = (await call("GET", `/v2/operations/${answer.operation_id}`)).body;
+    const blocked_by = [{ operation_id: holder.body.operation_id, kind: "restartPhp" }];
+    expect(data).toMatchObject({ code: "environment_busy", blocked_by });
+  });
+
+  it("with When-Busy: refuse the call itself is answered 409, and nothing is left of it", async () => {
+    const { call, succeed } = test.current;
+    const { siteId, staging, live } = await twoEnvironments();
+    const holder = await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: staging } });
+    const push = () =>
+      call("PUT", `/v2/sites/${siteId}/environments`, {
+        body: { source_env_id: staging, target_env_id: live },
+        headers: { "when-busy": "refuse", "idempotency-key": `push-${siteId}` },
+      });
+    const refused = await push();
+    expect(refused.body).toEqual({
+      message: "The environment is blocked by another process. Please try again a bit later.",
+      status: 409,
+      data: {
+        code: "environment_busy",
+        blocked_by: [{ operation_id: holder.body.operation_id, kind: "restartPhp" }],
+      },
+    });
+    const { operations } = (await call("GET", `/v2/operations?site_id=${siteId}`)).body.company;
+    expect(operations.items.map(({ kind }: { kind: string }) => kind)).not.toContain("pushEnvironment");
+    await succeed(holder.body.operation_id);
+    expect((await push()).status).toBe(202);
+  });
 });

@@ -310,7 +310,7 @@ describe("POST wpa-login-url", () => {
   });
 });
 
-it("nobody is looked for in an environment that is still being brought back", async () => {
+it("nobody is looked for in an environment that is still being restored", async () => {
   const { id } = await environment();
   await test.current.database.updateTable("environments").set({ awaits_rebuild: true }).where("id", "=", id).execute();
   for (const answer of [

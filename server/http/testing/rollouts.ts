@@ -68,7 +68,7 @@ export function useRollouts() {
     return (await get(id)).environments.map(({ state }: RolloutItem) => state);
   }
 
-  /** Ends the updates that are under way. Gives how many there were. */
+  /** Ends the updates that are under way. Returns how many there were. */
   async function endRunning(
     id: string,
     fails: (environmentId: string) => boolean = () => false,

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
@@ -29,7 +30,7 @@ import { buildServer } from "../server.ts";
 
 export interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it does not
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails if it does not
   readonly body: any;
   readonly text: string;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
@@ -59,7 +60,7 @@ export interface TestServer {
   addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
   /** A finished backup of that environment; gives its id. */
   addBackup(environmentId: string, more?: Partial<NewBackup>): Promise<number>;
-  /** Deletes the site as the interface and its operation do; it can be brought back. */
+  /** Deletes the site as the interface and its operation do; it can be restored. */
   deleteSite(siteId: string, key?: string): Promise<void>;
   /** The same with an environment. */
   deleteEnvironment(environmentId: string, key?: string): Promise<void>;
@@ -77,6 +78,8 @@ export interface TestServerOptions {
   readonly listFiles?: App["listFiles"];
   /** Default: every log is empty. */
   readonly readLog?: App["readLog"];
+  /** Default: the edge does not answer. */
+  readonly edgeNumbers?: App["edgeNumbers"];
   /** Default: there is no edge to be told. */
   readonly publishRoutes?: App["publishRoutes"];
   /** Default: nothing is planned. */
@@ -95,6 +98,8 @@ export interface TestServerOptions {
   readonly openDownload?: App["openDownload"];
   /** Default: there is one. */
   readonly hasMailServer?: boolean;
+  /** Default: there is one. */
+  readonly hasAdvisories?: boolean;
   /** Default: there is one. */
   readonly hasBrowser?: boolean;
   /** Default: there are none. */
@@ -192,6 +197,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       capabilities: fakeCapabilities,
       listFiles: options.listFiles ?? (async () => []),
       readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),
+      edgeNumbers: options.edgeNumbers ?? (async () => null),
+      dataFolder: tmpdir(),
       publishRoutes: options.publishRoutes ?? (async () => undefined),
       plannedEvents: options.plannedEvents ?? (async () => ({ sites: [], problem: null })),
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
@@ -211,7 +218,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
       hasMailServer: options.hasMailServer ?? true,
-      hasAdvisories: true,
+      hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,
       findPictures: options.findPictures ?? (async () => []),
       knowsPlaces: options.knowsPlaces ?? true,

@@ -104,7 +104,7 @@ describe("the list of an environment", () => {
       type: "replaceDeniedIps",
       is_done: true,
       has_failed: false,
-      descriptions: [expect.stringMatching(/^Change the denied IP addresses of “Staging .*” of “Fenced”$/)],
+      descriptions: [expect.stringMatching(/^Change the blocked IP addresses of “Staging .*” of “Fenced”$/)],
     });
   });
 

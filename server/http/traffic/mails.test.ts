@@ -273,7 +273,7 @@ describe("whether an environment sends", () => {
     expect(row).toEqual({ name: "live", mail_delivery: "keep" });
   });
 
-  it("is as it was when a deleted environment is brought back", async () => {
+  it("is as it was when a deleted environment is restored", async () => {
     const { call, database, deleteEnvironment, addBackup } = test.current;
     await set(staging, { delivery: "send" });
     const { site_id } = await database
@@ -308,6 +308,6 @@ it("changes are in the activity log, in words that say nothing of a message", as
     "deliverMail",
   ]);
   expect(entries[1]).toMatchObject({ is_done: true, has_failed: false, site_id: expect.any(String) });
-  expect(entries[1].descriptions[0]).toMatch(/^Change whether mail of “.*” of “.*” is sent: keep$/);
+  expect(entries[1].descriptions[0]).toMatch(/^Set outgoing mail of “.*” of “.*” to keep$/);
   expect(text).not.toContain("ada@example.com");
 });

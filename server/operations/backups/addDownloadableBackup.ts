@@ -62,7 +62,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
     await requireRoom(runtime, { copies: [{ environment, ...times }], moreBytes }, "The downloadable backup");
   }
 
-  /** Gives the folder, and where the site was at the time. */
+  /** Returns the folder, and where the site was at the time. */
   async function takeSnapshot({ input, operationId, signal }: StepContext<AddDownloadableBackupInput>) {
     const work = workName(operationId);
     const backup = await backupOf(input);
@@ -121,7 +121,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
       await downloads.remove(input.id);
       throw new StepFailure(environmentGone);
     } catch (cause) {
-      // Whoever deletes the environment removes what is being read, and what is being written.
+      // A deletion of the environment removes both what is read and what is written here.
       if (await isOfPresent(database, input.id)) throw cause;
       throw new StepFailure(environmentGone, { cause });
     } finally {

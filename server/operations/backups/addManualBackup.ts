@@ -1,4 +1,4 @@
-/** A backup that somebody asked for, of an environment that goes on as it is. */
+/** A manual backup; the environment stays in service. */
 
 import type { OperationDefinition } from "../engine/operation.ts";
 import { backUp, backupRoom, removeBackUp } from "../steps/backup.ts";
@@ -26,7 +26,7 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
           const room = { copies: [await backupRoom(database, environment)] };
           await speculatively(
-            // Somebody waits, and it takes as long as the rest of the beginning.
+            // A user waits, and it would double the time of the first step.
             requireRoom(runtime, room, "The backup"),
             (until) => backUp(services, { environment, address, operationId, ...facts }, until),
             signal,

@@ -52,7 +52,7 @@ async function changeSecretly(): Promise<void> {
   expect(await facts()).toEqual(before);
 }
 
-/** Runs the operation, and gives what is in the file according to the backup, and when everything was last read. */
+/** Runs the operation, and returns what is in the file according to the backup, and when everything was last read. */
 async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry = false) {
   const { environment, address, companyId, siteId } = site;
   const input = { environment, address, isRetry, againAfter: null, note: null };

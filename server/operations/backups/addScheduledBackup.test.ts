@@ -44,7 +44,7 @@ function scheduled(other: OperationRequest): OperationRequest {
   };
 }
 
-/** Runs `beside` while the first snapshot that is taken of anything stands in its middle. Gives the backup's end. */
+/** Runs `beside` while the first snapshot that is taken of anything stands in its middle. Returns the backup's end. */
 async function amidSnapshot(
   other: OperationRequest,
   beside: (table: Table) => Promise<void>,

@@ -52,7 +52,7 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
       },
       {
         name: "backup",
-        // Nobody waits for it, and the first one, and once in a while another, reads everything.
+        // It runs in the background, and the first one, and later ones now and then, read everything.
         deadlineSeconds: 6 * 3_600,
         run: backUpNow,
         undo: ({ operationId }) => removeBackUp(services, operationId),

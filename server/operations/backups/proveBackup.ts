@@ -152,7 +152,7 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
   };
 }
 
-/** Null where nothing like that was kept. */
+/** Null if nothing like that was kept. */
 function readingIn(result: unknown): ProofReading | null {
   if (typeof result !== "object" || result === null || !("at" in result && "examineAt" in result)) return null;
   const { at, examineAt } = result;

@@ -121,20 +121,20 @@ describe("an environment that was restored on another machine", () => {
   test("without a backup says so, and can be made of another environment's", async () => {
     const { site } = await awaySite();
     const failed = await carryOut(rebuildOf(site, null));
-    expect(failed.public_error).toContain("has no backup that it could be brought back from");
+    expect(failed.public_error).toContain("has no backup that it could be restored from");
     const other = await liveSite(world);
     const backupId = await backUpWith(world, other, "then");
     expect(await carryOut(rebuildOf(site, backupId))).toMatchObject({ state: "succeeded" });
     expect(await seen(world, site)).toEqual(thereAgain);
   });
 
-  test("takes no other operation until it is there, but can be deleted, and brought back of the backup that it has", async () => {
+  test("takes no other operation until it is there, but can be deleted, and restored of the backup that it has", async () => {
     const { site, backups } = await awaySite("then");
     const { kind: _, input: __, ...rest } = rebuildOf(site, null);
     const wish = { environment: site.environment, address: site.address, note: null };
     const refused = await carryOut({ ...rest, kind: "addManualBackup", input: wish });
     expect(refused).toMatchObject({ state: "failed" });
-    expect(refused.public_error).toContain("still being brought back");
+    expect(refused.public_error).toContain("still being restored");
     const environments = [{ ...site.environment, address: site.address }];
     const input = { siteId: site.siteId, environments, withoutBackup: false };
     expect(await carryOut({ ...rest, kind: "deleteSite", input })).toMatchObject({ state: "succeeded" });

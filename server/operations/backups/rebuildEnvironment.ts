@@ -114,7 +114,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
 
 function reasonFor(candidates: number): string {
   return candidates === 0
-    ? "The environment has no backup that it could be brought back from. A backup of another environment can be restored to it."
+    ? "The environment has no backup that it could be restored from. A backup of another environment can be restored to it."
     : `What ${candidates === 1 ? "its backup needs is" : `its ${candidates} backups need is`} missing or damaged in the archives. It is tried again later, and when the installation is started.`;
 }
 

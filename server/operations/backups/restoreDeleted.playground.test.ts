@@ -1,4 +1,4 @@
-/** A site of real WordPress is deleted and brought back through the API: what was in it is there again, and so is who was. */
+/** A site of real WordPress is deleted and restored through the API: what was in it is there again, and so is who was. */
 import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
@@ -55,7 +55,7 @@ async function call(method: string, path: string, body?: object): Promise<Body> 
   return JSON.parse(await (await fetch(`${control.url}/v2${path}`, wish)).text());
 }
 
-/** Gives the operation when it has ended. */
+/** Returns the operation when it has ended. */
 async function carryOut(method: string, path: string, body?: object): Promise<Body> {
   const { operation_id: id } = await call(method, path, body);
   for (;;) {
@@ -87,7 +87,7 @@ function ask(address: string, path: string, { cookie, form }: Asked = {}) {
   return promise;
 }
 
-/** Gives the cookies of whoever is logged in then. */
+/** Returns the cookies of whoever is logged in then. */
 async function logIn(address: string, password: string): Promise<string> {
   const form = { log: "ada", pwd: password, testcookie: "1", "wp-submit": "Log In" };
   const { cookies } = await ask(address, "/wp-login.php", {

@@ -1,6 +1,6 @@
 /**
  * A deleted site, or an environment that was deleted from a site, is there again under the same ids: made of its newest backup
- * that is whole, made known, and seen to answer before it is shown. If anything fails it can be brought back as before.
+ * that is whole, made known, and seen to answer before it is shown. If anything fails it can be restored as before.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { backupForOperation, findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
@@ -20,12 +20,12 @@ import { requireRoom } from "../steps/diskRoom.ts";
 import { makeOfLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
-/** One that is brought back, and of what. */
+/** One that is restored, and of what. */
 export type Returning = {
   readonly environment: { readonly id: string; readonly number: number };
   readonly address: string;
   readonly backupId: number;
-  /** Names of domains that somebody else has by now. Absent: none. */
+  /** Names of domains that are in use elsewhere by now. Absent: none. */
   readonly leftOut?: readonly string[];
 };
 
@@ -142,7 +142,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
     succeeded: async (transaction, { input, operationId }) => {
       const [first] = input.environments;
       if (!first || !(await isEnvironmentThere(transaction, first.environment.id))) {
-        throw new StepFailure("The site was deleted while this was brought back.");
+        throw new StepFailure("The site was deleted while this was restored.");
       }
       if (input.isSite) {
         await setSiteState(transaction, input.siteId, "live");
@@ -157,7 +157,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       const returned = environments.map((each) => ({ ...each }));
       return { address: first.address, environments: returned, left_out_domains: leftOut };
     },
-    // It can still be brought back.
+    // It can still be restored.
     failed: async (transaction, { input }) => {
       if (input.isSite) return removeSiteRows(transaction, input.siteId);
       for (const id of ids(input)) await removeEnvironmentRows(transaction, id);
@@ -188,11 +188,11 @@ function leftOutWarning(names: readonly string[]): string | null {
   return `Without these domains, which are in use elsewhere by now: ${names.join(", ")}.`;
 }
 
-/** Whoever wants the rest of a site back all the same is told how. */
+/** Says how to restore the rest of a site anyway. */
 function noneIsWhole(displayName: string, candidates: readonly FinishedBackup[]): string {
   const ids = candidates.map(({ id }) => id).join(", ");
   return (
-    `What the environment ${displayName} would be brought back from is missing or damaged in the archives: none of its ` +
-    `backups (${ids}) is whole. Where it is a further environment of a site, remove these backups; the site is then brought back without it.`
+    `What the environment ${displayName} would be restored from is missing or damaged in the archives: none of its ` +
+    `backups (${ids}) is whole. Where it is a further environment of a site, remove these backups; the site is then restored without it.`
   );
 }

@@ -32,7 +32,7 @@ export function changeDnsRecord(
   { database, zones, dns }: Services,
   kind: ZoneChangeKind,
 ): OperationDefinition<ChangeDnsRecordInput> {
-  /** Where somebody has changed a record set since, theirs stays. */
+  /** A record set that was changed since keeps the newer change. */
   async function takeBack({ zoneId, changes }: ChangeDnsRecordInput): Promise<void> {
     await database.transaction().execute(async (transaction) => {
       if (!(await lockZone(transaction, zoneId))) return;

@@ -1,5 +1,5 @@
 /**
- * Accepting an operation: one row, its activity entry and its locks, in the transaction of whoever asks for it.
+ * Accepting an operation: one row, its activity entry and its locks, in the caller's transaction.
  * The commit of that transaction starts the operation; a rollback leaves nothing.
  */
 import { randomUUID } from "node:crypto";
@@ -12,8 +12,8 @@ import {
 } from "@sitewright/contract/operationKinds.ts";
 import type { Sealer } from "../../sealing.ts";
 import { recordActivity } from "../../store/company/activity.ts";
-import type { Actor, DatabaseTransaction, Json } from "../../store/database.ts";
-import { takeLocks, wantLocks } from "../../store/locks.ts";
+import type { Actor, Blocker, DatabaseTransaction, Json } from "../../store/database.ts";
+import { findBlockers, takeLocks, wantLocks } from "../../store/locks.ts";
 import { areAwaitingRebuild, haveLost } from "../../store/moved.ts";
 import { announceAccepted, endOperation, insertOperation, setOperationState } from "../../store/operations.ts";
 
@@ -36,7 +36,7 @@ export interface OperationRequest {
 }
 
 /**
- * Accepts an operation as part of `transaction` and gives its id. It begins when the transaction commits; where
+ * Accepts an operation as part of `transaction` and returns its id. It begins when the transaction commits; where
  * an environment is busy it waits, or has failed already (`isRefused`): then no step and no ending of it will ever run.
  * It has failed, too, where nothing of an environment is on this machine yet.
  * Rejects only when the database does.
@@ -44,7 +44,14 @@ export interface OperationRequest {
 export type AcceptOperation = (
   transaction: DatabaseTransaction,
   request: OperationRequest,
-) => Promise<{ readonly operationId: string; readonly isRefused: boolean }>;
+) => Promise<AcceptedOperation>;
+
+export interface AcceptedOperation {
+  readonly operationId: string;
+  readonly isRefused: boolean;
+  /** The operations because of which it has failed; empty if it has not, or for another reason. */
+  readonly blockedBy: readonly Blocker[];
+}
 
 export interface AcceptServices {
   readonly sealer: Sealer;
@@ -90,18 +97,19 @@ export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
       const isLost = await haveLost(transaction, request.locks);
       const publicError = isLost ? environmentLostMessage : environmentAwayMessage;
       await endOperation(transaction, operationId, { state: "failed", publicError });
-      return { operationId, isRefused: true };
+      return { operationId, isRefused: true, blockedBy: [] };
     }
     if (await takeLocks(transaction, operationId, request.locks)) {
       await announceAccepted(transaction, operationId);
-      return { operationId, isRefused: false };
+      return { operationId, isRefused: false, blockedBy: [] };
     }
     if (request.whenBusy === "queue") {
       await setOperationState(transaction, operationId, "waiting");
       await wantLocks(transaction, operationId, request.locks);
-      return { operationId, isRefused: false };
+      return { operationId, isRefused: false, blockedBy: [] };
     }
-    await endOperation(transaction, operationId, { state: "failed", publicError: environmentBusyMessage });
-    return { operationId, isRefused: true };
+    const blockedBy = await findBlockers(transaction, request.locks);
+    await endOperation(transaction, operationId, { state: "failed", publicError: environmentBusyMessage, blockedBy });
+    return { operationId, isRefused: true, blockedBy };
   };
 }

@@ -32,11 +32,11 @@ export interface AttemptOptions {
   readonly pace: Pace;
   /** Aborted when the process ends. */
   readonly stop: AbortSignal;
-  /** Told of work that goes on although nobody waits for it any longer. */
+  /** Receives work that goes on although it was abandoned. */
   readonly onLeftOver?: (work: Promise<unknown>) => void;
 }
 
-/** Null where the work was done; otherwise the error for which it was given up. Rejects with `Stopping` only. */
+/** Null if the work was done; otherwise the error for which it was given up. Rejects with `Stopping` only. */
 export async function attempt(
   work: (signal: AbortSignal) => Promise<void>,
   options: AttemptOptions,

@@ -39,7 +39,7 @@ export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
 export interface Engine {
   /** Resolves when this process may no longer run operations. End it and start another. */
   readonly lost: Promise<Error>;
-  /** Takes up what nobody runs, now rather than at the next sweep. Never rejects. */
+  /** Takes up unclaimed operations now rather than at the next sweep. Never rejects. */
   sweep(): Promise<void>;
   /** Takes up nothing more, asks running steps to break off, and leaves them to the next process. */
   stop(): Promise<void>;

@@ -67,7 +67,7 @@ function isLostConnection(error: Error): boolean {
 
 export interface PublicReason {
   readonly text: string;
-  /** False where the text says nothing about the cause: the log must. */
+  /** False if the text says nothing about the cause: the log must. */
   readonly saysCause: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface StepContext<Input> {
   readonly siteId: string | null;
   readonly environmentId: string | null;
   readonly input: Input;
-  /** Opens what was sealed when the operation was accepted. Throws where nothing was. */
+  /** Decrypts the operation's secret. Throws if it has none. */
   secret(): string;
   /** Aborted when the step's deadline has passed. */
   readonly signal: AbortSignal;
@@ -36,14 +36,14 @@ export interface Step<Input> {
   readonly name: string;
   readonly deadlineSeconds: number;
   run(context: StepContext<Input>): Promise<void>;
-  /** Absent where the step leaves nothing behind. */
+  /** Absent if the step leaves nothing behind. */
   undo?(context: StepContext<Input>): Promise<void>;
 }
 
 export interface OperationDefinition<Input extends Json> {
   readonly kind: string;
   readonly steps: readonly Step<Input>[];
-  /** Name of the first step that can't be taken back; absent where every step can. */
+  /** Name of the first step that can't be taken back; absent if every step can. */
   readonly pointOfNoReturn?: string;
   /** Part of the transaction that ends the operation well; gives `data.result`. */
   succeeded(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;

@@ -38,7 +38,7 @@ export interface RunServices {
 
 const endingDeadlineSeconds = 30;
 
-/** Resolves when the operation has ended. Rejects with `Stopping` where the process ends before. */
+/** Resolves when the operation has ended. Rejects with `Stopping` if the process ends before. */
 export async function runOperation(operationId: string, services: RunServices): Promise<void> {
   const { database, runner, log } = services;
   const insisting = <T>(part: string, work: () => Promise<T>) =>
@@ -170,7 +170,7 @@ class Run {
     await Promise.race([Promise.allSettled(this.#leftOver), timeIsUp.promise]);
   }
 
-  /** One transaction for all that ends with the operation; none where it has ended, or is another process's by now. */
+  /** One transaction for all that ends with the operation; none if it has ended, or is another process's by now. */
   async #end(decide: (transaction: DatabaseTransaction) => Promise<OperationEnd>): Promise<void> {
     await this.#services.database.transaction().execute(async (transaction) => {
       if (!(await lockRunningOperation(transaction, this.#row.id, this.#services.runner))) return;

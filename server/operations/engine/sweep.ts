@@ -2,7 +2,7 @@
 import type { RunningOperation } from "../../store/operationRuns.ts";
 
 export interface Sweep {
-  /** Nobody has claimed them. */
+  /** Unclaimed. */
   readonly unclaimed: string[];
   /** Ours, and not being run: the claim was written, but its confirmation was lost. */
   readonly dropped: string[];

@@ -5,7 +5,7 @@ import { endedChannel, hasOperationEnded } from "../../store/operations.ts";
 
 /**
  * Resolves when the operation has ended, when `seconds` have passed or when `signal` is aborted, whichever is
- * first; true where it has ended. An operation that does not exist counts as ended.
+ * first; true if it has ended. An operation that does not exist counts as ended.
  */
 export type WaitForOperation = (operationId: string, seconds: number, signal?: AbortSignal) => Promise<boolean>;
 

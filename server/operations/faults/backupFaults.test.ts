@@ -92,7 +92,7 @@ async function countCalls(table: Table, subject: Subject): Promise<readonly (rea
   return (["put", "read", "list", "remove"] as const).map((call) => [call, blobs.count(call)]);
 }
 
-/** One run with the fault, and another one without. Gives what is wrong. */
+/** One run with the fault, and another one without. Returns what is wrong. */
 async function runWith(table: Table, subject: Subject, call: BlobCall, nth: number, error: () => Error, says: RegExp) {
   const request = await prepare(subject);
   blobs.plan(failingOnce(call, nth, error));

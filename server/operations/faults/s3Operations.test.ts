@@ -93,7 +93,7 @@ const downloadingBackup: Subject = {
 /** How the same is asked for once more after it has failed, where that takes more than the same request. */
 const asked = new WeakMap<OperationRequest, () => Promise<OperationRequest>>();
 
-/** Asks for the same once more. Gives what is wrong then. */
+/** Asks for the same once more. Returns what is wrong then. */
 async function runAgain(table: Table, world: World, subject: Subject, request: OperationRequest): Promise<string[]> {
   const { input, kind } = request;
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
@@ -109,7 +109,7 @@ const subjects: Readonly<Record<string, Subject>> = {
   "a restore": restoringBackup,
   "a proof": provingBackup,
   "a deletion": deletingSite,
-  "what was deleted being brought back": restoringDeletedSite,
+  "what was deleted being restored": restoringDeletedSite,
   "a download of a backup": downloadingBackup,
 };
 
@@ -117,7 +117,7 @@ function faultAt(place: number): S3Fault {
   return s3Faults[place % s3Faults.length] ?? "drop";
 }
 
-/** One run where the store fails from this request on, and one more where it failed, with the store back. Gives what is wrong. */
+/** One run where the store fails from this request on, and one more where it failed, with the store back. Returns what is wrong. */
 async function runWithout(table: Table, world: World, subject: Subject, from: number, fault: S3Fault) {
   proxy.plan(() => null);
   const request = await subject.prepare(world);

@@ -6,8 +6,8 @@
  * (`../steps/takeOver.ts`).
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
+import { applyOffers } from "../../packages/applyOffers.ts";
 import { versionKey } from "../../packages/versions.ts";
-import { applyOffers } from "../../reconcilers/readOffers.ts";
 import type { Database, DatabaseTransaction, Json, PackageKind } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type NotedUpdates, notePackageUpdates } from "../../store/packages/packageUpdates.ts";
@@ -41,7 +41,7 @@ export type UpdatePackagesInput = {
   readonly updates: readonly PackageUpdate[];
   /** Paths that are asked for besides. Absent: none. */
   readonly checks?: readonly string[];
-  /** In percent: so much of a picture of these, or of the front page, may be another. Absent or null: nobody looks. */
+  /** How much screenshots of these and of the front page may differ, in percent. Absent or null: no screenshots. */
   readonly pictureThreshold?: number | null;
 };
 
@@ -107,7 +107,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
     pointOfNoReturn: "prune",
     succeeded: async (transaction, { input, operationId }) => {
       await note(transaction, input, "updated");
-      // It is read again in a moment; until then nobody is told that it still is what it was.
+      // It is read again in a moment; until then its old state must not be reported.
       await applyOffers(transaction, [input.target.id]);
       // Where an earlier version of Sitewright has built it, what was found then was not kept.
       return (await readResult(transaction, operationId)) ?? resultOf(input.updates);

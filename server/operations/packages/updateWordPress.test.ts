@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Both are asked for while the first version is there; the second waits for the first. Gives what became of it. */
+/** Both are asked for while the first version is there; the second waits for the first. Returns what became of it. */
 async function oneAfterTheOther(first: string, second: string) {
   const site = await liveSite(world);
   const update = (to: string) => ({ ...wordPressUpdate(site, { from, to }), whenBusy: "queue" }) as const;

@@ -25,7 +25,7 @@ export type UpdateWordPressInput = {
   readonly to: string;
   /** Paths that are asked for besides. */
   readonly checks: readonly string[];
-  /** In percent: so much of a picture of these, or of the front page, may be another. Null: nobody looks. */
+  /** How much screenshots of these and of the front page may differ, in percent. Null: no screenshots. */
   readonly pictureThreshold: number | null;
 };
 
@@ -34,7 +34,7 @@ type Context = StepContext<UpdateWordPressInput>;
 /** A zip, what is in it, the code that is kept, and the copy in the release. */
 const roomForWordPress = 400_000_000;
 
-/** Nobody has to be logged in for it. Where there is nothing to be done it says so. */
+/** It needs no login, and says so if there is nothing to do. */
 const databaseUpgrade: TrialPage = {
   url: "/wp-admin/upgrade.php?step=1",
   name: "database upgrade",

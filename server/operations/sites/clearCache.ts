@@ -1,4 +1,4 @@
-/** Kept pages are let go: all of an environment's, or those at one address. */
+/** Cached pages are let go: all of an environment's, or those at one address. */
 import { forgetPages } from "../../store/traffic/pageCache.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";

@@ -1,5 +1,5 @@
 /**
- * A site goes with all its environments: first into a backup from which it can be brought back, then out of the visitors'
+ * A site goes with all its environments: first into a backup from which it can be restored, then out of the visitors'
  * sight, then out of the way, then for good.
  */
 import { forgetSite, keepDeletedSite } from "../../store/backups/deletedSites.ts";

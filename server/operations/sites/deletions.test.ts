@@ -141,7 +141,7 @@ test("of an environment that is deleted for good no backup is kept; others stay"
 test("a site that is deleted for good takes along what was deleted of it before", async () => {
   const restore = await restoringDeletedEnvironment.prepare(world);
   const siteId = restore.siteId ?? "";
-  // Its environment is not brought back after all.
+  // Its environment is not restored after all.
   await world.own.database.deleteFrom("environments").where("id", "=", restore.environmentId).execute();
   expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })).toEqual([]);
   const left = world.own.database.selectFrom("environments").select(["id", "number"]).where("site_id", "=", siteId);
@@ -161,14 +161,14 @@ test("a deletion that waited for another finds nothing to do", async () => {
   expect(await deletingSite.finished(world, request)).toEqual([]);
 });
 
-/** What is to be brought back, with this in the place of some of its input. */
+/** What is to be restored, with this in the place of some of its input. */
 function changed(request: OperationRequest, change: Partial<RestoreDeletedInput["environments"][number]>) {
   const input: RestoreDeletedInput = Object(request.input);
   const environments = input.environments.map((each) => ({ ...each, ...change }));
   return { ...request, input: { ...input, environments } };
 }
 
-test("what is brought back elsewhere is at home there: addresses are those of the new place", async () => {
+test("what is restored elsewhere is at home there: addresses are those of the new place", async () => {
   const request = await restoringDeletedEnvironment.prepare(world);
   const address = `http://elsewhere.localhost:${world.facts.edgePort}`;
   const host = { name: "elsewhere.localhost" };
@@ -189,14 +189,14 @@ test("what is brought back elsewhere is at home there: addresses are those of th
 test.each([
   ["site", restoringDeletedSite],
   ["environment", restoringDeletedEnvironment],
-] as const)("a %s whose backup is gone is not brought back, and its names are free", async (_, subject) => {
+] as const)("a %s whose backup is gone is not restored, and its names are free", async (_, subject) => {
   const request = await subject.prepare(world);
   const row = await run(changed(request, { backupId: 2_147_483_647 }));
   expect(row).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
   expect(await subject.cleanSlate(world, request)).toEqual([]);
 });
 
-/** A backup of which the archives have nothing, newer than all others of what is to be brought back. */
+/** A backup of which the archives have nothing, newer than all others of what is to be restored. */
 async function addLostBackup(request: OperationRequest) {
   const facts = { operationId: randomUUID(), type: "system-generated", name: "Lost", note: null } as const;
   const wish = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
@@ -252,7 +252,7 @@ test("where no backup is whole nothing comes back, and it is told which are dama
   const row = await run(request);
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain(`none of its backups (${input.environments[0]?.backupId}) is whole`);
-  expect(row.public_error).toContain("the site is then brought back without it");
+  expect(row.public_error).toContain("the site is then restored without it");
   expect(await restoringDeletedSite.cleanSlate(world, request)).toEqual([]);
 });
 
@@ -273,7 +273,7 @@ test("a site comes back although it answers with an error, as it did when it was
   expect(asked).toEqual(["answer", "sign"]);
 });
 
-test("the backup before a deletion says what it is, and is kept as long as what was deleted can be brought back", async () => {
+test("the backup before a deletion says what it is, and is kept as long as what was deleted can be restored", async () => {
   const services = { ...world.services, backupDays: { manual: 1, scheduled: 1, "system-generated": 1 } };
   const request = await deletingEnvironment.prepare(world);
   const row = await withEngine({ ...world, services }, (table) => table.submit(request));

@@ -20,7 +20,7 @@ export type ModifyPhpVersionInput = {
   readonly address: string;
   /** Null: as before. */
   readonly isOptOut: boolean | null;
-  /** For a change that nobody asked for: only while it has this version and its owner did not opt out. Null: always. */
+  /** For automatic changes: only if it still has this version and its owner did not opt out. Null: always. */
   readonly onlyFrom: string | null;
 };
 
@@ -65,7 +65,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
       throw new StepFailure(`The environment is not to be moved off PHP ${onlyFrom} any more.`);
     }
     await saveResult(database, operationId, { from });
-    // Whoever only opts in or out has nothing changed that he could want back.
+    // Opting in or out alone changes nothing that would need a backup.
     if (from === to) return tryVersion(input, operationId, signal);
     await requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, `The change to PHP ${to}`);
     const name = `Before PHP ${to}`;

@@ -80,7 +80,7 @@ async function prepare(files: PushPart, database: PushPart) {
   return { requested, site, source };
 }
 
-/** Reads and writes until `stop` is called, and gives what was answered. */
+/** Reads and writes until `stop` is called, and returns what was answered. */
 function traffic(address: string) {
   let isOver = false;
   const reads: Answer[] = [];

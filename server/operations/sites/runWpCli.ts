@@ -7,10 +7,10 @@
  */
 
 import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
-import { measure } from "../../reconcilers/measureDisk.ts";
 import type { Json } from "../../store/database.ts";
 import { noteBegun, readResult, saveResult } from "../../store/operations.ts";
 import { findCommandLimits } from "../../store/sites/commandLimits.ts";
+import { measureDiskUse } from "../../store/sites/diskUse.ts";
 import { forgetPages } from "../../store/traffic/pageCache.ts";
 import { insist, quickPace } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
@@ -33,7 +33,7 @@ const waitSeconds = 1_800;
 export function runWpCli(services: Services): OperationDefinition<RunWpCliInput> {
   const { database, runtime, sealer, wpCliSeconds } = services;
 
-  /** What it may take just now: somebody may have changed the limits, and files, since the command was accepted. */
+  /** Its present limits, which may have changed since the command was accepted, as may the files. */
   async function shareOf(environment: EnvironmentRef) {
     const found = await findCommandLimits(database, environment.id, services.diskQuotaBytes);
     if (found === null) throw new StepFailure("The environment is not there any more.");
@@ -46,12 +46,12 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
   async function run({ input, operationId, secret, signal }: StepContext<RunWpCliInput>): Promise<void> {
     const argv = wordsOf(secret());
     const before = await readResult(database, operationId);
-    const result = before === null ? await runAnew(argv) : openWpCliResult(before, sealer, operationId);
+    const result = before === null ? await runNow(argv) : openWpCliResult(before, sealer, operationId);
     if (result === null) throw new StepFailure(interrupted);
     const fault = faultOfCommand(argv, result, wpCliSeconds);
     if (fault !== null) throw new StepFailure(fault);
 
-    async function runAnew(words: readonly string[]): Promise<WpCliResult> {
+    async function runNow(words: readonly string[]): Promise<WpCliResult> {
       const { version: phpVersion } = await phpOf(database, input.environment.id);
       const share = await shareOf(input.environment);
       const command = { phpVersion, argv: words, seconds: wpCliSeconds, ...share };
@@ -60,7 +60,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       };
       const outcome = asResult(await runtime.runWpCli(input.environment, command, begin, signal));
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
-      // The command is done: a database that is away for a moment must not make it one of which nobody knows.
+      // The command is done: a short outage of the database must not make its outcome unknown.
       const keep = { pace: quickPace, stop: signal, onFailure: () => undefined };
       await insist(() => saveResult(database, operationId, sealed), keep);
       await tellEdge(services, input.environment, share.diskLeftBytes !== null);
@@ -78,7 +78,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
 }
 
 /**
- * Kept pages may be of before the command. And visitors' PHP may fill what is left now, and no more: where this fails, the
+ * Cached pages may be of before the command. And visitors' PHP may fill what is left now, and no more: where this fails, the
  * environment is measured soon all the same, because an operation on it has ended.
  */
 async function tellEdge(
@@ -88,14 +88,14 @@ async function tellEdge(
 ): Promise<void> {
   try {
     await forgetPages(database, environment.id);
-    if (hasQuota) await measure(environment, { database, runtime });
+    if (hasQuota) await measureDiskUse(database, environment, (each) => runtime.diskUse(each));
     await publisher.publish();
   } catch {
     // The command is done, whatever is known of it elsewhere.
   }
 }
 
-/** What is stored of a command that was run; null where nothing but its beginning is known. */
+/** What is stored of a command that was run; null if nothing but its beginning is known. */
 export function openWpCliResult(stored: Json, sealer: Services["sealer"], operationId: string): WpCliResult | null {
   if (typeof stored !== "object" || stored === null || !("sealed" in stored)) return null;
   const opened: unknown = JSON.parse(sealer.open(Buffer.from(String(stored.sealed), "base64"), operationId));

@@ -34,7 +34,7 @@ async function newestOf(source: PackageSource, slug: string, signal: AbortSignal
   throw new StepFailure(`The package source does not offer ${slug}.`);
 }
 
-/** Again it comes to the same. Rejects with `StepFailure` where one can't be had, or can't be activated. */
+/** Again it comes to the same. Rejects with `StepFailure` if one can't be had, or can't be activated. */
 export async function addPlugins(
   { archives, packageSource, runtime }: Pick<Services, "archives" | "packageSource" | "runtime">,
   { environment, phpVersion, multisite, plugins, operationId }: AddPluginsWish,

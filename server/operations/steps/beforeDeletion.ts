@@ -1,5 +1,5 @@
 /**
- * What stands before a deletion: everything is backed up, so that it can be brought back. Visitors go on reading meanwhile, but
+ * What stands before a deletion: everything is backed up, so that it can be restored. Visitors go on reading meanwhile, but
  * nothing is written any more, so that the backup has all that anybody was told was saved. It is taken out of their sight
  * only when the backup is there.
  */

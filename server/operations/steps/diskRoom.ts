@@ -1,4 +1,4 @@
-/** Whether there is room on the disk for copies, asked before they are begun: half a copy helps nobody. */
+/** Whether there is disk space for copies, checked before they are started. */
 import type { EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { quotaOf } from "../../store/sites/diskUse.ts";
 import { StepFailure } from "../engine/operation.ts";

@@ -1,4 +1,4 @@
-/** What somebody reads who has unpacked a downloadable backup. */
+/** The README in a downloadable backup. */
 import type { SiteExport } from "@sitewright/runtimes/runtime.ts";
 
 export interface ReadmeFacts extends SiteExport {
@@ -16,10 +16,10 @@ interface Renamed {
   readonly to: string;
 }
 
-/** A thousand files with odd names help nobody. */
+/** Longer lists don't help. */
 const mostListed = 100;
 
-/** Names and addresses are somebody's: each stays on its line. */
+/** Names and addresses are foreign text: each stays on its line. */
 function line(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
 }
@@ -69,7 +69,7 @@ function plainSteps({ tables, address }: ReadmeFacts): readonly string[] {
   ];
 }
 
-/** Gives the text for the files that the zip has under other names. */
+/** Returns the text for the files that the zip has under other names. */
 export function downloadReadme(facts: ReadmeFacts): (renamed: readonly Renamed[]) => string {
   const { environmentName, backupName, wordpressVersion, phpVersion, madeAt, notes } = facts;
   const state = backupName === null ? "as it was when this was made" : `as it was in the backup "${backupName}"`;

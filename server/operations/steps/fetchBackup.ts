@@ -19,7 +19,7 @@ export interface BackupFetch {
 }
 
 /**
- * Gives the folder, as a snapshot is one, which is to be removed with `archives.removeWorkFolder`. Rejects with
+ * Returns the folder, as a snapshot is one, which is to be removed with `archives.removeWorkFolder`. Rejects with
  * `StepFailure` where a piece of the backup is missing or damaged, which the list of backups then says, or where it was removed.
  */
 export async function fetchBackup(

@@ -80,7 +80,7 @@ export async function download(source: PackageSource, url: URL, file: string, si
   await pipeline(counted(), createWriteStream(file, { mode: 0o600 }), { signal });
 }
 
-/** What comes under one version's name and says that it is another one is nobody's update. */
+/** A package that contains another version than its name says is refused. */
 async function checkVersion({ kind, name, file, version }: PackageWish, folder: string): Promise<void> {
   const refuse = (sentence: string) => {
     throw new StepFailure(`${name} ${version}: The package is refused: ${sentence}.`, { kind: "refused" });

@@ -18,7 +18,7 @@ export interface MadeOfWhole {
   readonly wordpressVersion: string | null;
 }
 
-/** Null where none is whole. Again for the same environment it changes nothing. */
+/** Null if none is whole. Again for the same environment it changes nothing. */
 export async function makeOfLatestIntactBackup(
   services: Pick<Services, "archives" | "database" | "runtime">,
   { candidates, ...work }: WholeWish,
@@ -31,7 +31,7 @@ export async function makeOfLatestIntactBackup(
   return null;
 }
 
-/** Null where it is missing or damaged. */
+/** Null if it is missing or damaged. */
 async function makeUnlessDamaged(
   services: Pick<Services, "archives" | "database" | "runtime">,
   work: BackupWork,

@@ -24,7 +24,7 @@ const page: Trial = {
 };
 const silence = (reason: string): Trial => ({ status: 0, isWhole: false, errors: "", reason, location: null });
 
-/** Gives what a browser is shown, and what the edge was asked for. */
+/** Returns what a browser is shown, and what the edge was asked for. */
 function edgeThat(...answers: readonly (Trial | Error)[]) {
   const asked: TrialOrder[] = [];
   const left = [...answers];

@@ -1,4 +1,4 @@
-/** Trying out and looking beside other work, which is not to be done anew for what passes by itself. */
+/** Trials and checks that run beside other work, and retry passing problems so that the work needn't be repeated. */
 import type { SeePage } from "../../pictures/pageProxy.ts";
 import { attempt, quickPace, Stopping } from "../engine/attempt.ts";
 import { kindOf } from "../engine/failures.ts";

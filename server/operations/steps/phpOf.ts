@@ -3,7 +3,7 @@ import type { Database } from "../../store/database.ts";
 import { findPhp } from "../../store/sites/environmentStates.ts";
 import { StepFailure } from "../engine/operation.ts";
 
-/** Throws `StepFailure` where the environment has been deleted. */
+/** Throws `StepFailure` if the environment has been deleted. */
 export async function phpOf(
   database: Database,
   environmentId: string,

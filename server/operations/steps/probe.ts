@@ -39,7 +39,7 @@ export function makeProbe(ports: EdgePorts): Probe {
   };
 }
 
-/** Where the edge sends visitors to https, nobody has seen the site before they came there. */
+/** If the edge redirects visitors to HTTPS, they first see the site there. */
 async function visit({ http, tls }: EdgePorts, { host, hostname }: URL, signal: AbortSignal): Promise<FrontPage> {
   const answer = await getFrontPage({ port: http, host, isByTls: false }, signal);
   const { location = "" } = answer;

@@ -1,4 +1,4 @@
-/** What can be downloaded of environments goes with them: nobody gets a copy of what was deleted. */
+/** Removes the downloadable backups of deleted environments, so that deleted content can't be downloaded. */
 import { downloadableBackupsOf } from "../../store/backups/downloadableBackups.ts";
 import type { Services } from "./services.ts";
 

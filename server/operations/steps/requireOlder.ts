@@ -24,7 +24,7 @@ async function layoutOf(runtime: Pick<Runtime, "layout">, environment: Environme
 }
 
 /**
- * Gives the updates with the versions that are there now. Throws `StepFailure` where one of the packages is gone, or has that
+ * Returns the updates with the versions that are there now. Throws `StepFailure` if one of the packages is gone, or has that
  * version or a newer one. Only files are read, which a database that can't be read does not stand in the way of.
  */
 export async function requireOlderPackages<Update extends VersionChange>(
@@ -44,7 +44,7 @@ export async function requireOlderPackages<Update extends VersionChange>(
   });
 }
 
-/** Gives the version of WordPress that is there now. Throws `StepFailure` where there is none, or one that is not older. */
+/** Returns the version of WordPress that is there now. Throws `StepFailure` if there is none, or one that is not older. */
 export async function requireOlderWordPress(
   runtime: Pick<Runtime, "layout">,
   environment: EnvironmentRef,

@@ -6,7 +6,7 @@ function inWords(count: number | undefined): string {
   return count === 1 ? "had 1 row" : `had ${count} rows`;
 }
 
-/** A sentence about the first table by name; null where there is no difference. */
+/** A sentence about the first table by name; null if there is no difference. */
 export function rowDifference(counted: RowCounts, restored: RowCounts): string | null {
   const tables = new Set([...Object.keys(counted), ...Object.keys(restored)]);
   const [first, ...others] = [...tables].toSorted().filter((table) => counted[table] !== restored[table]);

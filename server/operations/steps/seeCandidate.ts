@@ -5,7 +5,7 @@ import type { SeePage } from "../../pictures/pageProxy.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { type Candidate, servedAs } from "./trial.ts";
 
-/** What it gives rejects where the same may be had in a moment: with a transient failure. */
+/** What it gives rejects if the same may be had in a moment: with a transient failure. */
 export type SeeCandidate = (candidate: Candidate) => SeePage;
 
 export function makeSeeCandidate(edge: Pick<EdgeClient, "tryOut">): SeeCandidate {

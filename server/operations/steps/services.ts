@@ -28,12 +28,12 @@ export interface Services {
   readonly pictures: Pictures | null;
   /** Waits for the writes that began before an environment was frozen. */
   readonly settle: EdgeClient["settle"];
-  /** Lets go of kept pages. */
+  /** Lets go of cached pages. */
   readonly purge: EdgeClient["purge"];
   readonly archives: Archives;
   /** For which a backup of each type is kept. */
   readonly backupDays: Readonly<Record<BackupType, number>>;
-  /** For which what was deleted can be brought back, and the newest backup of it is kept. */
+  /** For which what was deleted can be restored, and the newest backup of it is kept. */
   readonly undeleteDays: number;
   /** After which a scheduled backup reads everything again. */
   readonly fullBackupDays: number;

@@ -15,7 +15,7 @@ export type { TaskResult };
 export interface SiteTasks {
   /** Never rejects because of the edge: where that can't be asked, the reason is `unavailable`. */
   run(order: TaskOrder): Promise<TaskResult>;
-  /** False where the environment is not served, or the edge can't be asked. */
+  /** False if the environment is not served, or the edge can't be asked. */
   offerLogin(offer: LoginOffer): Promise<boolean>;
 }
 

@@ -37,12 +37,12 @@ export interface TrialPage {
    * taken to have been there and to have had an end, a `document` to have had an end. Absent: it is not compared.
    */
   readonly comparison?: "page" | "document" | "any";
-  /** What is wrong with an answer, as a part of a sentence; null where nothing is. `hasError`: PHP's log has one. */
+  /** What is wrong with an answer, as a part of a sentence; null if nothing is. `hasError`: PHP's log has one. */
   fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
 
 /**
- * Resolves with false where nothing is known yet, because PHP wanted to change what it may not. Rejects with `TrialFailed`,
+ * Resolves with false if nothing is known yet, because PHP wanted to change what it may not. Rejects with `TrialFailed`,
  * whose message has PHP's own error, where the page does not come.
  */
 export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
@@ -52,7 +52,7 @@ const passingReasons: readonly (string | null)[] = ["busy", "unavailable"];
 
 /** The page did not come as it should. */
 export class TrialFailed extends StepFailure {
-  /** Why there was no answer at all, as `Trial` has it; null where there was one. */
+  /** Why there was no answer at all, as `Trial` has it; null if there was one. */
   readonly reason: string | null;
   constructor(publicMessage: string, reason: string | null) {
     super(publicMessage, { isTransient: reason === "busy", kind: passingReasons.includes(reason) ? null : "refused" });
@@ -86,7 +86,7 @@ export const loginAndDashboard: readonly TrialPage[] = [
   { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
 ];
 
-/** A page that somebody wants to be seen before anybody else gets it: it is there, and no error. */
+/** A page of the update checks: it must exist, without an error. */
 export function namedPage(path: string): TrialPage {
   return {
     url: path,
@@ -130,7 +130,7 @@ function firstError(log: string): string | null {
   );
 }
 
-/** What is wrong with the page, as a part of a sentence; null where nothing is. */
+/** What is wrong with the page, as a part of a sentence; null if nothing is. */
 export function faultOf(trial: Trial, page = frontPage): string | null {
   const cause = firstError(trial.errors);
   const because = cause === null ? "" : `: ${cause}`;
@@ -164,7 +164,7 @@ function nextOf({ status, location }: Trial, { url, isHttps }: Place, host: stri
   return to.host === host ? { url: to.pathname + to.search, isHttps: to.protocol === "https:" } : null;
 }
 
-/** WordPress sends people there where it finds no database, or one of another version. Whoever asks has them begin. */
+/** WordPress redirects to these if it finds no database, or one of another version. */
 const isSetUp = ({ url }: Place) => /\/wp-admin\/(?:install|upgrade)\.php($|\?)/.test(url);
 
 /** As the edge is told of it. */
@@ -191,7 +191,7 @@ async function askFor(edge: TryingEdge, candidate: Candidate, signal: AbortSigna
 
 /**
  * Why a page that may be as it is wished may be broken, as a part of a sentence: PHP that is ended in the middle of a page by a plugin
- * logs nothing. Null where there is no doubt.
+ * logs nothing. Null if there is no doubt.
  */
 function doubtOf({ trial: { status, isWhole }, next }: Found, { isFollowed = false }: TrialPage): string | null {
   if (status >= 400) return `has the status ${status}`;
@@ -200,7 +200,7 @@ function doubtOf({ trial: { status, isWhole }, next }: Found, { isFollowed = fal
   return isSetUp(next) ? `leads to ${next.url}` : "leads in a circle";
 }
 
-/** Whether it was better before where nobody can tell: some pages are known to be there, or to have an end. */
+/** Whether it was better before if the present page is unknown: some pages are known to exist, or to be complete. */
 function isTakenForWorse({ trial: { status }, next }: Found, { comparison }: TrialPage): boolean {
   if (status >= 400) return comparison === "page";
   // A page may lead to itself until a browser comes with its cookie, and a trial has none.
@@ -208,7 +208,7 @@ function isTakenForWorse({ trial: { status }, next }: Found, { comparison }: Tri
   return comparison !== "any";
 }
 
-/** What has become of a page, as a part of a sentence; null where it is no worse than it was. */
+/** What has become of a page, as a part of a sentence; null if it is no worse than it was. */
 async function worseThanBefore(
   edge: TryingEdge,
   { present, ...candidate }: Candidate,

@@ -21,7 +21,7 @@ const patienceSeconds = 90;
 const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
 
 /**
- * Keeps pictures of both. Rejects with `StepFailure` where a page has become another than it may. Where there is no browser, nobody
+ * Keeps pictures of both. Rejects with `StepFailure` if a page has become another than it may. Where there is no browser, nobody
  * looks.
  */
 export async function requireVisualMatch(

@@ -2,11 +2,11 @@
 import type { WpCliResult } from "./wpCliResult.ts";
 
 const longestLine = 300;
-/** Names of options, and of what `config set` sets, whose values nobody may read in a log. */
+/** Names of options and of `config set` values that must not appear in logs. */
 const secretName = /pass|pwd|secret|token|key|salt|hash|auth|credential/i;
 const shortestSecret = 3;
 
-/** Null where it came to a good end. */
+/** Null if it came to a good end. */
 export function faultOfCommand(argv: readonly string[], result: WpCliResult, seconds: number): string | null {
   const { exit_code: code, ended_by: end, stdout } = result;
   if (end === "time") {
@@ -19,7 +19,7 @@ export function faultOfCommand(argv: readonly string[], result: WpCliResult, sec
     return "The command was ended because it took too much memory. It may have done a part of its work.";
   }
   if (end === "crash") return "PHP crashed while it ran the command, which may have done a part of its work.";
-  // WP-CLI calls it a success when nobody answers.
+  // WP-CLI reports success if its question is not answered.
   if (/\[y\/n\]\s*$/.test(stdout)) {
     return "The command asked for a confirmation, which nobody can give here, and did nothing. Add --yes.";
   }

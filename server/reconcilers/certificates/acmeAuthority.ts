@@ -1,6 +1,6 @@
 /** The authority with this installation's account, which is made when it is first needed. */
 import { type Acme, openAcme } from "../../certificates/acme/client.ts";
-import { makeKey } from "../../certificates/acme/signing.ts";
+import { type AccountBinding, makeKey } from "../../certificates/acme/signing.ts";
 import type { Sealer } from "../../sealing.ts";
 import type { Database } from "../../store/database.ts";
 import { findAccount, keepAccount, setAccountUrl } from "../../store/domains/acmeAccounts.ts";
@@ -13,6 +13,7 @@ export interface AuthorityOptions {
   /** PEM; null: the usual ones. */
   readonly roots: readonly string[] | null;
   readonly email: string | null;
+  readonly binding: AccountBinding | null;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +25,7 @@ export interface Authority {
 
 /** The same account in every process. Rejects like the methods of `Acme`. */
 export async function openAuthority(options: AuthorityOptions): Promise<Authority> {
-  const { database, sealer, directory, roots, email, signal } = options;
+  const { database, sealer, directory, roots, email, binding, signal } = options;
   const context = `acme-account:${directory}`;
   const kept =
     (await findAccount(database, directory)) ??
@@ -32,7 +33,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   const acme = openAcme({ directory, roots, accountKey: sealer.open(kept.keySealed, context), signal });
   if (kept.url !== null) return { acme, account: kept.url };
   // Two processes that ask for the same key at once are given the same account.
-  const account = await acme.openAccount(email);
+  const account = await acme.openAccount(email, binding);
   await setAccountUrl(database, directory, account);
   return { acme, account };
 }

@@ -7,7 +7,7 @@ import type { Database } from "../../store/database.ts";
 import { addDnsChallenge, removeDnsChallenge } from "../../store/domains/dnsChallenges.ts";
 
 export interface DnsChallenges {
-  /** Resolves when the running server answers it. Rejects with `DnsUnavailable` where it did not within ten seconds. */
+  /** Resolves when the running server answers it. Rejects with `DnsUnavailable` if it did not within ten seconds. */
   show(name: string, value: string): Promise<void>;
   /** Tolerates that it is gone. */
   remove(name: string, value: string): Promise<void>;

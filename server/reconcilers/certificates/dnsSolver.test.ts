@@ -57,6 +57,7 @@ async function order(authority: Pebble = pebble): Promise<void> {
     directory: authority.directory,
     roots: [authority.root],
     email: null,
+    binding: null,
     registrableOf: () => "example.com",
     signal: new AbortController().signal,
   });

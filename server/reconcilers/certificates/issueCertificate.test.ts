@@ -41,7 +41,15 @@ async function begin() {
   if (claimed === null) throw new Error("There is nothing to order");
   const { directory, root } = pebble;
   const signal = new AbortController().signal;
-  const authority = { database, sealer: world.services.sealer, directory, roots: [root], email: null, signal };
+  const authority = {
+    database,
+    sealer: world.services.sealer,
+    directory,
+    roots: [root],
+    email: null,
+    binding: null,
+    signal,
+  };
   const { acme, account } = await openAuthority(authority);
   const { url } = await acme.newOrder(account, [name]);
   await keepOrder(database, id, { directory, url, names: [name] });

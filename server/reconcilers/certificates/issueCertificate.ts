@@ -97,7 +97,7 @@ async function authorize(order: OpenOrder, url: string, options: IssueOptions): 
   await until(read, ({ status }) => status !== "pending", options);
 }
 
-/** Whoever held the order before may have begun it: the authority may be at it, or done, by the time it hears of it again. */
+/** The former holder of the order may have started it, so the authority may be processing it already, or have finished. */
 async function begin(
   { url }: Challenge,
   read: () => Promise<Read<Authorization>>,

@@ -63,6 +63,7 @@ function optionsWith(more: Partial<OrderCertificatesOptions> = {}): OrderCertifi
     directory: pebble.directory,
     roots: [pebble.root],
     email: "admin@example.com",
+    binding: null,
     registrableOf: (each) => each.split(".").slice(-2).join("."),
     signal: new AbortController().signal,
     ...more,
@@ -90,6 +91,19 @@ describe("a domain that points here", () => {
     expect(told).toEqual([{ id: certificate.id, names: [name], notAfter: certificate.not_after.getTime() }]);
     expect(challenges).toEqual([]);
     expect(await order()).toMatchObject({ url: null, failures: 0, last_error: null, key_sealed: null });
+  });
+
+  test("gets one from an authority that makes accounts for its customers only", async () => {
+    const binding = { keyId: "customer-7", key: Buffer.from("a key of 32 bytes for a customer") };
+    await using choosy = await startPebble({ httpPort: shown.port, binding });
+    await addReady();
+    const { directory, root } = choosy;
+    const at = { directory, roots: [root] };
+    await orderCertificates(optionsWith(at));
+    expect((await order()).last_error).toContain("externalAccountBinding");
+    const later = () => new Date(Date.now() + day);
+    await orderCertificates(optionsWith({ ...at, binding, now: later }));
+    expect((await certificates()).map((each) => each.names)).toEqual([[name]]);
   });
 
   test("has its www. before it with it, and does without where that is not believed", async () => {

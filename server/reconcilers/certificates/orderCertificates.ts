@@ -4,6 +4,7 @@
  */
 import { isForgotten, isUnknownAccount } from "../../certificates/acme/client.ts";
 import { AcmeProblem, AcmeUnreachable, readableDetail } from "../../certificates/acme/problems.ts";
+import type { AccountBinding } from "../../certificates/acme/signing.ts";
 import type { Solver } from "../../certificates/acme/solver.ts";
 import { DnsUnavailable } from "../../clients/dnsUnavailable.ts";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
@@ -32,7 +33,9 @@ export interface OrderCertificatesOptions {
   /** PEM of the roots that its own certificate is checked with; null: the usual ones. */
   readonly roots: readonly string[] | null;
   readonly email: string | null;
-  /** What somebody registers, of a name below it. */
+  /** Null: it asks for none. */
+  readonly binding: AccountBinding | null;
+  /** The registrable domain of a name. */
   readonly registrableOf: (name: string) => string;
   readonly signal: AbortSignal;
   readonly now?: () => Date;
@@ -132,7 +135,7 @@ function namesFor(claimed: ClaimedOrder, registrable: string): string[] {
   return isWildcard && name === registrable && !leftOut.includes(www) ? [name, www] : [name];
 }
 
-/** Somebody else may go on at once. */
+/** Releases the order for other processes. */
 async function release({ domainId }: ClaimedOrder, { database }: OrderCertificatesOptions): Promise<void> {
   await holdOrder(database, domainId, 0);
 }
@@ -150,7 +153,7 @@ async function noteFailure(error: unknown, claimed: ClaimedOrder, options: Order
   await setBack(database, claimed.domainId, moment, setback);
 }
 
-/** Null where it is no failure that is known. */
+/** Null if it is no failure that is known. */
 function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
   const { url, failures, leftOut, name, pointsHere } = claimed;
   const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
@@ -172,7 +175,7 @@ function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
   if (error instanceof OrderRefused) {
     const extra = error.names.filter((refused) => refused !== name);
     const isOnlyExtra = extra.length > 0 && extra.length === error.names.length;
-    // The name itself is asked for alone, at once: nobody may use the other one.
+    // Order for the name alone, at once: the other name can't be used.
     if (isOnlyExtra)
       return { ...usual, error: null, nextTryAt: now, isOver: true, isFailure: false, leftOut: [...leftOut, ...extra] };
     return { ...usual, error: readableDetail(error.message), isOver: true };
@@ -184,7 +187,7 @@ function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
     const message = `The certificate authority has a limit. ${error.message}`;
     return { ...usual, error: message, nextTryAt, isFailure: false, limitedUntil: nextTryAt };
   }
-  // It may have begun anew, or have thrown the order away: another is made at once, but once.
+  // The authority may have been reset or have dropped the order: one new order is made at once.
   const isLost = isUnknownAccount(error) || (url !== null && isForgotten(error));
   if (isLost && failures === 0) return { ...usual, error: null, nextTryAt: now, isOver: true };
   return { ...usual, error: said, isOver: true };

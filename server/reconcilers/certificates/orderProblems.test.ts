@@ -39,6 +39,7 @@ const optionsAt = (now: number, signal = new AbortController().signal) => ({
   directory: `${authority.origin}/dir`,
   roots: [authority.root],
   email: null,
+  binding: null,
   registrableOf: (name: string) => name,
   signal,
   now: () => new Date(now),

@@ -15,11 +15,11 @@ export interface CronCandidate {
 }
 
 const minute = 60_000;
-/** A new WordPress has much to do at once, and whoever made it is waiting for its pages. */
+/** A new WordPress has many events due at once, and its creator is waiting for its pages. */
 const firstRunAfter = minute;
 /** Between the beginnings of two runs, whatever a site plans. */
 const betweenRuns = minute;
-/** A run of which nobody has seen the end is over by then: PHP was ended at its deadline. */
+/** A run whose end was not recorded is over by then, because PHP was killed at its deadline. */
 export const longestRun = 2 * minute;
 /** From the beginning of a run that could not be ended: 2, 4, 8 … minutes. */
 const longestPause = 60 * minute;
@@ -39,7 +39,7 @@ function allowedFrom({ createdAt, lastRun }: CronCandidate, now: number): number
   return began + (lastRun.endedAt === null ? longestRun : pauseAfter(lastRun.failures));
 }
 
-/** When the candidate's turn has come or will come, in milliseconds since 1970; null where it plans nothing. */
+/** When the candidate's turn has come or will come, in milliseconds since 1970; null if it plans nothing. */
 export function turnOf(candidate: CronCandidate, now: number): number | null {
   if (candidate.events.length === 0) return null;
   const due = Math.min(...candidate.events.map(({ dueAt }) => dueAt));

@@ -103,7 +103,7 @@ export function makeCron(options: CronOptions): Cron {
       try {
         waiting = await findTurns();
       } catch (error) {
-        // Whoever stops breaks the look off.
+        // Stopping aborts the check.
         if (!stopping.signal.aborted) throw error;
       }
       fill();

@@ -34,7 +34,7 @@ export interface BackupList {
 }
 
 export interface BackupLists {
-  /** The environment's finished backups. Null where there is no such environment to be seen. */
+  /** The environment's finished backups. Null if there is no such environment to be seen. */
   list(environmentId: string): Promise<BackupList | null>;
 }
 

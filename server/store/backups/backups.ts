@@ -24,14 +24,14 @@ export interface BackupContent {
   readonly files: number;
   readonly bytes: number;
   readonly addedBytes: number;
-  /** When everything in it was last read, and not taken over from the backup before. Absent: nobody knows. */
+  /** When everything in it was last read, and not taken over from the backup before. Absent: unknown. */
   readonly fullyReadAt?: Date | null;
   /** Of each table. Absent or null: they were not counted. */
   readonly rowCounts?: Readonly<Record<string, number>> | null;
 }
 
 /**
- * Notes that the operation makes a backup of the environment; again for the same two it changes nothing. Null where the
+ * Notes that the operation makes a backup of the environment; again for the same two it changes nothing. Null if the
  * environment is not there any more.
  */
 export async function beginBackup(database: Database, backup: NewBackup): Promise<BackupRef | null> {
@@ -45,7 +45,7 @@ export async function beginBackup(database: Database, backup: NewBackup): Promis
   return rows[0] ?? null;
 }
 
-/** From now on it is shown. False where it went together with its environment. */
+/** From now on it is shown. False if it went together with its environment. */
 export async function finishBackup(database: Database, { id }: BackupRef, content: BackupContent): Promise<boolean> {
   const { manifest, files, bytes, addedBytes, fullyReadAt = null, rowCounts = null } = content;
   const counts = rowCounts === null ? null : JSON.stringify(rowCounts);
@@ -121,7 +121,7 @@ export const isBeingRead = sql<boolean>`exists (
 /**
  * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
  * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays, and
- * where something is known to be wrong with that one, the newest of which nothing is. Gives how many went.
+ * where something is known to be wrong with that one, the newest of which nothing is. Returns how many went.
  */
 export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -151,11 +151,11 @@ export interface BackupFacts {
   readonly environment_id: string;
   readonly environment_display_name: string;
   readonly site_display_name: string;
-  /** Whether the site was deleted, and can be brought back of its backups. */
+  /** Whether the site was deleted, and can be restored of its backups. */
   readonly is_of_deleted_site: boolean;
 }
 
-/** Null where there is no such backup to be seen. */
+/** Null if there is no such backup to be seen. */
 export async function backupForOperation(
   database: Database | DatabaseTransaction,
   id: number,

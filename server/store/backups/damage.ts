@@ -9,7 +9,7 @@ import type { BackupRef, FinishedBackup } from "./finishedBackup.ts";
 /** What is said of a backup until it has been looked at what exactly it lacks. */
 export const suspicion = "Something that it needs is missing or damaged in the archives. It is being looked at what.";
 
-/** After so long a damaged backup is looked at again: what was missing may have been brought back. */
+/** After so long a damaged backup is looked at again: what was missing may have been restored. */
 const daysUntilExaminedAgain = 1;
 
 /** `damage` is a sentence. Looked at again at once, or after a while. Tolerates that the backup is gone. */

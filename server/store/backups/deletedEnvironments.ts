@@ -1,5 +1,5 @@
 /**
- * Environments that were deleted and can be brought back: what their rows were. Each is brought back from the newest of its
+ * Environments that were deleted and can be restored: what their rows were. Each is restored from the newest of its
  * backups that there still is, and one that has none is to be seen no more.
  */
 import { sql } from "kysely";
@@ -57,7 +57,7 @@ export async function listDeletedEnvironments(
   return rows[0]?.list ?? [];
 }
 
-/** How an environment went: by which operation, for how many days it can be brought back, and whether its site went with it. */
+/** How an environment went: by which operation, for how many days it can be restored, and whether its site went with it. */
 export interface Deletion {
   readonly operationId: string;
   readonly undeleteDays: number;
@@ -66,7 +66,7 @@ export interface Deletion {
 
 /**
  * Keeps what their rows are, of those that have a backup: the operation's, or, where nothing was on this machine's disk yet,
- * an earlier one. It stays for as long as they can be brought back, whatever time it had. The rows are to be removed afterwards.
+ * an earlier one. It stays for as long as they can be restored, whatever time it had. The rows are to be removed afterwards.
  */
 export async function keepDeletedEnvironments(
   transaction: DatabaseTransaction,
@@ -114,7 +114,7 @@ export interface DeletedEnvironmentFacts {
   readonly backup_id: number;
 }
 
-/** Those of the site that come back with it as long as it can, or that can be brought back by themselves. The live one first. */
+/** Those of the site that come back with it as long as it can, or that can be restored by themselves. The live one first. */
 export async function restorableEnvironments(
   transaction: DatabaseTransaction,
   siteId: string,
@@ -130,7 +130,7 @@ export async function restorableEnvironments(
 }
 
 /**
- * Null where the site has no such environment that can be brought back. Nobody else can begin to bring it back until the
+ * Null if the site has no such environment that can be restored. Nobody else can begin to restore it until the
  * transaction ends.
  */
 export async function deletedEnvironmentForRestore(
@@ -148,7 +148,7 @@ export async function deletedEnvironmentForRestore(
   return all.find(({ id }) => id === environmentId.toLowerCase()) ?? null;
 }
 
-/** Inserts the row again, under these names, as being added. Null where the site has one of them, or it is there already. */
+/** Inserts the row again, under these names, as being added. Null if the site has one of them, or it is there already. */
 export async function insertEnvironmentAgain(
   transaction: DatabaseTransaction,
   environmentId: string,
@@ -168,7 +168,7 @@ export async function insertEnvironmentAgain(
   return rows[0]?.number ?? null;
 }
 
-/** Those of the environments that are there, or were deleted and can be brought back. */
+/** Those of the environments that are there, or were deleted and can be restored. */
 export async function knownEnvironments(database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from environments where id = any(${ids}::uuid[])
@@ -188,7 +188,7 @@ export async function forgetEnvironment(transaction: DatabaseTransaction, enviro
 }
 
 /**
- * Forgets environments, and sites with what was deleted of them, that can't be brought back any more, together with all
+ * Forgets environments, and sites with what was deleted of them, that can't be restored any more, together with all
  * their backups; except where an operation may be at work with one, or reads one of those for another environment.
  */
 export async function forgetDeleted(database: Database, now: Date): Promise<void> {

@@ -1,4 +1,4 @@
-/** Sites that were deleted and can be brought back, with the environments that went with them. */
+/** Sites that were deleted and can be restored, with the environments that went with them. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { DatabaseTransaction } from "../database.ts";
@@ -30,7 +30,7 @@ export interface DeletedSiteFilter {
   readonly siteIds: readonly string[] | null;
 }
 
-/** Newest first. A site whose live environment has no backup left can't be brought back, and is not listed. */
+/** Newest first. A site whose live environment has no backup left can't be restored, and is not listed. */
 export async function listDeletedSites(pool: Pool, filter: DeletedSiteFilter): Promise<DeletedSiteRecord[]> {
   const environments = deletedEnvironmentsWhere(
     "e.site_id = s.id and e.went_with_site",
@@ -66,7 +66,7 @@ export async function keepDeletedSite(
     where s.id = ${siteId}`.execute(transaction);
 }
 
-/** A deleted site as its restore needs it; of its environments those that can be brought back, the live one first. */
+/** A deleted site as its restore needs it; of its environments those that can be restored, the live one first. */
 export interface DeletedSiteFacts {
   readonly id: string;
   readonly company_id: string;
@@ -76,7 +76,7 @@ export interface DeletedSiteFacts {
 }
 
 /**
- * Null where there is no such site that can be brought back. Nobody else can begin to bring it back until the transaction
+ * Null if there is no such site that can be restored. Nobody else can begin to restore it until the transaction
  * ends.
  */
 export async function deletedSiteForRestore(
@@ -95,7 +95,7 @@ export async function deletedSiteForRestore(
   return environments[0]?.name === "live" ? { ...site, environments } : null;
 }
 
-/** Inserts the row again, under these names, as being added. False where a site has one of them. */
+/** Inserts the row again, under these names, as being added. False if a site has one of them. */
 export async function insertSiteAgain(
   transaction: DatabaseTransaction,
   siteId: string,
@@ -109,7 +109,7 @@ export async function insertSiteAgain(
   return rows.length === 1;
 }
 
-/** It is there again, with what went with it. What was deleted of it before can still be brought back. */
+/** It is there again, with what went with it. What was deleted of it before can still be restored. */
 export async function removeDeletedSite(transaction: DatabaseTransaction, siteId: string): Promise<void> {
   await transaction.deleteFrom("deleted_sites").where("id", "=", siteId).execute();
   await transaction

@@ -34,7 +34,7 @@ export async function countBefore(database: Database, id: string): Promise<numbe
   return rows[0]?.count ?? 0;
 }
 
-/** From now on it can be downloaded. False where it is not there any more: its environment was removed. */
+/** From now on it can be downloaded. False if it is not there any more: its environment was removed. */
 export async function finishDownloadableBackup(
   database: Database,
   id: string,
@@ -48,7 +48,7 @@ export async function finishDownloadableBackup(
   return numUpdatedRows > 0n;
 }
 
-/** False where its environment was removed, or is being removed just now. */
+/** False if its environment was removed, or is being removed just now. */
 export async function isOfPresent(database: Database, id: string): Promise<boolean> {
   const row = database
     .selectFrom("downloadable_backups as d")
@@ -73,7 +73,7 @@ export interface DownloadableBackupFacts {
   readonly bytes: number | null;
 }
 
-/** Null where it is not there. */
+/** Null if it is not there. */
 export async function findDownloadableBackup(
   database: Database | DatabaseTransaction,
   id: string,
@@ -86,7 +86,7 @@ export async function findDownloadableBackup(
   return row ?? null;
 }
 
-/** Removes finished ones whose time is over, and gives their ids. */
+/** Removes finished ones whose time is over, and returns their ids. */
 export async function removeExpiredDownloadableBackups(database: Database, now: Date): Promise<readonly string[]> {
   const rows = await database
     .deleteFrom("downloadable_backups")
@@ -127,7 +127,7 @@ export interface DownloadableBackupRecord {
   readonly is_generation_in_progress: boolean;
 }
 
-/** The environment's, newest first, without those whose time is over. Null where there is no such environment to be seen. */
+/** The environment's, newest first, without those whose time is over. Null if there is no such environment to be seen. */
 export async function listDownloadableBackups(
   pool: Pool,
   environmentId: string,

@@ -25,7 +25,7 @@ export async function bringBackMoments(database: Database, now: Date): Promise<v
   await database.updateTable("packs").set({ state_since: now }).where("state_since", ">", now).execute();
 }
 
-/** Condemns packs that were written, or begun, before `before` and that no backup needs. Gives how many, of many at most. */
+/** Condemns packs that were written, or begun, before `before` and that no backup needs. Returns how many, of many at most. */
 export async function condemnPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const unneeded = await transaction
@@ -39,7 +39,7 @@ export async function condemnPacks(database: Database, before: Date, now = new D
       .skipLocked()
       .execute();
     if (unneeded.length === 0) return 0;
-    // A backup may have begun to need one before it was locked: asked again, now that nobody else can.
+    // A backup may have started to need one before it was locked, so check again under the lock.
     const { numUpdatedRows } = await transaction
       .updateTable("packs")
       .set({ state: "doomed", state_since: now })

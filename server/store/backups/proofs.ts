@@ -20,7 +20,7 @@ export interface BackupToProve {
   readonly is_https: boolean;
 }
 
-/** Whoever has just had a backup made is at work there, and comes first. */
+/** Environments with a recent backup come first: someone is working there. */
 const quietMinutes = 10;
 /** What was proven, or failed to be, is left alone for so long. */
 const daysUntilProvenAgain = 7;
@@ -76,7 +76,7 @@ export async function noteProofBegan(transaction: DatabaseTransaction, environme
     .execute();
 }
 
-/** Null where they were not counted, or the backup is gone. */
+/** Null if they were not counted, or the backup is gone. */
 export async function findRowCounts(
   database: Database,
   backupId: number,
@@ -92,7 +92,7 @@ export interface ProofReading {
   readonly examineAt: string | null;
 }
 
-/** The backup is about to be read. Null where it is gone. */
+/** The backup is about to be read. Null if it is gone. */
 export async function beginProofReading(database: Database, backupId: number): Promise<ProofReading | null> {
   const { rows } = await sql<ProofReading>`
     select now()::text as at, examine_at::text as "examineAt" from backups where id = ${backupId}`.execute(database);

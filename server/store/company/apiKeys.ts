@@ -1,4 +1,5 @@
 /** API keys: found by their id on every request, listed and revoked by people. */
+import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
@@ -18,11 +19,11 @@ export interface KeyRecord {
   readonly first_name: string;
 }
 
-/** Whose the thing is that a request acts on; both null where there is no such thing. */
+/** Whose the thing is that a request acts on; both null if there is no such thing. */
 export interface TargetRecord {
   readonly target_company_id: string | null;
   readonly target_site_id: string | null;
-  /** Whether it is a live environment; null where it is no environment. */
+  /** Whether it is a live environment; null if it is no environment. */
   readonly target_is_live: boolean | null;
 }
 
@@ -55,7 +56,7 @@ const targets: Record<TargetKind, (id: string) => string> = {
 
 const targetColumns = "t.company_id as target_company_id, t.site_id as target_site_id, t.is_live as target_is_live";
 
-/** Whose the thing is. Null where there is no such thing. */
+/** Whose the thing is. Null if there is no such thing. */
 export async function findTarget(pool: Pool, kind: TargetKind, id: string): Promise<TargetRecord | null> {
   const { rows } = await pool.query<TargetRecord>({
     name: `find-${kind}`,
@@ -67,7 +68,7 @@ export async function findTarget(pool: Pool, kind: TargetKind, id: string): Prom
 
 /**
  * The key of that id, and whose the target is, in one round trip: this runs before every request.
- * Null where there is no such key.
+ * Null if there is no such key.
  */
 export async function findKey(
   pool: Pool,
@@ -164,4 +165,20 @@ export async function deleteApiKey(database: Database, keyId: string): Promise<v
 
 export async function revokeApiKey(transaction: DatabaseTransaction, keyId: string, at: Date): Promise<void> {
   await transaction.updateTable("api_keys").set({ revoked_at: at }).where("id", "=", keyId).execute();
+}
+
+export interface ListedKey extends ShownKey {
+  readonly company_id: string;
+  readonly company_name: string;
+  readonly user_email: string;
+}
+
+/** The keys of all companies, newest first. */
+export async function listAllKeys(database: Database): Promise<ListedKey[]> {
+  const { rows } = await sql<ListedKey>`
+    select k.id, k.name, k.user_id, k.scopes, k.expires_at, k.revoked_at, k.company_id, c.name as company_name,
+      u.email as user_email
+    from api_keys k join companies c on c.id = k.company_id join users u on u.id = k.user_id
+    order by k.created_at desc, k.id`.execute(database);
+  return rows;
 }

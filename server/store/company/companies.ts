@@ -17,3 +17,23 @@ export async function hasCompany(database: Database): Promise<boolean> {
 export async function lockFirstCompany(transaction: DatabaseTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('sitewright first company'))`.execute(transaction);
 }
+
+/** A company with the user who owns it. */
+export interface ListedCompany {
+  readonly id: string;
+  readonly name: string;
+  readonly owner_id: string | null;
+  readonly owner_email: string | null;
+  readonly sites: number;
+}
+
+/** All companies by name, each with its first owner and the number of its sites. */
+export async function listCompanies(database: Database): Promise<ListedCompany[]> {
+  const { rows } = await sql<ListedCompany>`
+    select c.id, c.name, u.id as owner_id, u.email as owner_email,
+      (select count(*)::int from sites s where s.company_id = c.id) as sites
+    from companies c left join lateral (
+      select id, email from users where company_id = c.id and role = 'owner' order by created_at, id limit 1) u on true
+    order by c.name, c.id`.execute(database);
+  return rows;
+}

@@ -11,7 +11,7 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/** False where another user has that e-mail address, in whatever case. */
+/** False if another user has that e-mail address, in whatever case. */
 export async function insertUser(transaction: DatabaseTransaction, user: NewUser): Promise<boolean> {
   const inserted = await transaction
     .insertInto("users")

@@ -53,7 +53,7 @@ export const nextWantedAt = (now: Date) => sql<Date | null>`(
 export const isWanted = (now: Date) => sql<boolean>`(
   ${isEligible} and coalesce(${nextWantedAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
 
-/** The domain that is due, held for so many seconds; null where there is none. Takes orders that were begun first. */
+/** The domain that is due, held for so many seconds; null if there is none. Takes orders that were begun first. */
 export async function claimOrder(database: Database, now: Date, seconds: number): Promise<ClaimedOrder | null> {
   await sql`
     insert into certificate_orders (domain_id, next_try_at)
@@ -106,7 +106,7 @@ export async function keepOrder(database: Database, domainId: string, order: Beg
     .execute();
 }
 
-/** The certificate's id and its key, sealed for it: those that came first. Null where the order is gone. */
+/** The order's certificate id and encrypted key: the ones stored first. Null if the order is gone. */
 export async function keepKey(
   database: Database,
   domainId: string,
@@ -149,7 +149,7 @@ export interface Setback {
   readonly isOver: boolean;
   /** It counts as a failure, after which it is waited longer. */
   readonly isFailure: boolean;
-  /** Until when the authority takes none; null where that is not why. */
+  /** Until when the authority takes none; null if that is not why. */
   readonly limitedUntil: Date | null;
   readonly leftOut: readonly string[];
 }
@@ -175,7 +175,7 @@ export async function setBack(database: Database, domainId: string, now: Date, s
 const boundLocks = 4_711_015;
 
 /**
- * Counts an order for names below one that is registered. Null where it may be begun; else when the next one may, because
+ * Counts an order for names below one that is registered. Null if it may be begun; else when the next one may, because
  * there were `most` in the last hour. `now` is the database's own.
  */
 export async function countOrder(database: Database, registrable: string, most: number): Promise<Date | null> {

@@ -89,7 +89,7 @@ export async function listCertificates(database: Database): Promise<ShownCertifi
     .execute();
 }
 
-/** What the edge needs of one besides. Null where it is gone. */
+/** What the edge needs of one besides. Null if it is gone. */
 export async function findSecrets(
   database: Database,
   id: string,
@@ -110,7 +110,7 @@ export async function listCertificateIds(database: Database): Promise<readonly s
 
 /**
  * Removes what is shown no more: what was over a month ago, and what was ordered and has been followed by another for the
- * same names for an hour, in which the edge has learnt of that one. Gives their number.
+ * same names for an hour, in which the edge has learnt of that one. Returns their number.
  */
 export async function removeOldCertificates(database: Database, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`

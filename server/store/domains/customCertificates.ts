@@ -10,7 +10,7 @@ export interface DomainCertificate {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly fingerprint: string;
-  /** Whether the edge shows it to whoever asks for the domain by TLS. */
+  /** Whether the edge presents it for this domain. */
   readonly isServed: boolean;
 }
 
@@ -30,13 +30,13 @@ export async function findDomainCertificate(
   return rows[0] ?? null;
 }
 
-/** Whoever changes the domain or its certificates waits until the transaction ends. False where it is gone. */
+/** Locks the domain and its certificates until the transaction ends. False if the domain is gone. */
 export async function lockDomain(transaction: DatabaseTransaction, domainId: string): Promise<boolean> {
   const { rows } = await sql`select from domains where id = ${domainId} for no key update`.execute(transaction);
   return rows.length > 0;
 }
 
-/** Removes the customer's own certificates for the domain, also where they are for others besides. Gives whether there were any. */
+/** Removes the customer's own certificates for the domain, also where they are for others besides. Returns whether there were any. */
 export async function removeCustom(transaction: DatabaseTransaction, domainId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     delete from certificates c using domains d

@@ -1,4 +1,4 @@
-/** The domains of a deleted environment, beside the one from the installation: kept, and brought back. */
+/** The domains of a deleted environment, beside the one from the installation: kept, and restored. */
 import { sql } from "kysely";
 import type { DatabaseTransaction, SetupType } from "../database.ts";
 
@@ -28,7 +28,7 @@ export interface DomainOwner {
   readonly companyId: string;
 }
 
-/** As it was, but never the primary one. False where the name is there already. */
+/** As it was, but never the primary one. False if the name is there already. */
 export async function insertDomainAgain(
   transaction: DatabaseTransaction,
   { environmentId, siteId, companyId }: DomainOwner,

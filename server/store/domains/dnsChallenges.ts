@@ -38,7 +38,7 @@ export function removeDnsChallenge(database: Database, { name, value }: DnsChall
   });
 }
 
-/** Whoever should have removed them may have died. */
+/** Their process may have died before it removed them. */
 export async function removeExpiredDnsChallenges(database: Database): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const expired = transaction.deleteFrom("dns_challenges").where("expires_at", "<=", sql<Date>`now()`);

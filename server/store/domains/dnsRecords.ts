@@ -26,7 +26,7 @@ export async function listDnsRecords(
     .execute();
 }
 
-/** Those of the domain and below it; none where it is in no zone. */
+/** Those of the domain and below it; none if it is in no zone. */
 export async function listDnsRecordsOfDomain(
   database: Database | DatabaseTransaction,
   domainId: string,

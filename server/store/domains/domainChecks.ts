@@ -36,7 +36,7 @@ const tables = sql`
   join sites s on s.id = d.site_id
   join domains t on t.environment_id = d.environment_id and t.setup_type = 'temporary'`;
 
-/** Null where there is no such domain to be seen. */
+/** Null if there is no such domain to be seen. */
 export async function findCheckedDomain(
   database: Database | DatabaseTransaction,
   id: string,

@@ -16,13 +16,13 @@ export interface NewOwnDomain extends NewDomain {
   readonly setupType: SetupType;
 }
 
-/** Gives the environment a name from the installation, its primary domain at first. False where the name leads elsewhere already. */
+/** Returns the environment a name from the installation, its primary domain at first. False if the name leads elsewhere already. */
 export function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
   const known = { verified_at: sql<Date>`now()`, points_here_at: sql<Date>`now()` };
   return insertRow(transaction, domain, { is_primary: true, ...known });
 }
 
-/** It is served later, and looked at soon. False where the name is there already. */
+/** It is served later, and looked at soon. False if the name is there already. */
 export function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDomain): Promise<boolean> {
   return insertRow(transaction, domain, {
     is_active: false,
@@ -51,7 +51,7 @@ async function insertRow(
 /** Any number; the second part of the lock is the name's. */
 const nameLocks = 4_711_012;
 
-/** Whoever adds another name below the same registrable one waits until the transaction ends. */
+/** Transactions that add other names below the same registrable domain wait until this one ends. */
 export async function lockNames(transaction: DatabaseTransaction, registrable: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${nameLocks}, hashtext(${registrable}))`.execute(transaction);
 }
@@ -138,7 +138,7 @@ export async function domainsOfEnvironment(
     .execute();
 }
 
-/** Makes one domain of the environment the primary one. Tolerates that it is; false where it is gone. */
+/** Makes one domain of the environment the primary one. Tolerates that it is; false if it is gone. */
 export function setPrimaryDomain(
   database: Database,
   environmentId: string,
@@ -171,7 +171,7 @@ export interface ListedDomain {
 const listedColumns = `d.id, d.name, d.site_id, d.is_active, d.is_primary, d.is_wildcard, d.setup_type, d.uses_own_dns,
   d.verified_at is not null as is_verified, d.points_here_at is not null as points_here`;
 
-/** The primary one first. Null where there is no such environment to be seen. */
+/** The primary one first. Null if there is no such environment to be seen. */
 export async function listDomains(pool: Pool, environmentId: string): Promise<readonly ListedDomain[] | null> {
   const { rows } = await pool.query<ListedDomain>({
     name: "list-domains",

@@ -17,7 +17,7 @@ export interface OrderState {
   readonly limitedUntil: Date | null;
 }
 
-/** Null where nothing is or was ordered for the domain, nor will be as things are. `directory` is the authority's. */
+/** Null if nothing is or was ordered for the domain, nor will be as things are. `directory` is the authority's. */
 export async function findOrderState(
   database: Database | DatabaseTransaction,
   domainId: string,

@@ -35,7 +35,7 @@ const within = sql`coalesce((
   select jsonb_agg(r order by at) from jsonb_array_elements(v.records) with ordinality as each (r, at)
   where r->>'name' = d.name or right(r->>'name', length(d.name) + 1) = '.' || d.name), '[]') as records`;
 
-/** The newest first; none where the domain is in no zone. */
+/** The newest first; none if the domain is in no zone. */
 export async function listZoneVersions(database: Database, domainId: string): Promise<readonly ZoneVersion[]> {
   const { rows } = await sql<ZoneVersion>`
     select v.serial, v.created_at as "createdAt", ${within}
@@ -44,7 +44,7 @@ export async function listZoneVersions(database: Database, domainId: string): Pr
   return rows;
 }
 
-/** Null where the zone has no such version any more. */
+/** Null if the zone has no such version any more. */
 export async function findZoneVersion(
   database: Database | DatabaseTransaction,
   domainId: string,

@@ -23,7 +23,7 @@ export async function listZoneless(database: Database, limit: number): Promise<r
     .execute();
 }
 
-/** Gives the id of the company's zone of that name; null as company: the installation's own. Makes it where it is not there. */
+/** Returns the id of the company's zone of that name; null as company: the installation's own. Makes it where it is not there. */
 export async function ensureZone(
   database: Database | DatabaseTransaction,
   companyId: string | null,
@@ -60,7 +60,7 @@ export async function putIntoZone(
   await raiseSerial(transaction, zoneId);
 }
 
-/** Gives how many went: those whose last domain is gone. */
+/** Returns how many went: those whose last domain is gone. */
 export async function removeEmptyZones(database: Database | DatabaseTransaction): Promise<number> {
   const { rows } = await sql`
     delete from zones z where company_id is not null and not exists (select from domains d where d.zone_id = z.id)
@@ -76,7 +76,7 @@ export interface ZoneOfDomain {
   readonly zoneName: string;
 }
 
-/** Null where there is no such domain, or it is in no zone. */
+/** Null if there is no such domain, or it is in no zone. */
 export async function findZoneOfDomain(
   database: Database,
   domainId: string,
@@ -90,7 +90,7 @@ export async function findZoneOfDomain(
   return found ?? null;
 }
 
-/** Null where there is no such domain, or it is in no zone. Nobody else changes the zone until the transaction ends. */
+/** Null if there is no such domain, or it is in no zone. Locks the zone until the transaction ends. */
 export async function lockZoneOfDomain(
   transaction: DatabaseTransaction,
   domainId: string,
@@ -102,13 +102,13 @@ export async function lockZoneOfDomain(
   return rows[0] ?? null;
 }
 
-/** False where the zone is gone. Nobody else changes it until the transaction ends. */
+/** Locks the zone until the transaction ends. False if it is gone. */
 export async function lockZone(transaction: DatabaseTransaction, zoneId: string): Promise<boolean> {
   const zone = transaction.selectFrom("zones").select("id").where("id", "=", zoneId).forUpdate();
   return (await zone.executeTakeFirst()) !== undefined;
 }
 
-/** After records were changed: gives the new serial, under which the zone is kept as a version. Throws where it is gone. */
+/** After records were changed: gives the new serial, under which the zone is kept as a version. Throws if it is gone. */
 export async function raiseSerial(transaction: DatabaseTransaction, zoneId: string): Promise<number> {
   const { rows } = await sql<{ serial: number }>`
     update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint) where id = ${zoneId}

@@ -34,7 +34,7 @@ const wishColumns = [
   "time_zone",
 ] as const satisfies readonly (keyof AutomaticUpdateWish)[];
 
-/** `wish` null: it has none. Null where there is no such environment to be seen. */
+/** `wish` null: it has none. Null if there is no such environment to be seen. */
 export async function findAutomaticUpdates(
   database: Database,
   environmentId: string,
@@ -82,7 +82,7 @@ export async function markManaged(transaction: DatabaseTransaction, environmentI
 export interface DueUpdate {
   readonly kind: PackageKind;
   readonly name: string;
-  /** Null: it is not vulnerable, or nobody wants it to be updated for that. */
+  /** Null: it is not vulnerable, or not set to be updated for that. */
   readonly vulnerable_since: Date | null;
   /** How many were to be updated together when that did not come about the last time, with the same version; null: it did. */
   readonly tried_among: number | null;
@@ -143,7 +143,7 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
   }));
 }
 
-/** How many operations of automatic updates wait or run. Those that somebody has asked for, with or without a key, don't count. */
+/** How many operations of automatic updates wait or run. Updates started by users or keys don't count. */
 export async function countAutomaticOperations(database: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from operations o join activity a on a.id = o.activity_id

@@ -6,10 +6,10 @@
 import { type RawBuilder, sql, Transaction } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** Nobody else locks under it. */
+/** Used for nothing else. */
 const lock = 4_711_029;
 
-/** Until the transaction ends nobody else writes. To be asked for before the transaction writes about any of them. */
+/** Locks out other writers until the transaction ends. Call it before the transaction's first write to packages. */
 export async function lockPackageWrites(transaction: DatabaseTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
 }

@@ -143,7 +143,7 @@ export interface PackagesOfEnvironment {
   readonly packages: readonly PackageRecord[];
 }
 
-/** By slug. Null where there is no such environment to be seen. */
+/** By slug. Null if there is no such environment to be seen. */
 export async function packagesOf(
   database: Database,
   environmentId: string,

@@ -14,7 +14,7 @@ export interface RolloutUnderWay extends RolloutFacts {
   readonly actor: Actor;
 }
 
-/** Nobody else goes on with it until the transaction ends. Null where there is none under way. */
+/** Locks it until the transaction ends. Null if none is running. */
 export async function holdRollout(transaction: DatabaseTransaction, id: string): Promise<RolloutUnderWay | null> {
   const row = await transaction
     .selectFrom("rollouts")
@@ -29,7 +29,7 @@ export async function holdRollout(transaction: DatabaseTransaction, id: string):
 
 const forgotten = "What became of it is not known any more.";
 
-/** Takes over what became of the operations that were begun for it. That somebody else was first says nothing of the version. */
+/** Takes over what became of the operations that were begun for it. An operation that was superseded says nothing about the version. */
 export async function noteEndedItems(transaction: DatabaseTransaction, rolloutId: string): Promise<void> {
   await sql`
     update rollout_items i set ended_at = coalesce(n.finished_at, now()),

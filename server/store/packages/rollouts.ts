@@ -118,7 +118,7 @@ export async function listRollouts(
   return { total: totals[0]?.total ?? 0, items };
 }
 
-/** Null where the company has none of that id. */
+/** Null if the company has none of that id. */
 export async function findRollout(
   database: Database | DatabaseTransaction,
   companyId: string,

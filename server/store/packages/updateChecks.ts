@@ -3,11 +3,11 @@ import type { Database, DatabaseTransaction } from "../database.ts";
 
 export interface UpdateChecks {
   readonly update_checks: readonly string[];
-  /** In percent: so much of a picture of these, or of the front page, may be another. Null: nobody looks. */
+  /** How much screenshots of these and of the front page may differ, in percent. Null: no screenshots. */
   readonly picture_threshold: number | null;
 }
 
-/** In the order in which they were kept; null where there is no such environment to be seen. */
+/** In the order in which they were kept; null if there is no such environment to be seen. */
 export async function findUpdateChecks(
   database: Database | DatabaseTransaction,
   environmentId: string,

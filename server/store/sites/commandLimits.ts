@@ -9,7 +9,7 @@ export interface CommandLimits {
   readonly maySendMail: boolean;
 }
 
-/** Null where the environment is gone. `usualQuotaBytes` is of those without a quota of their own. */
+/** Null if the environment is gone. `usualQuotaBytes` is of those without a quota of their own. */
 export async function findCommandLimits(
   database: Database,
   environmentId: string,

@@ -77,7 +77,7 @@ function runOf(row: {
   return beganAt === null ? null : { beganAt, endedAt, error, failures: failures ?? 0 };
 }
 
-/** Null where there was none. */
+/** Null if there was none. */
 export async function findCronRun(database: Database, environmentId: string): Promise<CronRun | null> {
   const row = await database
     .selectFrom("cron_runs")

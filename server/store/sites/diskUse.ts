@@ -11,7 +11,7 @@ export interface ToMeasure {
 
 /** Of one that has been measured and was changed since. */
 const usualMinutes = 5;
-/** Of one that is near its quota or over it: whoever makes room wants to use it. */
+/** For environments near or over their quota, whose users want to use the room that they have made. */
 const nearSeconds = 20;
 const nearShare = 0.8;
 
@@ -43,17 +43,25 @@ export async function databaseNow(database: Database): Promise<Date> {
   return row.now;
 }
 
-/** `measuredAt`: when the measurement began. Tolerates that the environment is gone. */
-export async function noteDiskUse(
+/** In bytes. */
+interface Use {
+  readonly files: number;
+  readonly database: number;
+}
+
+/**
+ * Notes what the environment takes, as of before it was measured. One whose files are not there takes nothing, and one that is gone
+ * is left alone.
+ */
+export async function measureDiskUse(
   database: Database,
-  environmentId: string,
-  { bytes, measuredAt }: { readonly bytes: number; readonly measuredAt: Date },
+  { id, number }: Pick<ToMeasure, "id" | "number">,
+  measure: (environment: Pick<ToMeasure, "id" | "number">) => Promise<Use | null>,
 ): Promise<void> {
-  await database
-    .updateTable("environments")
-    .set({ disk_bytes: bytes, disk_measured_at: measuredAt })
-    .where("id", "=", environmentId)
-    .execute();
+  const disk_measured_at = await databaseNow(database);
+  const use = await measure({ id, number });
+  const disk_bytes = use === null ? 0 : use.files + use.database;
+  await database.updateTable("environments").set({ disk_bytes, disk_measured_at }).where("id", "=", id).execute();
 }
 
 /** The quota in force; null: none. */

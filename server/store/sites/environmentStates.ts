@@ -26,7 +26,7 @@ export interface EnvironmentFacts {
   readonly awaits_rebuild: boolean;
 }
 
-/** Null where there is no such environment to be seen. */
+/** Null if there is no such environment to be seen. */
 export async function environmentForOperation(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -120,7 +120,7 @@ export async function setFrozen(database: Database, environmentId: string, isFro
   await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();
 }
 
-/** Null where the environment is gone. */
+/** Null if the environment is gone. */
 export async function findPhp(
   database: Database,
   environmentId: string,
@@ -154,7 +154,7 @@ export async function setPhpRun(database: Database, environmentId: string, run: 
   await database.updateTable("environments").set({ php_run: run }).where("id", "=", environmentId).execute();
 }
 
-/** Gives a copy what its source is served with: the version of PHP, what it may take, and whether every name below its own leads to it. */
+/** Returns a copy what its source is served with: the version of PHP, what it may take, and whether every name below its own leads to it. */
 export async function serveLike(database: Database, environmentId: string, sourceId: string): Promise<void> {
   await database
     .updateTable("environments as e")

@@ -1,6 +1,6 @@
 /** Environments and the domains that lead to them. */
 import { sql } from "kysely";
-import type { DatabaseTransaction, MailDelivery } from "../database.ts";
+import type { Database, DatabaseTransaction, MailDelivery } from "../database.ts";
 import { lockPackageWrites } from "../packages/packageWriteLock.ts";
 
 /** An environment as JSON, made by the database together with its site. */
@@ -54,7 +54,7 @@ export interface NewEnvironment {
 }
 
 /**
- * Gives the environment's number, which is unique on this installation and never used again; null where the site has
+ * Returns the environment's number, which is unique on this installation and never used again; null if the site has
  * an environment of that name or display name.
  */
 export async function insertEnvironment(
@@ -102,7 +102,7 @@ export async function isEnvironmentNameTaken(
   return taken !== undefined;
 }
 
-/** Whether the row is there; nobody can remove it until the transaction ends. */
+/** Whether the row exists; locks it until the transaction ends. */
 export async function isEnvironmentThere(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("environments")
@@ -118,4 +118,33 @@ export async function removeEnvironmentRows(transaction: DatabaseTransaction, en
   // Its plugins go with it.
   await lockPackageWrites(transaction);
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
+}
+
+export interface ListedEnvironment {
+  readonly id: string;
+  readonly company_name: string;
+  readonly site_name: string;
+  readonly environment_name: string;
+  readonly state: string;
+  readonly host: string;
+  readonly is_https: boolean;
+  readonly php_version: string;
+  /** Null: it has no WordPress. */
+  readonly wordpress_version: string | null;
+  /** Null: not measured yet. */
+  readonly disk_bytes: number | null;
+  /** Null: never. */
+  readonly backed_up_at: Date | null;
+}
+
+/** The environments of all companies, by company, site and age. */
+export async function listAllEnvironments(database: Database): Promise<ListedEnvironment[]> {
+  const { rows } = await sql<ListedEnvironment>`
+    select e.id, c.name as company_name, s.display_name as site_name, e.display_name as environment_name, e.state,
+      d.name as host, d.is_https, e.php_version, e.wordpress_version, e.disk_bytes::float8 as disk_bytes,
+      (select max(b.created_at) from backups b where b.environment_id = e.id and b.manifest is not null) as backed_up_at
+    from environments e join sites s on s.id = e.site_id join companies c on c.id = e.company_id
+      join domains d on d.environment_id = e.id and d.is_primary
+    order by c.name, s.display_name, s.id, e.number`.execute(database);
+  return rows;
 }

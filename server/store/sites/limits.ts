@@ -18,7 +18,7 @@ export interface LimitsRecord extends OwnLimits {
 
 export const ownLimitColumns = ["php_threads", "php_memory_mb", "request_seconds", "disk_quota_bytes"] as const;
 
-/** Null where there is no such environment to be seen. */
+/** Null if there is no such environment to be seen. */
 export async function findLimits(pool: Pool, environmentId: string): Promise<LimitsRecord | null> {
   const { rows } = await pool.query<LimitsRecord>({
     name: "find-limits",

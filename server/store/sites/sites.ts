@@ -1,4 +1,5 @@
-/** Sites. One that is being added exists for nobody but the operation that adds it. */
+/** Sites. A site that is being added is visible only to the operation that adds it. */
+import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { type EnvironmentRecord, environmentsOfSite } from "./environments.ts";
@@ -11,7 +12,7 @@ export interface SiteRecord {
   readonly environments: readonly EnvironmentRecord[];
 }
 
-/** Null where there is no such site to be seen. */
+/** Null if there is no such site to be seen. */
 export async function getSite(pool: Pool, siteId: string): Promise<SiteRecord | null> {
   const { rows } = await pool.query<SiteRecord>({
     name: "get-site",
@@ -63,7 +64,7 @@ export interface NewSite {
 }
 
 /**
- * False where the name or the display name is taken. Waits for another transaction that is taking it, so that
+ * False if the name or the display name is taken. Waits for another transaction that is taking it, so that
  * of two that want the same name at once exactly one gets it.
  */
 export async function insertSite(transaction: DatabaseTransaction, site: NewSite): Promise<boolean> {
@@ -176,4 +177,15 @@ export async function knownSiteIds(database: Database, companyId: string, siteId
     .where("id", "in", siteIds)
     .execute();
   return new Set(rows.map(({ id }) => id));
+}
+
+/** The number of sites and of environments, of all companies. */
+export async function countContent(
+  database: Database,
+): Promise<{ readonly sites: number; readonly environments: number }> {
+  const { rows } = await sql<{ sites: number; environments: number }>`
+    select (select count(*)::int from sites) as sites, (select count(*)::int from environments) as environments`.execute(
+    database,
+  );
+  return rows[0] ?? { sites: 0, environments: 0 };
 }

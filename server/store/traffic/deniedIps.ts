@@ -1,7 +1,7 @@
 /** Addresses whose visitors an environment doesn't answer. */
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** In the order in which they were kept; null where there is no such environment to be seen. */
+/** In the order in which they were kept; null if there is no such environment to be seen. */
 export async function findDeniedIps(
   database: Database | DatabaseTransaction,
   environmentId: string,

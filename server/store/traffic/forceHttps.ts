@@ -1,7 +1,7 @@
 /** What becomes of visitors who come by http. */
 import type { Database, DatabaseTransaction, ForceHttps } from "../database.ts";
 
-/** Null where there is no such environment to be seen. */
+/** Null if there is no such environment to be seen. */
 export async function findForceHttps(
   database: Database | DatabaseTransaction,
   environmentId: string,

@@ -8,7 +8,7 @@ export function maySend(alias: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${delivery} = 'send', ${sql.ref(`${alias}.name`)} = 'live')`;
 }
 
-/** Null where there is no such environment to be seen. */
+/** Null if there is no such environment to be seen. */
 export async function findMailDelivery(
   database: Database | DatabaseTransaction,
   environmentId: string,

@@ -36,7 +36,7 @@ const isDue = sql`
   m.state = 'queued' and m.next_attempt_at <= now() and (m.claimed_until is null or m.claimed_until < now())`;
 
 /**
- * The message whose turn it is, held for so many seconds; null where there is none. Of several environments, that with the
+ * The message whose turn it is, held for so many seconds; null if there is none. Of several environments, that with the
  * fewest under way comes first, then that which has sent to the fewest lately: none waits for another's thousands.
  */
 export async function claimMail(database: Database, options: ClaimOptions): Promise<ClaimedMail | null> {

@@ -84,7 +84,7 @@ export async function listMails(
   return { items, total: count.total };
 }
 
-/** With the message itself; null where the environment has no such. */
+/** With the message itself; null if the environment has no such. */
 export async function findMail(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -99,7 +99,7 @@ export async function findMail(
   return row ?? null;
 }
 
-/** Null where the environment has no such. */
+/** Null if the environment has no such. */
 export async function findMailRecord(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -109,7 +109,7 @@ export async function findMailRecord(
   return (await query.select(shown).executeTakeFirst()) ?? null;
 }
 
-/** Its state, held until the transaction ends; null where the environment has no such message. */
+/** Its state, held until the transaction ends; null if the environment has no such message. */
 export async function lockMail(
   transaction: DatabaseTransaction,
   environmentId: string,

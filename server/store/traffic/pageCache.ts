@@ -5,7 +5,7 @@ import type { Database } from "../database.ts";
 /** SQL: whether pages of the environment `e` are kept. */
 export const keepsPages: RawBuilder<boolean> = sql<boolean>`coalesce(e.edge_caching, e.name = 'live')`;
 
-/** Null where there is no such environment to be seen. */
+/** Null if there is no such environment to be seen. */
 export async function findEdgeCaching(
   database: Database,
   environmentId: string,
@@ -19,7 +19,7 @@ export async function findEdgeCaching(
   return row ?? null;
 }
 
-/** None of the pages that are kept now is shown when the edge has been told. False where the environment is gone. */
+/** None of the cached pages now is shown when the edge has been told. False if the environment is gone. */
 export async function forgetPages(database: Database, environmentId: string): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable("environments")
@@ -29,7 +29,7 @@ export async function forgetPages(database: Database, environmentId: string): Pr
   return numUpdatedRows > 0n;
 }
 
-/** False where the environment is gone. Null: as is usual. */
+/** False if the environment is gone. Null: as is usual. */
 export async function setEdgeCaching(
   database: Database,
   environmentId: string,

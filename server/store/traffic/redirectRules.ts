@@ -13,7 +13,7 @@ export interface RuleList {
   readonly rules: readonly StoredRule[];
 }
 
-/** In the order in which they were added; null where there is no such environment to be seen. */
+/** In the order in which they were added; null if there is no such environment to be seen. */
 export async function findRedirectRules(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -21,7 +21,7 @@ export async function findRedirectRules(
   return (await visible(database, environmentId).executeTakeFirst()) ?? null;
 }
 
-/** The same. Whoever else wants to change them waits until the transaction ends. */
+/** The same, locked until the transaction ends. */
 export async function lockRedirectRules(
   transaction: DatabaseTransaction,
   environmentId: string,

@@ -91,7 +91,7 @@ function leftOf({ quotaBytes, diskBytes, measuredAt }: Measured, usualQuotaBytes
   return { leftBytes: quota - diskBytes, measuredAt: measuredAt.getTime() };
 }
 
-/** Names that lead to environments which are made anew and served then. */
+/** Names of environments that are being restored. */
 export async function listAway(database: Database): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
   return database
     .selectFrom("environments as e")

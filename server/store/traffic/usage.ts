@@ -22,7 +22,7 @@ export interface SeenUsage {
   readonly counters: Counters;
 }
 
-/** Of sites that nobody asks for anything nothing is written. */
+/** Sites without requests get no rows. */
 const idleCores = 0.01;
 
 const counted = [

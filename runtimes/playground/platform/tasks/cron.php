@@ -56,7 +56,7 @@ function sitewright_event_failed( string $hook, string $message, string $more = 
 	error_log( "Planned event $hook failed: $message$more" );
 }
 
-/** The time of a lock that is held, as it is stored; null where there is none. Asks the database and not what is remembered. */
+/** The time of a lock that is held, as it is stored; null if there is none. Asks the database and not what is remembered. */
 function sitewright_cron_lock(): ?string {
 	global $wpdb;
 	if ( wp_using_ext_object_cache() ) {

@@ -1,4 +1,4 @@
-/** Gives a WordPress another address, in a database that nobody else has open. */
+/** Returns a WordPress another address, in a database that nobody else has open. */
 import { DatabaseSync } from "node:sqlite";
 import type { AddressChange } from "../../../runtime.ts";
 import { quoted } from "../../templates/places.ts";
@@ -6,14 +6,14 @@ import { siteTables } from "../database/tables.ts";
 import { hasTable } from "../database/wordpressTables.ts";
 import { addressChanger, changeAddresses } from "./addresses.ts";
 
-interface Place {
+interface PlaceholderPosition {
   /** That of the address is the last. */
   readonly columns: readonly string[];
   readonly where: string;
 }
 
 /** Where WordPress looks up where it is, its networks and their sites. */
-const places: readonly Place[] = [
+const places: readonly PlaceholderPosition[] = [
   { columns: ["option_name", "option_value"], where: "option_name IN ('siteurl', 'home')" },
   { columns: ["site_id", "meta_key", "meta_value"], where: "meta_key = 'siteurl'" },
   { columns: ["blog_id", "domain"], where: "TRUE" },
@@ -32,7 +32,7 @@ function distinctValues(database: DatabaseSync, table: string, column: string, w
     .map(({ value }) => String(value));
 }
 
-/** Scheme, host and port of a text that is an address; null where it is none. */
+/** Scheme, host and port of a text that is an address; null if it is none. */
 function originOf(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { protocol, origin } = new URL(text);

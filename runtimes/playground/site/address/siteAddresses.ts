@@ -3,13 +3,13 @@ import type { DatabaseSync } from "node:sqlite";
 import { quoted } from "../../templates/places.ts";
 import { siteTables } from "../database/tables.ts";
 
-interface Place {
+interface PlaceholderPosition {
   readonly columns: readonly string[];
   /** A query for the rows with an address, each as `name` and `value`. */
   readonly select: string;
 }
 
-const places: readonly Place[] = [
+const places: readonly PlaceholderPosition[] = [
   {
     columns: ["option_name", "option_value"],
     select: "SELECT option_name AS name, option_value AS value FROM $ WHERE option_name IN ('siteurl', 'home')",

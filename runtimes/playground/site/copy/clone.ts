@@ -2,11 +2,11 @@
 import path from "node:path";
 import { partOf } from "../../../releases.ts";
 import type { CloneSpec } from "../../../runtime.ts";
+import { bothSettled } from "../bothSettled.ts";
 import { bringCore } from "../core.ts";
 import { copyDatabases } from "../database/databases.ts";
 import { makeEnvironment } from "../provision.ts";
 import { recordOf, sourceRelease } from "../release.ts";
-import { together } from "../together.ts";
 import { ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 
@@ -21,7 +21,7 @@ export async function clone(
     const core = await bringCore(assets, release);
     const webRoot = path.join(place, "public");
     const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
-    await together(
+    await bothSettled(
       copyLive(files, webRoot),
       copyDatabases({ from: databases, to: path.join(place, "database"), addresses }),
     );

@@ -76,7 +76,7 @@ interface Passing {
   readonly condition: string;
 }
 
-/** What WordPress remembers for a while only, plans anew, or ends without harm: it differs between any two sites. */
+/** What WordPress caches, reschedules or expires without harm: it differs between any two sites. */
 const passing: readonly Passing[] = [
   {
     tables: /^wp_(?:\d+_)?options$/,

@@ -33,7 +33,7 @@ async function changedFiles(plan: StagePlan, scratch: string): Promise<StageChan
   return compareFiles(own.webRoot, source.webRoot, only, rewritten);
 }
 
-/** Works on copies, so that nobody who writes has to wait for it. */
+/** Works on copies, so that writers don't have to wait. */
 async function lost(plan: StagePlan, scratch: string): Promise<StageChanges["lost"]> {
   const { own, source, database, addresses } = plan;
   if (database === "none") return [];

@@ -7,7 +7,7 @@ import { phpString, salt, saltNames } from "../wpConfig.ts";
 
 export const configName = "wp-config.php";
 
-/** Nobody writes such a file by hand, and this is read as a whole. */
+/** Larger files are not written by hand, and the file is read as a whole. */
 const maxBytes = 1_000_000;
 
 /** `define( 'AUTH_KEY', '…' )` in three parts, of which the second is the value as PHP writes it. */
@@ -18,14 +18,14 @@ function saltPattern(name: string): RegExp {
   );
 }
 
-/** The text of the configuration of this web root; null where there is none that could be read. */
+/** The text of the configuration of this web root; null if there is none that could be read. */
 export async function readConfig(webRoot: string): Promise<string | null> {
   const file = path.join(webRoot, configName);
   const facts = await lstat(file).catch(() => null);
   return facts?.isFile() && facts.size <= maxBytes ? readFile(file, "utf8") : null;
 }
 
-/** Keeps the salts that `own` has and makes new ones for the rest: nobody shares them with another site. */
+/** Keeps the salts that `own` has and makes new ones for the rest, so that no two sites share them. */
 export function copiedConfig(source: string, own: string | null, addresses: readonly AddressChange[]): string {
   return saltNames.reduce((text, name) => {
     const pattern = saltPattern(name);
@@ -45,7 +45,7 @@ export async function ownConfig(
 ): Promise<void> {
   const source = await readConfig(webRoot);
   if (source === null) return;
-  // Where its own can't be read, nobody stays logged in; the copy is whole all the same.
+  // If its own can't be read, everyone is logged out; the copy is complete anyway.
   const own = ownRoot === null ? null : await readConfig(ownRoot).catch(() => null);
   const file = path.join(webRoot, configName);
   // A new file, whatever rights PHP has given to the copied one.

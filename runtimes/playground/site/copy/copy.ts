@@ -66,7 +66,7 @@ export class CopyFailed extends Error {
   }
 }
 
-/** Rejects with `CopyFailed` where `cp` ran to its end and complained. */
+/** Rejects with `CopyFailed` if `cp` ran to its end and complained. */
 async function runCp(parameters: readonly string[]): Promise<void> {
   try {
     await run("cp", parameters, { ...settings, maxBuffer });
@@ -104,7 +104,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : null;
 }
 
-/** Whether the disk was full, whoever noticed it: Node, `cp` or SQLite, in this process or another one. */
+/** Whether the disk was full, as reported by Node, `cp` or SQLite, in this process or another one. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // The name of a file in its message may be anything.

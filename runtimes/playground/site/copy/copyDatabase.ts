@@ -37,12 +37,12 @@ export function isDamaged(error: unknown): boolean {
   return [corrupt, notDatabase].includes(codeOf(error) & 0xff);
 }
 
-/** Whether somebody else was just reading or writing it. */
+/** Whether another process was reading or writing it. */
 export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === busy;
 }
 
-/** Whether a killed worker has left a write unfinished, which nobody who only reads may take back. */
+/** Whether a killed worker has left an unfinished write, which readers can't roll back. */
 export function isUnfinished(error: unknown): boolean {
   return codeOf(error) === unfinishedWrite;
 }
@@ -76,7 +76,7 @@ async function namesAnotherFile(journal: string): Promise<boolean> {
   }
 }
 
-/** False where there is no such file. */
+/** False if there is no such file. */
 async function copyIfThere(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to);
@@ -87,13 +87,13 @@ async function copyIfThere(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** False where somebody has finished the write meanwhile, or taken it back. */
+/** False if the write was finished or rolled back meanwhile. */
 async function copyUnfinished(from: string, to: string): Promise<boolean> {
   const journal = `${from}-journal`;
   const before = await identityOf(journal);
   if (before === null) return false;
   try {
-    // Whoever writes may be done with it since it was looked at.
+    // The writer may have finished since the check.
     if (!(await copyIfThere(journal, `${to}-journal`))) return false;
     await copyFile(from, to);
     if ((await identityOf(journal)) !== before) return false;
@@ -122,7 +122,7 @@ function useRollbackJournal(file: string): void {
   }
 }
 
-/** `to` must not be there. Rejects with `RuntimeFailure` where the database is never free. */
+/** `to` must not be there. Rejects with `RuntimeFailure` if the database is never free. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -143,7 +143,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** Copies all that is in `from` into the new folder `to`. Gives the paths of the databases in it, relative to it. */
+/** Copies all that is in `from` into the new folder `to`. Returns the paths of the databases in it, relative to it. */
 export async function copyDatabaseFolder(from: string, to: string): Promise<readonly string[]> {
   const { folders, databases, others } = await listDatabaseFiles(from);
   for (const folder of ["", ...folders]) await mkdir(path.join(to, folder));

@@ -15,7 +15,7 @@ async function makeFolders(root: string, segments: readonly string[]): Promise<v
   }
 }
 
-/** The list has been checked (`checkFiles`). Nobody uses `to` yet. */
+/** The list has been checked (`checkFiles`). `to` is not in use yet. */
 export async function copyFiles(files: readonly string[], from: string, to: string): Promise<void> {
   for (const file of files) {
     const target = path.join(to, file);

@@ -16,14 +16,14 @@ const pauseMilliseconds = 600;
 const failurePauseMilliseconds = 30_000;
 
 export interface ReadyCopies {
-  /** Gives `release`, an empty folder, what `copyTemplate` would. False where it is still empty. */
+  /** Gives `release`, an empty folder, what `copyTemplate` would. False if it is still empty. */
   take(template: Template, release: string): Promise<boolean>;
 }
 
 export const noReadyCopies: ReadyCopies = { take: async () => false };
 
 export interface ReadyCopiesOptions {
-  /** For nothing else, of nobody else, and on the file system of the environments. */
+  /** A folder for this alone, with this owner, on the file system of the environments. */
   readonly folder: string;
   readonly count: number;
   readonly template: () => Promise<Template>;

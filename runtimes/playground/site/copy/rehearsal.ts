@@ -1,20 +1,20 @@
-/** A copy of a release that is staged, to be tried out: nobody uses anything of it. */
+/** A copy of a staged release for a trial; it shares nothing with the live site. */
 import path from "node:path";
 import { environmentFolders } from "../../../folders.ts";
 import { rehearseRelease } from "../../../releaseMoves.ts";
 import { partOf, type Release, writeRecord } from "../../../releases.ts";
 import type { EnvironmentRef } from "../../../runtime.ts";
+import { bothSettled } from "../bothSettled.ts";
 import { copyDatabases } from "../database/databases.ts";
 import { giveToEnvironment, recordOf, tellFullDisk } from "../release.ts";
-import { together } from "../together.ts";
 import { copyLive } from "./copy.ts";
 
-/** Made anew each time. Throws where nothing is staged under this token. */
+/** Built on each call. Throws if nothing is staged under this token. */
 export async function rehearse(environment: EnvironmentRef, token: string, environments: string): Promise<Release> {
   const { live } = environmentFolders(environments, environment);
   const rehearsing = rehearseRelease(live, token, (staged, rehearsal) => async (folder) => {
     const [files, databases] = await Promise.all([partOf(staged, "public"), partOf(staged, "database")]);
-    await together(
+    await bothSettled(
       copyLive(files, path.join(folder, "public")),
       copyDatabases({ from: databases, to: path.join(folder, "database"), addresses: [] }),
     );

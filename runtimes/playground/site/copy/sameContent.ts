@@ -27,7 +27,7 @@ async function sameRest(one: FileHandle, other: FileHandle): Promise<boolean> {
   }
 }
 
-/** Rejects where one of them can't be read. */
+/** Rejects if one of them can't be read. */
 export async function sameContent(one: string, other: string): Promise<boolean> {
   const left = await open(one, flags);
   try {

@@ -3,10 +3,10 @@ import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { buildWhole } from "../../../folders.ts";
 import { firstRelease, partOf, type Release, stillCurrent, writeRecord } from "../../../releases.ts";
+import { bothSettled } from "../bothSettled.ts";
 import { addCore } from "../core.ts";
 import { copyDatabases } from "../database/databases.ts";
 import { recordOf, requireRelease, tellFullDisk } from "../release.ts";
-import { together } from "../together.ts";
 import { linkLive } from "./copy.ts";
 
 /** Whole or not at all; a folder that is there already is left as it is. `live` is the environment's folder, `assets` that of what all share. */
@@ -24,7 +24,7 @@ export async function snapshot(live: string, folder: string, assets: string): Pr
 
 async function copyParts(release: Release, place: string): Promise<void> {
   const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
-  await together(
+  await bothSettled(
     linkLive(files, path.join(place, "public")),
     copyDatabases({ from: databases, to: path.join(place, "database"), addresses: [] }),
   );

@@ -5,6 +5,7 @@ import { environmentFolders } from "../../../folders.ts";
 import { sharePart, stageRelease } from "../../../releaseMoves.ts";
 import { partOf, type Release, writeRecord } from "../../../releases.ts";
 import { RuntimeFailure, type StageSpec } from "../../../runtime.ts";
+import { bothSettled } from "../bothSettled.ts";
 import { bringCore } from "../core.ts";
 import { copyDatabases, replaceTablesOf } from "../database/databases.ts";
 import { plainFacts } from "../plain.ts";
@@ -19,7 +20,6 @@ import {
   sourceRelease,
   tellFullDisk,
 } from "../release.ts";
-import { together } from "../together.ts";
 import { configName, ownConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 import { copyFiles } from "./copyFiles.ts";
@@ -133,7 +133,7 @@ export async function stage(spec: StageSpec, environments: string, assets: strin
     const planned = await planStage(spec, environments);
     const core = isWhole(planned) ? await bringCore(assets, planned.source.release) : planned.own.facts.core;
     return async (folder: string) => {
-      await together(layOutFiles(planned, folder), layOutDatabase(planned, folder));
+      await bothSettled(layOutFiles(planned, folder), layOutDatabase(planned, folder));
       await giveToEnvironment(spec.environment, folder);
       await writeRecord(folder, nextRecord(planned, core, spec.token));
     };

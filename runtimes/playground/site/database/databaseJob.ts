@@ -41,7 +41,7 @@ interface TwoDatabases {
   readonly scratch: string;
 }
 
-/** Replaces tables of `own`, which nobody else has open, by the source's, with the new addresses. */
+/** Replaces tables of `own`, which must not be open elsewhere, by the source's, with the new addresses. */
 export interface TablesJob extends TwoDatabases {
   readonly kind: "tables";
   readonly tables: readonly string[];
@@ -51,7 +51,7 @@ export interface TablesJob extends TwoDatabases {
 /** Resolves with what `StageChanges` calls `lost` if the source's tables came with the new addresses. */
 export interface LostJob extends Omit<TwoDatabases, "source"> {
   readonly kind: "lost";
-  /** Null where nothing comes in the place of the own tables: all are lost. */
+  /** Null if nothing comes in the place of the own tables: all are lost. */
   readonly source: string | null;
   readonly tables: readonly string[] | null;
   readonly addresses: readonly AddressChange[];
@@ -80,7 +80,7 @@ export interface CountJob {
   readonly folder: string;
   /** The database whose tables have their names alone: those of another have its path before them. */
   readonly main: string;
-  /** New folder for copies of the databases, removed in the end. Null: nobody writes them, and they are read where they are. */
+  /** New folder for copies of the databases, removed in the end. Null: they are not being written, and are read in place. */
   readonly scratch: string | null;
 }
 

@@ -19,7 +19,7 @@ import type {
 
 /** A database of some gigabytes is done by then; a trap in one never is. */
 const usualSeconds = 900;
-/** Every value of it is looked at, and written anew. */
+/** All of its values are examined and rewritten. */
 const dumpSeconds = 3_600;
 
 interface Patience {
@@ -63,7 +63,7 @@ export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<Stored
   return found;
 }
 
-/** Whoever asks waits for it. */
+/** The caller waits for it. */
 const userSeconds = 30;
 /** Anybody with a key may ask as often as they like, and each time takes a process. */
 const limitUsers = pLimit(3);

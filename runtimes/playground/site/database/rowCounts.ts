@@ -1,4 +1,4 @@
-/** How many rows the tables of databases have that nobody writes. */
+/** Counts the rows of databases that are not being written. */
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { RowCounts } from "../../../runtime.ts";

@@ -4,7 +4,7 @@ import type { NetworkPlace } from "../../../runtime.ts";
 import { quoted } from "../../templates/places.ts";
 import { hasTable } from "./wordpressTables.ts";
 
-/** Sites of a network; nobody looks after more at one place. */
+/** Maximum number of sites of a network. */
 const maxSites = 2_000;
 const longestPlace = 255;
 /** What can be the host of a request. */
@@ -12,7 +12,7 @@ const host = /^[a-z0-9._-]+(?::\d{1,5})?$/i;
 
 /** A site, and its table of options. */
 export interface SiteOptions {
-  /** Null where there is no network. */
+  /** Null if there is no network. */
   readonly place: NetworkPlace | null;
   readonly options: string;
 }
@@ -21,7 +21,7 @@ export function hasOptions(database: DatabaseSync, name: string): boolean {
   return hasTable(database, name, ["option_name", "option_value"]);
 }
 
-/** The sites of a network that are not closed, in the order in which they were made; null where there is no network. */
+/** The sites of a network that are not closed, in the order in which they were made; null if there is no network. */
 function networkSites(database: DatabaseSync, prefix: string): SiteOptions[] | null {
   const blogs = `${prefix}blogs`;
   if (!hasTable(database, blogs, ["blog_id", "domain", "path", "archived", "spam", "deleted"])) return null;

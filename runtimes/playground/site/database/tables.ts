@@ -5,7 +5,7 @@ export interface Table {
   readonly name: string;
   /** Without generated ones. */
   readonly columns: readonly string[];
-  /** In the key's order; empty where there is none. */
+  /** In the key's order; empty if there is none. */
   readonly primaryKey: readonly string[];
   readonly withoutRowid: boolean;
 }

@@ -78,7 +78,7 @@ function soonest({ sites, problem }: EventPlans): NextEvents {
   return { events, problem };
 }
 
-/** Whoever writes next takes the unfinished write back: so something is due now. */
+/** The next writer rolls the unfinished write back, so something is due now. */
 const afterUnfinished: NextEvents = { events: [{ place: null, dueAt: 0 }], problem: null };
 const neverEnds: NextEvents = { events: [], problem: "Reading the site's database does not come to an end." };
 

@@ -41,7 +41,7 @@ function eventOf(hook: string, dueAt: number, stored: unknown): PlannedEvent {
 }
 
 /**
- * WordPress's list: by time, by hook, by what the hook is given. Soonest first. Throws `RuntimeFailure` where it is none.
+ * WordPress's list: by time, by hook, by what the hook is given. Soonest first. Throws `RuntimeFailure` if it is none.
  */
 export function readEventList(stored: Uint8Array): PlannedEvent[] {
   let list: unknown;
@@ -73,7 +73,7 @@ function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
   throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is too long to be read.");
 }
 
-/** What one site plans; the sentence that says why nobody knows. */
+/** The scheduled events of one site, or a sentence that says why they are unknown. */
 function readSite(database: DatabaseSync, { place, options }: SiteOptions): PlannedEvents | string {
   try {
     return { place, events: eventsIn(database, options) };

@@ -4,7 +4,7 @@ import path from "node:path";
 import { configName } from "../copy/configCopy.ts";
 import { phpString } from "../wpConfig.ts";
 
-/** Nobody writes such a file by hand, and this is read as a whole. */
+/** Larger files are not written by hand, and the file is read as a whole. */
 const maxBytes = 1_000_000;
 
 /** As WordPress's own `wp-config-sample.php` has them; `ours` stands here for having none. */
@@ -44,7 +44,7 @@ function withPlaceholder(config: string, { name, ours, placeholder }: (typeof pl
   );
 }
 
-/** Whoever has put values of their own for a database there keeps them. */
+/** Own values for a database are kept. */
 export function exportedConfig(config: string): string {
   // Each is put before the ones that are there: the last one first.
   return placeholders.toReversed().reduce(withPlaceholder, withoutOurs(config));

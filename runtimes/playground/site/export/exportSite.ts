@@ -16,7 +16,7 @@ const driver = { folder: "wp-content/mu-plugins/sqlite-database-integration", dr
 const driverMark = "sqlite-database-integration";
 const maxDropInBytes = 1_000_000;
 
-/** A drop-in of somebody else's stays. */
+/** Drop-ins of others stay. */
 async function removeDriver(webRoot: string): Promise<void> {
   await removeTree(path.join(webRoot, driver.folder));
   const dropIn = path.join(webRoot, driver.dropIn);
@@ -27,7 +27,7 @@ async function removeDriver(webRoot: string): Promise<void> {
 
 async function addSharedCode(webRoot: string, core: string): Promise<void> {
   for (const name of sharedFolders) {
-    // An environment has an empty folder there, and PHP sees nothing of what somebody puts into it.
+    // An environment has an empty folder there, which PHP can't see.
     await removeTree(path.join(webRoot, name));
     await linkLive(path.join(core, name), path.join(webRoot, name));
   }
@@ -72,7 +72,7 @@ export async function exportSite(
     const webRoot = path.join(place, "public");
     await linkLive(files, webRoot);
     await layOutWordPress(webRoot, release, assets);
-    // Whoever does without WordPress may well go on with SQLite.
+    // A site without WordPress may keep using SQLite.
     if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
     dumped = await writeSql(facts, databases, path.join(place, "database.sql"));
   };

@@ -15,16 +15,16 @@ const maxBytes = 1_000_000;
 /** How long a reader waits for one who is just writing. */
 const patienceMilliseconds = 1_000;
 
-interface Place {
+interface ValueColumn {
   readonly table: string;
   readonly name: "option_name" | "meta_key";
   readonly value: "option_value" | "meta_value";
 }
 
-const optionsIn = (table: string): Place => ({ table, name: "option_name", value: "option_value" });
+const optionsIn = (table: string): ValueColumn => ({ table, name: "option_name", value: "option_value" });
 
-/** Null where there is none, or one that is too long. */
-function stored(database: DatabaseSync, { table, name, value }: Place, wanted: string): Uint8Array | null {
+/** Null if there is none, or one that is too long. */
+function stored(database: DatabaseSync, { table, name, value }: ValueColumn, wanted: string): Uint8Array | null {
   const row = database
     .prepare(
       `SELECT substr(CAST(${value} AS BLOB), 1, ${maxBytes + 1}) AS found FROM ${quoted(table)} WHERE ${name} = ? LIMIT 1`,
@@ -34,7 +34,7 @@ function stored(database: DatabaseSync, { table, name, value }: Place, wanted: s
   return found instanceof Uint8Array && found.length <= maxBytes ? found : null;
 }
 
-/** Throws `RuntimeFailure` where it is no serialised value. */
+/** Throws `RuntimeFailure` if it is no serialised value. */
 function listed(bytes: Uint8Array | null, name: string, of: "keys" | "values"): readonly string[] {
   if (bytes === null || bytes.length === 0) return [];
   try {
@@ -71,7 +71,7 @@ export function readPackageStates({ file, prefix }: { readonly file: string; rea
     );
     const meta = `${prefix}sitemeta`;
     const isNetwork = hasTable(database, meta, ["meta_key", "meta_value"]);
-    const everywhere: Place = isNetwork
+    const everywhere: ValueColumn = isNetwork
       ? { table: meta, name: "meta_key", value: "meta_value" }
       : optionsIn(`${prefix}options`);
     const networkPlugins = isNetwork

@@ -30,7 +30,7 @@ async function read(job: PackagesJob, deadlineSeconds: number, signal: AbortSign
   throw new Error("Reading plugins and themes came to something else.");
 }
 
-/** Null where the environment is absent or has no WordPress. */
+/** Null if the environment is absent or has no WordPress. */
 async function wantedOf(environment: EnvironmentRef, environments: string): Promise<Wanted | null> {
   const release = await currentRelease(environmentFolders(environments, environment).live);
   if (release === null) return null;

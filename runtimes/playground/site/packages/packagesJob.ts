@@ -21,7 +21,7 @@ export interface PackagesJob {
   readonly sources: readonly PackagesSource[];
 }
 
-/** What became of one of the sources; null: somebody is just writing, or a write is unfinished, and it is to be read later. */
+/** The outcome for one source, or null if it is being written or has an unfinished write, and must be read later. */
 export type PackagesRead = InstalledPackages | null;
 
 async function read(source: PackagesSource): Promise<PackagesRead> {

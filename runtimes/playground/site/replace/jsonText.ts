@@ -48,7 +48,7 @@ export function blockEscaped(json: string): string {
 }
 
 /**
- * Null where it is no JSON that has parts. `text`, and what `change` is given and returns, has one character for each byte;
+ * Null if it is no JSON that has parts. `text`, and what `change` is given and returns, has one character for each byte;
  * names of properties are changed like values.
  */
 export function changeJson(text: string, change: (part: string) => string, style: JsonStyle): string | null {

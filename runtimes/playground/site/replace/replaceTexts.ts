@@ -14,7 +14,7 @@ import { keyOf, rowWriter } from "./tableTexts.ts";
 
 const pageRows = 300;
 const mostListed = 100;
-/** Longer values are no text that somebody wrote, and have no room in memory in all the forms that they take. */
+/** Longer values are not written by people, and would need too much memory. */
 const longestBytes = 100 << 20;
 
 const credentialColumns = new Set(["user_pass", "user_activation_key"]);
@@ -146,7 +146,7 @@ function replaceInTable(
   }
 }
 
-/** Nobody else may have the file open. */
+/** The file must not be open elsewhere. */
 export function replaceTexts(file: string, change: TextChange): Replacements {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {

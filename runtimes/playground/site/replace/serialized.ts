@@ -22,16 +22,16 @@ const heads = new RegExp(
 /** How a text begins that is a serialised value as a whole, and not one that holds some. */
 const wholeValue = new RegExp(String.raw`^\s*(?:a:\d+:\{|[sOC]:\d+:${quote})`);
 
-/** Values deeper inside each other than this stay as they are: nobody writes them but to exhaust the stack. */
+/** Values nested deeper than this are left alone: they are only written to exhaust the stack. */
 const deepest = 100;
 
 type Change = (part: string) => string;
 
-/** For whoever wants to know more than the outcome, or has a way of his own with some texts. */
+/** For callers that need details, or handle some texts themselves. */
 export interface Watch {
   /** Told of what stays as it is: what is no string in a serialised value, and values that are damaged. */
   left(part: string): void;
-  /** Gives what makes everything undone that `change` was told since: the value it was a part of is damaged. */
+  /** Returns what makes everything undone that `change` was told since: the value it was a part of is damaged. */
   mark(): () => void;
   /** Changes a text as a whole; null: it is changed as any other. */
   document(text: string): string | null;
@@ -85,7 +85,7 @@ function levelsOf(quote: string): number {
   return Math.log2(quote.endsWith('"') ? backslashes + 1 : backslashes * 2);
 }
 
-/** Null where the head's length does not fit what follows it. */
+/** Null if the head's length does not fit what follows it. */
 function partAt(text: string, match: RegExpExecArray): Part | null {
   const { name, length = "", open = "" } = match.groups ?? {};
   const isObject = name !== undefined;

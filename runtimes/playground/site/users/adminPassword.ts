@@ -25,7 +25,7 @@ const patienceMilliseconds = 20_000;
 
 /**
  * What WordPress stores for a password whose digest this is (`runtimes/password.ts`). WordPress marks its own scheme
- * with `$wp`, and PHP writes bcrypt as `$2y$`: `$2b$` is the same, but would be hashed anew at the first login.
+ * with `$wp`, and PHP writes bcrypt as `$2y$`: `$2b$` is equivalent, but would be rehashed at the first login.
  */
 export async function hashPassword(digest: string): Promise<string> {
   return `$wp${(await hash(digest, cost)).replace(/^\$2[ab]\$/, "$2y$")}`;

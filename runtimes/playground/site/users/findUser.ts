@@ -9,7 +9,7 @@ import type { UserSearch } from "../../../runtime.ts";
 import { storedUserOf } from "../database/databases.ts";
 import { mainDatabase, recordOf, tellFullDisk } from "../release.ts";
 
-/** Null where there is no WordPress in it. `live` is the environment's folder. */
+/** Null if there is no WordPress in it. `live` is the environment's folder. */
 export async function findUser(release: Release, live: string, email: string): Promise<UserSearch | null> {
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;

@@ -80,13 +80,11 @@ test.each([
   expect(() => findStoredUser(file, "ada@example.com")).toThrow(table);
 });
 
-test("a hundred thousand users are no trouble", () => {
+test("one of a hundred thousand users is found", () => {
   const file = after(`
     WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
     INSERT INTO wp_users SELECT i, 'user' || i, 'user' || i || '@example.com' FROM n`);
-  const began = performance.now();
   expect(findStoredUser(file, "USER99999@example.com")).toMatchObject({ id: 99_999 });
-  expect(performance.now() - began).toBeLessThan(5_000);
 });
 
 const search = (file: string) =>

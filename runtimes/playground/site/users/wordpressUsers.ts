@@ -48,7 +48,7 @@ function isSuperAdministrator(database: DatabaseSync, login: string): boolean {
   return row !== undefined;
 }
 
-/** In whatever case. Of several with that address, an administrator. Throws `RuntimeFailure` where nobody could be read. */
+/** In whatever case. Of several with that address, an administrator. Throws `RuntimeFailure` if nobody could be read. */
 export function findStoredUser(file: string, email: string): WordPressUser | null {
   const database = new DatabaseSync(file, { readOnly: true, timeout: patienceMilliseconds });
   try {

@@ -12,7 +12,7 @@ import { acceptedChannel, endedChannel, type OperationRow, readOperation } from 
 import { silentLog, testPaces } from "../../../testing/engine.ts";
 import { type Fault, withFaults } from "../../../testing/faults.ts";
 import type { RunnerFault } from "../../../testing/faultyEngine.ts";
-import type { World } from "../../../testing/world.ts";
+import { forgetSites, type World } from "../../../testing/world.ts";
 import { type OperationDefinitions, operationDefinitions } from "../../definitions.ts";
 import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../../engine/accept.ts";
 import { startEngine } from "../../engine/engine.ts";
@@ -52,6 +52,7 @@ export async function runFailures(subject: Subject, world: World, cases: readonl
     const request = await subject.prepare(world);
     const row = await table.submit(request, (id) => void faults.set(id, each.fault));
     wrong.push(...(await judge(subject, world, each, request, row)));
+    await forgetSites(world);
   }
   await engine.stop();
   return wrong;
@@ -114,6 +115,7 @@ export async function runDeaths(
         const row = rows[at];
         if (row) wrong.push(...(await judge(subject, world, each, request, row)));
       }
+      await forgetSites(world);
     }
   } finally {
     if (spare) spare.runner = runner;

@@ -17,7 +17,7 @@ import type { World } from "../../../testing/world.ts";
 export interface Runner {
   /** Adds a fault. */
   arm(order: ToRunner): Promise<void>;
-  /** Resolves when it is dead: with true where it died of a fault. */
+  /** Resolves when it is dead: with true if it died of a fault. */
   readonly died: Promise<boolean>;
   /** Ends it at once. */
   end(): Promise<void>;

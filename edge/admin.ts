@@ -5,24 +5,27 @@
  * answered with the newer number. `POST /settle` answers when nothing is written to a frozen environment any more.
  * `GET /status` tells what is being served, `GET /usage` what each environment took since this edge began. `POST /try` asks
  * an environment as it might be served, and tells how it answered. `POST /login` lets somebody log in once by a link.
- * `POST /cache/purge` lets go of kept pages, and tells how many were in memory.
+ * `POST /cache/purge` lets go of cached pages, and tells how many were in memory.
  * `POST /task` has a served environment's PHP do something for the platform, and tells what came of it.
  */
+
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import type { EdgeParts } from "../parts.ts";
-import { readTaskOrder, runTask } from "../php/task.ts";
-import { readTrialOrder, tryOut } from "../php/trial.ts";
-import type { UpstreamStatus } from "../php/upstream.ts";
-import { usageOf } from "../usage.ts";
-import { BadTable, count, flag, list, object, readTable, text } from "./readTable.ts";
+import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
+import type { EdgeParts } from "./parts.ts";
+import { readTaskOrder, runTask } from "./php/task.ts";
+import { readTrialOrder, tryOut } from "./php/trial.ts";
+import type { UpstreamStatus } from "./php/upstream.ts";
+import { BadTable, count, flag, list, object, readTable, text } from "./tables/readTable.ts";
+import { usageOf } from "./usage.ts";
 
 export interface EdgeStatus extends UpstreamStatus {
   readonly generation: number;
   readonly environments: number;
   /** Where visitors reach the edge. */
   readonly port: number;
+  readonly answers: { readonly buckets: readonly number[]; readonly times: readonly AnswerTimesOfStatus[] };
 }
 
 /** Not listening yet. `port` is asked at each status. */
@@ -123,10 +126,11 @@ async function answerTask(parts: EdgeParts, request: IncomingMessage, response: 
   reply(response, 200, result);
 }
 
-function status({ routes, upstream }: EdgeParts, port: number): EdgeStatus {
+function status({ routes, upstream, answerTimes }: EdgeParts, port: number): EdgeStatus {
   const table = routes.table();
+  const answers = { buckets: answerTimeBuckets, times: answerTimes.read() };
   const machinery = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
-  return { generation: table.generation, environments: table.environments.length, ...machinery, port };
+  return { generation: table.generation, environments: table.environments.length, ...machinery, port, answers };
 }
 
 function reply(response: ServerResponse, code: number, body: object): void {

@@ -1,12 +1,12 @@
 /** Which environment a Host header means. */
-import type { EdgeHost } from "../tables/table.ts";
+import type { EdgeHost } from "./table.ts";
 
 const label = "[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?";
 const hostHeader = new RegExp(`^(?<name>${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])\\.?(?::(?<port>\\d{0,5}))?$`, "i");
 
 const highestPort = 65_535;
 
-/** The name alone, in lower case, without port and trailing dot. Null where the header is malformed. */
+/** The name alone, in lower case, without port and trailing dot. Null if the header is malformed. */
 export function readHost(header: string | undefined): string | null {
   if (header === undefined || header.length > 260) return null;
   const { name, port } = hostHeader.exec(header)?.groups ?? {};

@@ -4,16 +4,16 @@
  */
 import type { Touched } from "../../serving.ts";
 
-export interface Told {
+export interface TouchedPages {
   /** From now on it is told of this request. */
-  begin(listener: ToldListener): void;
+  begin(listener: TouchedListener): void;
   /** Takes a message as PHP sent it; ignores what it does not know. */
   receive(message: string): void;
 }
 
-export interface ToldListener {
+export interface TouchedListener {
   touched(touched: Touched): void;
-  /** The answer is for whoever asked, and nobody else. */
+  /** The answer is for this visitor alone. */
   isPrivate(): void;
 }
 
@@ -22,8 +22,8 @@ const mostAddresses = 1_000;
 const longestAddress = 2_000;
 const longestMessage = 1 << 20;
 
-export function createTold(): Told {
-  let current: ToldListener | null = null;
+export function createTouchedPages(): TouchedPages {
+  let current: TouchedListener | null = null;
   return {
     begin: (listener) => {
       current = listener;
@@ -51,7 +51,7 @@ function readTouched({ urls, subtrees, everything }: Readonly<Record<string, unk
   return { urls: pages, subtrees: trees, everything: false };
 }
 
-/** Null where it is no list of addresses: whoever sent it meant something. */
+/** Null if it is not a list of addresses. */
 function addresses(value: unknown): readonly string[] | null {
   if (!Array.isArray(value) || value.length > mostAddresses) return null;
   const texts = value.filter((one) => typeof one === "string" && one.length <= longestAddress);

@@ -7,7 +7,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import type { EdgeEnvironment } from "../tables/table.ts";
+import type { EdgeEnvironment } from "./tables/table.ts";
 
 export interface Found {
   readonly kind: "file" | "directory";
@@ -29,7 +29,7 @@ export interface FileFacts {
   readonly inode: number;
 }
 
-/** Null where there is nothing, nothing readable, or only a way out. */
+/** Null if there is nothing, nothing readable, or only a way out. */
 export type Look = (segments: readonly string[]) => Promise<Found | null>;
 
 interface Root {

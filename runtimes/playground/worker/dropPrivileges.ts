@@ -16,13 +16,13 @@ export function descriptorPath(folder: string): string {
  * Becomes the environment's user. The environment, the shared code and the edge's socket lie below folders
  * that only root may read: the working directory and open descriptors lead past them.
  */
-function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
+function becomeOwner(order: AssignOrder, owner: number): AssignOrder {
   const core = order.folders.core === null ? null : descriptorPath(order.folders.core);
   const { edgeSocket } = order.network;
   const runFolder = path.dirname(edgeSocket);
   // Where there is none there is no edge either, and nothing to connect to.
   const run = existsSync(runFolder) ? descriptorPath(runFolder) : runFolder;
-  // Whoever may open the folder may connect; nobody else sees the socket at all.
+  // Users who may open the folder may connect; others don't see the socket.
   if (existsSync(edgeSocket)) chmodSync(edgeSocket, 0o666);
   process.setgroups?.([]);
   process.setgid?.(owner);
@@ -34,8 +34,8 @@ function dropPrivileges(order: AssignOrder, owner: number): AssignOrder {
   };
 }
 
-/** To be called before a file of the environment is touched. Gives the order as this process can follow it from then on. */
+/** To be called before a file of the environment is touched. Returns the order as this process can follow it from then on. */
 export function enterEnvironment(order: AssignOrder): AssignOrder {
   process.chdir(order.environment);
-  return order.owner === null ? order : dropPrivileges(order, order.owner);
+  return order.owner === null ? order : becomeOwner(order, order.owner);
 }

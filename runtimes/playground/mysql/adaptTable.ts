@@ -4,15 +4,15 @@
  */
 import { type ColumnType, isLong, typeNamed, widthOf, writeType } from "./columnType.ts";
 import { type Findings, nothingFound } from "./findings.ts";
+import { checkerOf } from "./fitsColumn.ts";
 import { type Column, columnsIn, type Key, type KeyPart, type TableSchema } from "./schema.ts";
-import { takerOf } from "./takes.ts";
 
-export interface SettledColumn extends Omit<Column, "type" | "isComputed"> {
+export interface AdaptedColumn extends Omit<Column, "type" | "isComputed"> {
   readonly type: ColumnType;
 }
 
-export interface SettledTable extends Omit<TableSchema, "columns" | "keys" | "checks"> {
-  readonly columns: readonly SettledColumn[];
+export interface AdaptedTable extends Omit<TableSchema, "columns" | "keys" | "checks"> {
+  readonly columns: readonly AdaptedColumn[];
   readonly keys: readonly Key[];
   readonly notes: readonly string[];
 }
@@ -59,12 +59,12 @@ function settledType(type: ColumnType | null, found: Findings, isKey: boolean): 
   return found.isUtf8 && !(isKey && found.hasFinalSpace) ? kept : asBytes(kept, found);
 }
 
-/** Null where MySQL would refuse it. */
+/** Null if MySQL would refuse it. */
 function settledDefault(column: Column, type: ColumnType): string | null {
   if (column.default === null || column.isComputed || column.isCounted || isLong(type)) return null;
   if (column.default === "CURRENT_TIMESTAMP") return /^(datetime|timestamp)$/.test(type.base) ? column.default : null;
   if (type.family === "bit") return /^b'[01]{1,64}'$/.test(column.default) ? column.default : null;
-  return takerOf(type)(Buffer.from(column.default)) ? column.default : null;
+  return checkerOf(type)(Buffer.from(column.default)) ? column.default : null;
 }
 
 interface Role {
@@ -73,7 +73,7 @@ interface Role {
   readonly isPrimary: boolean;
 }
 
-function settleColumn(column: Column, found: Findings, { isKey, isPrimary }: Role): SettledColumn {
+function adaptColumn(column: Column, found: Findings, { isKey, isPrimary }: Role): AdaptedColumn {
   const { isComputed: _, ...rest } = column;
   const type = settledType(column.type, found, isKey);
   return {
@@ -89,7 +89,7 @@ function settleColumn(column: Column, found: Findings, { isKey, isPrimary }: Rol
 }
 
 /** Long ones first, until the row is one that MySQL takes. */
-function fitRow(columns: readonly SettledColumn[], keyed: ReadonlySet<string>): readonly SettledColumn[] {
+function fitRow(columns: readonly AdaptedColumn[], keyed: ReadonlySet<string>): readonly AdaptedColumn[] {
   const width = columns.reduce((sum, { type }) => sum + widthOf(type), 0);
   if (width <= widestRow) return columns;
   const widest = columns
@@ -106,29 +106,29 @@ function fitRow(columns: readonly SettledColumn[], keyed: ReadonlySet<string>): 
 }
 
 interface Settled {
-  readonly column: SettledColumn;
+  readonly column: AdaptedColumn;
   readonly found: Findings;
 }
 
-function canHavePrefix({ type }: SettledColumn): boolean {
+function canHavePrefix({ type }: AdaptedColumn): boolean {
   return type.family === "text" || type.family === "binary";
 }
 
 /** In the unit that a prefix has. */
-function lengthOf({ type: { length } }: SettledColumn): number {
+function lengthOf({ type: { length } }: AdaptedColumn): number {
   return length ?? Number.POSITIVE_INFINITY;
 }
 
-function letterBytes({ type }: SettledColumn): number {
+function letterBytes({ type }: AdaptedColumn): number {
   return type.family === "text" ? 4 : 1;
 }
 
-function partBytes({ prefix }: KeyPart, column: SettledColumn): number {
+function partBytes({ prefix }: KeyPart, column: AdaptedColumn): number {
   return canHavePrefix(column) ? Math.min(prefix ?? lengthOf(column), lengthOf(column)) * letterBytes(column) : 32;
 }
 
-/** A prefix where there must be one, and none where there may be none. */
-function settlePart({ column: name, prefix }: KeyPart, column: SettledColumn, limit: number): KeyPart {
+/** A prefix where there must be one, and none if there may be none. */
+function adaptPart({ column: name, prefix }: KeyPart, column: AdaptedColumn, limit: number): KeyPart {
   if (!canHavePrefix(column)) return { column: name, prefix: null };
   const wanted = prefix ?? (isLong(column.type) ? usualPrefix : lengthOf(column));
   const length = Math.min(wanted, Math.floor(limit / letterBytes(column)));
@@ -140,38 +140,38 @@ function isWhole({ prefix }: KeyPart, { column, found }: Settled): boolean {
   return prefix === null || (column.type.family === "text" ? found.mostLetters : found.mostBytes) <= prefix;
 }
 
-/** Null where MySQL could not have it. */
-function settleKey(key: Key, columns: ReadonlyMap<string, Settled>): Key | null {
+/** Null if MySQL could not have it. */
+function adaptKey(key: Key, columns: ReadonlyMap<string, Settled>): Key | null {
   const known = key.parts.flatMap((part) => {
-    const settled = columns.get(part.column);
-    return settled === undefined ? [] : [{ part, settled }];
+    const adapted = columns.get(part.column);
+    return adapted === undefined ? [] : [{ part, adapted }];
   });
   if (known.length === 0 || known.length < key.parts.length || key.kind === "other") return null;
-  if (known.some(({ settled: { column } }) => column.type.family === "json")) return null;
+  if (known.some(({ adapted: { column } }) => column.type.family === "json")) return null;
   if (key.kind === "fulltext") {
-    const isPossible = known.every(({ settled: { column } }) => column.type.family === "text");
+    const isPossible = known.every(({ adapted: { column } }) => column.type.family === "text");
     return isPossible ? { ...key, parts: key.parts.map(({ column }) => ({ column, prefix: null })) } : null;
   }
-  const sum = known.reduce((bytes, { part, settled }) => bytes + partBytes(part, settled.column), 0);
+  const sum = known.reduce((bytes, { part, adapted }) => bytes + partBytes(part, adapted.column), 0);
   // Where they are too long together, each gets its share.
   const limit = sum > widestKey ? Math.floor(usualPrefix * 4 * Math.min(1, 4 / known.length)) : widestKey;
-  const parts = known.map(({ part, settled }) => settlePart(part, settled.column, limit));
+  const parts = known.map(({ part, adapted }) => adaptPart(part, adapted.column, limit));
   const isUnique =
-    key.isUnique && known.every(({ settled }, at) => isWhole(parts[at] ?? { column: "", prefix: 0 }, settled));
+    key.isUnique && known.every(({ adapted }, at) => isWhole(parts[at] ?? { column: "", prefix: 0 }, adapted));
   if (key.name !== "PRIMARY") return { ...key, isUnique, parts };
-  const isPrimary = isUnique && known.every(({ settled: { column } }) => !column.isNullable);
+  const isPrimary = isUnique && known.every(({ adapted: { column } }) => !column.isNullable);
   return isPrimary ? { ...key, parts } : { ...key, name: "was_primary", isUnique, parts };
 }
 
-function columnNote(table: string, column: Column, settled: SettledColumn, found: Findings): string[] {
+function columnNote(table: string, column: Column, adapted: AdaptedColumn, found: Findings): string[] {
   const was = column.type === null ? "a type that is not carried over" : writeType(column.type);
-  const is = writeType(settled.type);
+  const is = writeType(adapted.type);
   const place = `\`${table}\`.\`${column.name}\``;
   if (was !== is) {
     const reason = found.isUtf8 ? "MySQL would not have kept all that is in it" : "it holds bytes that are not UTF-8";
     return [`${place} is ${is} instead of ${was}, because ${reason}.`];
   }
-  const hadDefault = column.default !== null && settled.default === null && !isLong(settled.type) && !column.isCounted;
+  const hadDefault = column.default !== null && adapted.default === null && !isLong(adapted.type) && !column.isCounted;
   return hadDefault ? [`${place} has no default, because MySQL would not take the one that it had.`] : [];
 }
 
@@ -180,7 +180,7 @@ function sameKey(one: Key, other: Key | null): boolean {
 }
 
 /** Findings are in the order of the columns. */
-export function settle(schema: TableSchema, findings: readonly Findings[]): SettledTable {
+export function adaptTable(schema: TableSchema, findings: readonly Findings[]): AdaptedTable {
   const { columns: described, checks, ...rest } = schema;
   const unique = columnsIn(schema.keys.filter(({ isUnique }) => isUnique));
   const primary = columnsIn(schema.keys.filter(({ name }) => name === "PRIMARY"));
@@ -188,12 +188,12 @@ export function settle(schema: TableSchema, findings: readonly Findings[]): Sett
   const columns = fitRow(
     described.map((column, at) => {
       const role = { isKey: unique.has(column.name), isPrimary: primary.has(column.name) };
-      return settleColumn(column, foundOf(at), role);
+      return adaptColumn(column, foundOf(at), role);
     }),
     columnsIn(schema.keys),
   );
   const byName = new Map(columns.map((column, at) => [column.name, { column, found: foundOf(at) }]));
-  const settledKeys = schema.keys.map((key) => settleKey(key, byName));
+  const settledKeys = schema.keys.map((key) => adaptKey(key, byName));
   const counted = columns.find(({ isCounted }) => isCounted);
   const keys = settledKeys.filter((key) => key !== null);
   const isCountedFirst = keys.some(({ kind, parts }) => kind === "usual" && parts[0]?.column === counted?.name);
@@ -203,8 +203,8 @@ export function settle(schema: TableSchema, findings: readonly Findings[]): Sett
       : [{ name: "counted", isUnique: true, kind: "usual", parts: [{ column: counted.name, prefix: null }] }];
   const notes = [
     ...described.flatMap((column, at) => {
-      const settled = columns[at];
-      return settled === undefined || !schema.isDescribed ? [] : columnNote(schema.name, column, settled, foundOf(at));
+      const adapted = columns[at];
+      return adapted === undefined || !schema.isDescribed ? [] : columnNote(schema.name, column, adapted, foundOf(at));
     }),
     ...schema.keys
       .filter((key, at) => !sameKey(key, settledKeys[at] ?? null))

@@ -22,7 +22,7 @@ const largestFloat = 3.4e38;
 /** Beyond it a text is longer than any `varchar`, whatever its letters are. */
 const countedBytes = 65_535;
 
-/** Null where it is not UTF-8. */
+/** Null if it is not UTF-8. */
 export function textOf(value: Present): string | null {
   if (!(value instanceof Uint8Array)) return String(value);
   return isUtf8(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8") : null;
@@ -148,8 +148,8 @@ function takesYear(value: Present): boolean {
   return whole === 0n || (whole !== null && whole >= 1901n && whole <= 2155n);
 }
 
-/** Gives the question for one column. Whether a text is UTF-8 is another one. */
-export function takerOf(type: ColumnType): (value: Present) => boolean {
+/** Returns the question for one column. Whether a text is UTF-8 is another one. */
+export function checkerOf(type: ColumnType): (value: Present) => boolean {
   switch (type.family) {
     case "integer":
       return integerTaker(type);

@@ -1,0 +1,379 @@
+/** Everything that the control process does by itself, again and again. */
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Logger } from "pino";
+import { makeProof } from "../app/backups/automaticProofs.ts";
+import { makeRebuild } from "../app/backups/rebuild.ts";
+import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
+import { makeAutomaticUpdate } from "../app/packages/automaticUpdateStarts.ts";
+import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
+import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
+import type { Archives } from "../archives/archives.ts";
+import type { Downloads } from "../archives/downloads.ts";
+import type { DnsClient } from "../clients/dnsClient.ts";
+import type { EdgeClient } from "../clients/edgeClient.ts";
+import type { LookUp } from "../domains/lookUp.ts";
+import { readDomainName } from "../domains/names.ts";
+import type { Logs } from "../logs/logs.ts";
+import type { Deliver } from "../mail/deliver.ts";
+import type { Spool, SpooledMail } from "../mail/spool.ts";
+import type { AcceptOperation } from "../operations/engine/accept.ts";
+import type { PackageSource } from "../packages/source.ts";
+import type { Publisher } from "../publishing/publishRoutes.ts";
+import type { ZonePublisher } from "../publishing/publishZones.ts";
+import { makeDnsChallenges } from "../reconcilers/certificates/dnsChallenges.ts";
+import { makeDnsSolver } from "../reconcilers/certificates/dnsSolver.ts";
+import { makeHttpSolver } from "../reconcilers/certificates/httpSolver.ts";
+import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
+import { checkDomains } from "../reconcilers/checkDomains.ts";
+import { collectUsage, expireUsage } from "../reconcilers/collectUsage.ts";
+import type { Cron } from "../reconcilers/cron/runCron.ts";
+import { deliverMails } from "../reconcilers/deliverMails.ts";
+import { expire } from "../reconcilers/expire.ts";
+import { expireBackups } from "../reconcilers/expireBackups.ts";
+import { expireDownloads } from "../reconcilers/expireDownloads.ts";
+import { expireLogs } from "../reconcilers/expireLogs.ts";
+import { expirePictures } from "../reconcilers/expirePictures.ts";
+import { measureDisk } from "../reconcilers/measureDisk.ts";
+import { proveBackups } from "../reconcilers/proveBackups.ts";
+import { readAdvisories } from "../reconcilers/readAdvisories.ts";
+import { readArchives } from "../reconcilers/readArchives.ts";
+import { readOffers } from "../reconcilers/readOffers.ts";
+import { readDuePackages } from "../reconcilers/readPackages.ts";
+import { rebuildEnvironments } from "../reconcilers/rebuildEnvironments.ts";
+import { runRollouts } from "../reconcilers/runRollouts.ts";
+import type { Reconciler } from "../reconcilers/schedule.ts";
+import { scheduleBackups } from "../reconcilers/scheduleBackups.ts";
+import { makeTakeMails } from "../reconcilers/takeMails.ts";
+import { updateAutomatically } from "../reconcilers/updateAutomatically.ts";
+import { updatePhp } from "../reconcilers/updatePhp.ts";
+import type { Sealer } from "../sealing.ts";
+import type { Config } from "../settings/config.ts";
+import { raiseVerified } from "../store/backups/damage.ts";
+import type { Database } from "../store/database.ts";
+import { removeOldCertificates } from "../store/domains/certificates.ts";
+import { beginWaiting } from "../store/operations.ts";
+import { deleteOldMails } from "../store/traffic/mails.ts";
+
+export interface PeriodicWorkOptions {
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly zones: Pick<ZonePublisher, "reconcile" | "publish">;
+  readonly dns: Pick<DnsClient, "textsOf">;
+  readonly edge: EdgeClient;
+  readonly runtime: Runtime;
+  readonly cron: Cron;
+  readonly archives: Archives;
+  readonly downloads: Downloads;
+  readonly logs: Logs;
+  readonly acceptOperation: AcceptOperation;
+  readonly config: Config;
+  readonly phpVersions: readonly string[];
+  readonly spool: Spool;
+  /** Null if there is no mail server. */
+  readonly deliver: Deliver | null;
+  readonly onBrokenMail: (mail: SpooledMail) => void;
+  /** Is aborted when the process stops: what takes long by itself is broken off. */
+  readonly signal: AbortSignal;
+  /** Rejects if the archives are not the ones that backups were kept in. */
+  readonly checkArchive: (signal: AbortSignal) => Promise<void>;
+  readonly lookUp: LookUp;
+  /** Null: there is none. */
+  readonly packageSource: PackageSource | null;
+  readonly sealer: Sealer;
+  /** PEM of the roots that the certificate authority's own address is checked with; null: the usual ones. */
+  readonly acmeRoots: readonly string[] | null;
+  readonly log: Logger;
+}
+
+const readAhead = 0.75;
+const minute = 60;
+const hour = 60 * minute;
+
+export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[] {
+  const { database, publisher, cron } = options;
+  return [
+    {
+      name: "publishRoutes",
+      work: "Publishing sites to the edge",
+      everySeconds: 3,
+      retrySeconds: 1,
+      run: publisher.reconcile,
+    },
+    {
+      name: "beginWaiting",
+      work: "Starting waiting operations",
+      everySeconds: 30,
+      retrySeconds: 30,
+      run: async () => {
+        await database.transaction().execute(beginWaiting);
+      },
+    },
+    {
+      name: "expire",
+      work: "Removing expired records",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: () => expire(database),
+    },
+    ...workOnUsage(options),
+    {
+      name: "runCron",
+      work: "Running scheduled tasks of sites",
+      everySeconds: 10,
+      retrySeconds: 10,
+      run: () => cron.reconcile(),
+    },
+    ...workOnEnvironments(options),
+    ...workOnPackages(options),
+    ...workOnDomains(options),
+    ...workOnCertificates(options),
+    ...workOnBackups(options),
+    ...workOnMail(options),
+  ];
+}
+
+function workOnUsage({ database, edge, runtime, publisher, config }: PeriodicWorkOptions): Reconciler[] {
+  const disk = { database, runtime, publisher, diskQuotaBytes: config.diskQuotaBytes };
+  return [
+    {
+      name: "collectUsage",
+      work: "Collecting usage",
+      everySeconds: 10,
+      retrySeconds: 10,
+      run: () => collectUsage({ database, edge }),
+    },
+    {
+      name: "expireUsage",
+      work: "Removing old usage records",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: () => expireUsage({ database }),
+    },
+    {
+      name: "measureDisk",
+      work: "Measuring disk usage",
+      everySeconds: 5,
+      retrySeconds: 30,
+      run: () => measureDisk(disk),
+    },
+  ];
+}
+
+function workOnEnvironments({
+  database,
+  logs,
+  acceptOperation,
+  config,
+  phpVersions,
+}: PeriodicWorkOptions): Reconciler[] {
+  const starting = { database, settings: config, acceptOperation };
+  const moved = { database, startedAt: new Date(), rebuild: makeRebuild(starting) };
+  const php = { database, ended: config.endedPhpVersions, offered: phpVersions, change: makePhpUpdate(starting) };
+  return [
+    {
+      name: "rebuildEnvironments",
+      work: "Restoring environments after a move",
+      everySeconds: 3,
+      retrySeconds: 10,
+      run: () => rebuildEnvironments(moved),
+    },
+    {
+      name: "updatePhp",
+      work: "Updating PHP versions",
+      everySeconds: 5 * minute,
+      retrySeconds: minute,
+      run: () => updatePhp(php),
+    },
+    {
+      name: "expireLogs",
+      work: "Removing old logs",
+      everySeconds: 10 * minute,
+      retrySeconds: minute,
+      run: () => expireLogs({ database, logs }),
+    },
+  ];
+}
+
+function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, runtime, packageSource, acceptOperation, config, signal } = options;
+  const { advisories: place } = config;
+  const automatic = { database, begin: makeAutomaticUpdate({ database, settings: config, acceptOperation }) };
+  const rollouts = { database, begin: makeRolloutStart({ settings: config, acceptOperation }) };
+  const installed = { database, runtime };
+  const reading = {
+    name: "readPackages",
+    work: "Reading installed plugins and themes",
+    everySeconds: 3,
+    retrySeconds: 10,
+  };
+  const asking = { name: "readOffers", work: "Checking for updates", everySeconds: 10, retrySeconds: 5 * minute };
+  return [
+    { ...reading, run: () => readDuePackages(installed, signal) },
+    {
+      name: "expirePictures",
+      work: "Removing old screenshots",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: () => expirePictures(config.pictures),
+    },
+    {
+      name: "runRollouts",
+      work: "Running rollouts",
+      everySeconds: 1,
+      retrySeconds: 5,
+      run: () => runRollouts(rollouts),
+    },
+    ...(packageSource === null
+      ? []
+      : [
+          { ...asking, run: () => readOffers({ database, source: packageSource }, signal) },
+          {
+            name: "updateAutomatically",
+            work: "Starting automatic updates",
+            everySeconds: 20,
+            retrySeconds: minute,
+            run: () => updateAutomatically(automatic),
+          },
+        ]),
+    ...(place === null
+      ? []
+      : [
+          {
+            name: "readAdvisories",
+            work: "Reading the vulnerability feed",
+            everySeconds: minute,
+            retrySeconds: 5 * minute,
+            run: () => readAdvisories({ database, place }, signal),
+          },
+        ]),
+  ];
+}
+
+function workOnDomains({ database, publisher, zones, config, lookUp, log }: PeriodicWorkOptions): Reconciler[] {
+  const domains = { database, publisher, lookUp, installation: config, log };
+  return [
+    { name: "publishZones", work: "Publishing DNS zones", everySeconds: 3, retrySeconds: 1, run: zones.reconcile },
+    {
+      name: "checkDomains",
+      work: "Checking domains in DNS",
+      everySeconds: 1,
+      retrySeconds: 5,
+      run: () => checkDomains(domains),
+    },
+  ];
+}
+
+/** Orders at once. Most of an order's time is the authority's. */
+const orders = 4;
+
+function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, publisher, zones, dns, config, sealer, acmeRoots: roots, signal } = options;
+  // DNS first: what it can show does not depend on where the name leads.
+  const solvers = [makeDnsSolver(makeDnsChallenges({ database, zones, dns })), makeHttpSolver({ database, publisher })];
+  const { acmeUrl: directory, acmeEmail: email, acmeBinding: binding } = config;
+  const sweeping = async () => {
+    if ((await removeOldCertificates(database, new Date())) > 0) await publisher.publish();
+  };
+  const ordering = Array.from({ length: directory === null ? 0 : orders }, (_, at) => ({
+    name: `orderCertificates ${at + 1}`,
+    work: "Ordering certificates",
+    everySeconds: 2,
+    retrySeconds: 10,
+    run: async () => {
+      if (directory === null) return;
+      const authority = { directory, roots, email, binding };
+      await orderCertificates({ database, sealer, publisher, solvers, ...authority, registrableOf, signal });
+    },
+  }));
+  return [
+    {
+      name: "removeOldCertificates",
+      work: "Removing old certificates",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: sweeping,
+    },
+    ...ordering,
+  ];
+}
+
+const registrableOf = (name: string): string => readDomainName(name).registrable;
+
+function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, archives, downloads, acceptOperation, config } = options;
+  const starting = { database, settings: config, acceptOperation };
+  const backups = { database, hours: config.backupHours, begin: makeScheduledBackup(starting) };
+  const proofs = { database, perDay: config.proofsPerDay, prove: makeProof(starting) };
+  // Ahead of the backups, which would have to wait for it.
+  const reading = { database, archives, days: readAhead * config.archiveReadDays, signal: options.signal };
+  // So that it is told at the start, and not by the first backup that fails.
+  const readAll = () => options.checkArchive(options.signal).then(() => readArchives(reading));
+  return [
+    {
+      name: "scheduleBackups",
+      work: "Starting scheduled backups",
+      everySeconds: 5,
+      retrySeconds: 30,
+      run: () => scheduleBackups(backups),
+    },
+    {
+      name: "proveBackups",
+      work: "Starting test restores",
+      everySeconds: 30,
+      retrySeconds: minute,
+      run: () => proveBackups(proofs),
+    },
+    { name: "readArchives", work: "Checking the archives", everySeconds: 10, retrySeconds: minute, run: readAll },
+    {
+      name: "raiseVerified",
+      work: "Recording checks of the archives",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: () => raiseVerified(database),
+    },
+    {
+      name: "expireBackups",
+      work: "Removing expired backups",
+      everySeconds: 10 * minute,
+      retrySeconds: minute,
+      run: () => expireBackups({ database, archives }),
+    },
+    {
+      name: "expireDownloads",
+      work: "Removing expired downloads",
+      everySeconds: 5 * minute,
+      retrySeconds: minute,
+      run: () => expireDownloads({ database, downloads }),
+    },
+  ];
+}
+
+/** At once, of all environments together: mail servers don't like more. */
+const deliveries = 3;
+const mailboxLimits = { messages: 1_000, bytes: 500e6 };
+
+function workOnMail({ database, config, spool, deliver, onBrokenMail }: PeriodicWorkOptions): Reconciler[] {
+  const take = makeTakeMails({ database, spool, hasServer: deliver !== null, onBroken: onBrokenMail });
+  const limits = { days: config.mailDays, ...mailboxLimits };
+  const queue = deliver && { database, deliver, from: config.mailFrom, recipientsPerHour: config.mailPerHour };
+  const delivering = Array.from({ length: queue ? deliveries : 0 }, (_, at) => `deliverMails ${at + 1}`);
+  return [
+    { name: "takeMails", work: "Collecting mail from sites", everySeconds: 1, retrySeconds: 2, run: take },
+    {
+      name: "deleteOldMails",
+      work: "Removing old mail",
+      everySeconds: minute,
+      retrySeconds: minute,
+      run: () => deleteOldMails(database, limits),
+    },
+    ...delivering.map((name) => ({
+      name,
+      work: "Delivering mail",
+      everySeconds: 1,
+      retrySeconds: 5,
+      run: async () => {
+        if (queue) await deliverMails(queue);
+      },
+    })),
+  ];
+}

@@ -1,0 +1,83 @@
+/** What operations, reconcilers and the API share in this process. */
+import { join } from "node:path";
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Logger } from "pino";
+import { openDownloads } from "../archives/downloads.ts";
+import { type DnsClient, makeDnsClient } from "../clients/dnsClient.ts";
+import { type EdgeClient, makeEdgeClient } from "../clients/edgeClient.ts";
+import { makePowerDnsClient } from "../clients/powerDnsClient.ts";
+import { makeProbe } from "../operations/steps/probe.ts";
+import { makeSeeCandidate } from "../operations/steps/seeCandidate.ts";
+import type { Services } from "../operations/steps/services.ts";
+import { makeTryOut } from "../operations/steps/trial.ts";
+import { openPackageSource } from "../packages/source.ts";
+import { findChromium } from "../pictures/chromium.ts";
+import { makePictures } from "../pictures/pictures.ts";
+import { makePublisher } from "../publishing/publishRoutes.ts";
+import { makeZonePublisher, type ZonePublisher } from "../publishing/publishZones.ts";
+import { noTransfers } from "../publishing/zoneTable.ts";
+import type { Sealer } from "../sealing.ts";
+import type { Config } from "../settings/config.ts";
+import { transfersOf } from "../settings/dnsSettings.ts";
+import type { Database } from "../store/database.ts";
+import { type ArchiveStore, openArchiveStore } from "./archiveStore.ts";
+
+/** Of operations, and what only the others need besides. */
+export interface ControlServices extends Services {
+  readonly edge: EdgeClient;
+  readonly dns: DnsClient;
+  readonly zones: ZonePublisher;
+  readonly checkArchive: ArchiveStore["check"];
+}
+
+export interface ControlServicesOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+  readonly log: Logger;
+}
+
+/** Reaches for nothing yet but the archives. */
+export async function makeControlServices(options: ControlServicesOptions): Promise<ControlServices> {
+  const { config, database, runtime, sealer, log } = options;
+  const edge = makeEdgeClient(join(config.run, "edge.sock"));
+  const dns = dnsClientOf(config, log);
+  const { archives, check } = await openArchiveStore(config, database, log);
+  const chromium = config.chromium === "none" ? null : await findChromium(config.chromium);
+  const { backupDays, undeleteDays, fullBackupDays, archiveReadDays, diskQuotaBytes, downloadHours, wpCliSeconds } =
+    config;
+  return {
+    ...{ backupDays, undeleteDays, fullBackupDays, archiveReadDays, diskQuotaBytes, downloadHours, wpCliSeconds },
+    database,
+    runtime,
+    sealer,
+    edge,
+    dns,
+    archives,
+    checkArchive: check,
+    downloads: openDownloads(config.downloads),
+    publisher: makePublisher({ database, runtime, edge, dataFolder: config.data, diskQuotaBytes, sealer, log }),
+    zones: makeZonePublisher({
+      database,
+      dns,
+      dataFolder: config.data,
+      names: config,
+      transfers: config.dnsSecondaries === null ? noTransfers : transfersOf(config.dnsSecondaries, sealer),
+      edgeAddresses: config.edgeAddresses,
+      log,
+    }),
+    probe: makeProbe({ http: config.edgePort, tls: config.edgeTlsPort }),
+    tryOut: makeTryOut(edge),
+    see: makeSeeCandidate(edge),
+    pictures: chromium === null ? null : makePictures({ chromium, folder: config.pictures }),
+    settle: (environmentId, signal) => edge.settle(environmentId, signal),
+    purge: (order, signal) => edge.purge(order, signal),
+    packageSource: config.wporgUrl === null ? null : openPackageSource(config.wporgUrl),
+  };
+}
+
+function dnsClientOf({ powerDns, run, host, siteSuffix }: Config, log: Logger): DnsClient {
+  if (powerDns === null) return makeDnsClient(join(run, "dns.sock"), host);
+  return makePowerDnsClient(powerDns, { mark: `acme-challenge.${siteSuffix}`, log });
+}

@@ -1,0 +1,126 @@
+/**
+ * The operator's commands: what each accepts, and what its help says. The module of a command is loaded when it runs, because
+ * help must not take longer than it takes to read.
+ */
+import type { Command } from "./command.ts";
+
+const json = { json: { type: "boolean" } } as const;
+
+/** By name. Names of two words come before their first word alone. */
+export const commands: Readonly<Record<string, Command>> = {
+  status: {
+    usage: "status [--json]",
+    summary: "shows the state of the processes, and their current work",
+    options: json,
+    words: [0, 0],
+    load: async () => (await import("./status.ts")).status,
+  },
+  sites: {
+    usage: "sites [--json]",
+    summary: "lists the sites of all companies with their environments and addresses",
+    options: json,
+    words: [0, 0],
+    load: async () => (await import("./sites.ts")).sites,
+  },
+  "company create": {
+    usage: 'company create "<name>" [--json]',
+    summary: "creates a company with an owner and an API key, and prints them",
+    details: ['--json    as {"company_id", "api_key", "admin_email", "admin_password"}'],
+    options: json,
+    words: [1, 1],
+    load: async () => (await import("./company.ts")).create,
+  },
+  "company list": {
+    usage: "company list [--json]",
+    summary: "lists the companies with the number of their sites",
+    options: json,
+    words: [0, 0],
+    load: async () => (await import("./company.ts")).list,
+  },
+  "keys create": {
+    usage: 'keys create <company id> ["<name>"] [--json]',
+    summary: "creates an API key for the company's owner, and prints it",
+    options: json,
+    words: [1, 2],
+    load: async () => (await import("./keys.ts")).create,
+  },
+  "keys revoke": {
+    usage: "keys revoke <key id>",
+    summary: "revokes an API key at once",
+    words: [1, 1],
+    load: async () => (await import("./keys.ts")).revoke,
+  },
+  keys: {
+    usage: "keys [--json]",
+    summary: "lists the API keys of all companies",
+    options: json,
+    words: [0, 0],
+    load: async () => (await import("./keys.ts")).list,
+  },
+  logs: {
+    usage: "logs [control|edge|dns|postgres] [--lines 50] [--follow] [--json]",
+    summary: "shows the newest lines of the logs",
+    details: ["--follow  goes on with new lines until Ctrl-C", "--json    the lines as they are in the files"],
+    options: { ...json, lines: { type: "string" }, follow: { type: "boolean", short: "f" } },
+    words: [0, 1],
+    load: async () => (await import("./logs.ts")).logs,
+  },
+  doctor: {
+    usage: "doctor",
+    summary: "checks the machine and the settings, and says what to improve",
+    words: [0, 0],
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  backup: {
+    usage: "backup <file> [--force] [--with-backups]",
+    summary: "writes the installation's database, keys and settings into one encrypted file",
+    details: [
+      "--force         replaces an existing file",
+      "--with-backups  backs up every environment first, while the installation runs",
+      "The passphrase is asked for, or taken from SITEWRIGHT_BACKUP_PASSPHRASE.",
+    ],
+    options: { force: { type: "boolean" }, "with-backups": { type: "boolean" } },
+    words: [1, 1],
+    load: async () => (await import("./backup.ts")).runBackup,
+  },
+  restore: {
+    usage: "restore <file>",
+    summary: "restores such a file into an empty data folder",
+    words: [1, 1],
+    load: async () => (await import("./restore.ts")).runRestore,
+  },
+  mirror: {
+    usage: "mirror <folder> [--listen 127.0.0.1:8090]",
+    summary: "serves the zips of plugins, themes and WordPress in a folder instead of WordPress.org",
+    details: ["--listen  address and port"],
+    options: { listen: { type: "string" } },
+    words: [1, 1],
+    load: async () => (await import("./mirror.ts")).runMirror,
+  },
+};
+
+const program = "npm run --silent operator --";
+
+/** Help for one command. */
+export function helpOf({ usage, summary, details = [] }: Command): string {
+  return [`Usage: ${program} ${usage}`, "", `  ${summary}`, ...details.map((line) => `  ${line}`)].join("\n");
+}
+
+/** Help for all commands. */
+export function overview(): string {
+  const all = Object.values(commands).toSorted((one, other) => (one.usage < other.usage ? -1 : 1));
+  return [
+    `Usage: ${program} <command> [--help]`,
+    "",
+    ...all.flatMap(({ usage, summary }) => [`  ${usage}`, `      ${summary}`]),
+  ].join("\n");
+}
+
+/** The command that the words begin with, and the words after its name; null if there is none. */
+export function findCommand(words: readonly string[]): { readonly command: Command; readonly rest: string[] } | null {
+  for (const length of [2, 1]) {
+    const command = commands[words.slice(0, length).join(" ")];
+    if (command !== undefined && words.length >= length) return { command, rest: words.slice(length) };
+  }
+  return null;
+}

@@ -1,0 +1,140 @@
+/** `doctor`: what about this machine and these settings deserves the operator's attention. */
+import { statfs } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import { readRun } from "@sitewright/supervisor/records.ts";
+import { findChromium } from "../pictures/chromium.ts";
+import type { Config } from "../settings/config.ts";
+import { readInstallationNumbers } from "../store/installationMetrics.ts";
+import { lastChecks } from "../store/packages/packageChecks.ts";
+import type { Run } from "./command.ts";
+import { withRunningDatabase } from "./database.ts";
+import { Failure, failed } from "./failure.ts";
+import { many, sizeOf } from "./words.ts";
+
+type Level = "ok" | "note" | "problem";
+
+interface Finding {
+  readonly level: Level;
+  readonly text: string;
+}
+
+const ok = (text: string): Finding => ({ level: "ok", text });
+const note = (text: string): Finding => ({ level: "note", text });
+const problem = (text: string): Finding => ({ level: "problem", text });
+
+const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    ", problem: "PROBLEM " };
+
+export const doctor: Run = async (_, { config }) => {
+  const findings = [
+    ...machine(config),
+    await disk(config),
+    ...network(config),
+    await packageSource(config),
+    ...features(config),
+    (await findChromium(config.chromium === "none" ? null : config.chromium)) === null
+      ? note("Screenshots before and after updates are not available: install Chromium, then restart Sitewright.")
+      : ok("Screenshots: Chromium is installed."),
+    ...(await content(config)),
+  ];
+  const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
+  const problems = findings.filter(({ level }) => level === "problem").length;
+  if (problems > 0) throw new Failure(`${text}\n\n${many(problems, "problem")} found.`, failed);
+  return `${text}\n\nNo problems found.`;
+};
+
+const workerBytes = 240_000_000;
+
+function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
+  const wanted = (maxWorkers + spareWorkers) * workerBytes;
+  const memory =
+    wanted > totalmem()
+      ? problem(
+          `Memory: ${maxWorkers} PHP processes and ${spareWorkers} spare ones can take ${sizeOf(wanted)}, and the machine has ${sizeOf(totalmem())}. Lower SITEWRIGHT_MAX_WORKERS.`,
+        )
+      : ok(`Memory: ${sizeOf(totalmem())}, enough for ${maxWorkers} PHP processes.`);
+  const user =
+    process.getuid?.() === 0
+      ? ok("User: root, so each environment's PHP runs as a user of its own.")
+      : note("User: not root, so all sites' PHP runs as the same user. Start as root to separate them.");
+  return [memory, user];
+}
+
+const fewBytes = 2_000_000_000;
+
+async function disk({ data }: Config): Promise<Finding> {
+  const { bavail, bsize } = await statfs(data);
+  const free = bavail * bsize;
+  if (free >= fewBytes) return ok(`Disk: ${sizeOf(free)} free.`);
+  return problem(`Disk: only ${sizeOf(free)} free in ${data}. Make room before sites, backups and updates fail.`);
+}
+
+function network({ host, siteSuffix, edgeAddresses }: Config): Finding[] {
+  const isLocal = /^(127\.|::1$|localhost$)/.test(host);
+  if (isLocal) return [note(`Network: only this machine can reach the sites (SITEWRIGHT_HOST is ${host}).`)];
+  return [
+    problem(
+      "Network: the API is reachable from other machines without TLS, and keys travel in plain text. Use a firewall.",
+    ),
+    siteSuffix === "localhost"
+      ? problem("Names: sites are named below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.")
+      : ok(
+          `Names: sites are named below ${siteSuffix}, which must point to ${edgeAddresses.join(", ") || "this machine"}.`,
+        ),
+  ];
+}
+
+async function packageSource({ wporgUrl }: Config): Promise<Finding> {
+  if (wporgUrl === null) return note("Updates: none, because SITEWRIGHT_WPORG_URL is none.");
+  const answer = await fetch(wporgUrl, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+  await answer?.body?.cancel();
+  if (answer !== null) return ok(`Updates: ${wporgUrl} answers.`);
+  return problem(`Updates: ${wporgUrl} does not answer. Check the network, or set SITEWRIGHT_WPORG_URL to a mirror.`);
+}
+
+function features({ smtpUrl, acmeUrl, archiveUrl, advisories, metricsToken }: Config): Finding[] {
+  return [
+    smtpUrl === null
+      ? note("Mail: kept and not sent. Set SITEWRIGHT_SMTP_URL to send it.")
+      : ok("Mail: sent by the mail server in SITEWRIGHT_SMTP_URL."),
+    acmeUrl === null
+      ? note("Certificates: not ordered automatically. Set SITEWRIGHT_ACME_URL.")
+      : ok(`Certificates: ordered from ${new URL(acmeUrl).host}.`),
+    archiveUrl === null
+      ? note("Backups: on the same disk as the sites. Set SITEWRIGHT_ARCHIVE_URL to keep them elsewhere.")
+      : ok("Backups: kept at the place in SITEWRIGHT_ARCHIVE_URL."),
+    advisories === null
+      ? note("Vulnerabilities: not checked. Set SITEWRIGHT_ADVISORIES to a vulnerability feed.")
+      : ok("Vulnerabilities: checked against the feed in SITEWRIGHT_ADVISORIES."),
+    metricsToken === null
+      ? note("Monitoring: /metrics can be read on this machine only. Set SITEWRIGHT_METRICS_TOKEN for others.")
+      : ok("Monitoring: /metrics can be read with SITEWRIGHT_METRICS_TOKEN."),
+  ];
+}
+
+async function content(config: Config): Promise<Finding[]> {
+  if (readRun(config.data) === null && config.databaseUrl === null) {
+    return [problem(`Sitewright is not running on ${config.data}. Start it with: npm start`)];
+  }
+  return withRunningDatabase(config, async (database) => {
+    const { backups, operations } = await readInstallationNumbers(database);
+    const { updates, vulnerabilities } = await lastChecks(database);
+    const failedOperations = operations.failed ?? 0;
+    return [
+      ...(backups.missing > 0 ? [problem(`Backups: ${many(backups.missing, "environment")} without any backup.`)] : []),
+      ...(backups.failing > 0
+        ? [problem(`Backups: the last one of ${many(backups.failing, "environment")} failed. See the activity log.`)]
+        : []),
+      ...(backups.damaged > 0 ? [problem(`Backups: ${many(backups.damaged, "backup")} damaged.`)] : []),
+      ...(updates.problem === null ? [] : [problem(`Updates: the last check failed: ${updates.problem}`)]),
+      ...(vulnerabilities.problem === null
+        ? []
+        : [problem(`Vulnerabilities: the feed could not be read: ${vulnerabilities.problem}`)]),
+      failedOperations > 0
+        ? note(
+            `Operations: ${failedOperations} failed in the last 24 hours. See ${join(config.data, "logs")} or the logs command.`,
+          )
+        : ok("Operations: none failed in the last 24 hours."),
+    ];
+  });
+}

@@ -1,0 +1,59 @@
+/** `keys`, `keys create` and `keys revoke`: the API keys of all companies. */
+import { makeToken, readToken } from "../app/company/token.ts";
+import { endActivity, nobody, recordActivity } from "../store/company/activity.ts";
+import { insertApiKey, type ListedKey, listAllKeys, lockApiKey, revokeApiKey } from "../store/company/apiKeys.ts";
+import { listCompanies } from "../store/company/companies.ts";
+import type { DatabaseTransaction } from "../store/database.ts";
+import type { Run } from "./command.ts";
+import { withRunningDatabase } from "./database.ts";
+import { Failure, failed } from "./failure.ts";
+import { columnsOf } from "./words.ts";
+
+export const list: Run = ({ flags }, { config }) =>
+  withRunningDatabase(config, async (database) => {
+    const keys = (await listAllKeys(database)).map((key) => ({ ...key, status: statusOf(key) }));
+    if (flags.json === true) return JSON.stringify(keys);
+    const rows = keys.map(({ id, name, status, company_name, user_email, scopes }) => [
+      ...[id, name, status, company_name, user_email, scopes?.join(",") ?? "all"],
+    ]);
+    return columnsOf([["KEY ID", "NAME", "STATUS", "COMPANY", "USER", "SCOPES"], ...rows]);
+  });
+
+function statusOf({ revoked_at, expires_at }: ListedKey): "active" | "revoked" | "expired" {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && expires_at <= new Date() ? "expired" : "active";
+}
+
+export const create: Run = ({ words: [companyId = "", name = "Created by the operator"], flags }, { config }) =>
+  withRunningDatabase(config, async (database) => {
+    const company = (await listCompanies(database)).find(({ id }) => id === companyId.toLowerCase());
+    if (company?.owner_id == null) {
+      throw new Failure(`There is no company ${companyId}. List them with: company list`, failed);
+    }
+    const token = makeToken();
+    const place = { companyId: company.id, userId: company.owner_id };
+    await database.transaction().execute(async (transaction) => {
+      await insertApiKey(transaction, { ...readToken(token), ...place, name, scopes: null, expiresAt: null });
+      await note(transaction, company.id, "createApiKey", name);
+    });
+    if (flags.json === true) return JSON.stringify({ company_id: company.id, api_key: token });
+    return `Created the key "${name}" of ${company.name}. It is shown only now.\n  ${token}`;
+  });
+
+export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
+  withRunningDatabase(config, async (database) => {
+    const key = (await listAllKeys(database)).find(({ id }) => id === keyId);
+    if (key === undefined) throw new Failure(`There is no key ${keyId}. List them with: keys`, failed);
+    await database.transaction().execute(async (transaction) => {
+      const locked = await lockApiKey(transaction, key.company_id, key.id);
+      if (locked === null || locked.revoked_at !== null) return;
+      await revokeApiKey(transaction, key.id, new Date());
+      await note(transaction, key.company_id, "revokeApiKey", key.name);
+    });
+    return `The key "${key.name}" of ${key.company_name} is revoked.`;
+  });
+
+async function note(transaction: DatabaseTransaction, companyId: string, type: string, keyName: string): Promise<void> {
+  const entry = { companyId, siteId: null, category: "userManagement", type, parameters: { keyName }, actor: nobody };
+  await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
+}

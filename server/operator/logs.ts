@@ -1,0 +1,137 @@
+/** `logs`: the newest lines of the processes' logs, in a form to read. */
+import { type FSWatcher, watch } from "node:fs";
+import { open, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { Run } from "./command.ts";
+import { Failure, failed, notUnderstood } from "./failure.ts";
+
+const processes = ["control", "edge", "dns", "postgres"] as const;
+const usualLines = 50;
+const mostBytes = 4_000_000;
+
+export const logs: Run = async ({ words: [only], flags }, { config }) => {
+  const chosen = only === undefined ? processes : processes.filter((name) => name === only);
+  if (chosen.length === 0) throw new Failure(`There is no log "${only}": ${processes.join(", ")}.`, notUnderstood);
+  const wanted = typeof flags.lines === "string" ? Number(flags.lines) : usualLines;
+  if (!Number.isInteger(wanted) || wanted < 1)
+    throw new Failure("--lines must be a whole number from 1.", notUnderstood);
+  const write = flags.json === true ? (line: LogLine) => line.text : inWords;
+  const files = chosen.map((name) => ({ name, path: join(config.data, "logs", `${name}.log`) }));
+  const read = (await Promise.all(files.map(readLines))).flat();
+  if (read.length === 0) throw new Failure(`There are no logs in ${join(config.data, "logs")}.`, failed);
+  const newest = read.toSorted((one, other) => one.time - other.time).slice(-wanted);
+  const text = newest.map(write).join("\n");
+  if (flags.follow !== true) return text;
+  process.stdout.write(`${text}\n`);
+  await follow(files, (line) => process.stdout.write(`${write(line)}\n`));
+  return "";
+};
+
+interface LogFile {
+  readonly name: string;
+  readonly path: string;
+}
+
+interface LogLine {
+  readonly name: string;
+  readonly text: string;
+  /** Milliseconds since 1970; of a line without a time, that of the line before. */
+  readonly time: number;
+}
+
+async function readLines({ name, path }: LogFile): Promise<LogLine[]> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return [];
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - mostBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+    return linesOf(name, buffer.subarray(0, bytesRead).toString("utf8").split("\n"));
+  } finally {
+    await file.close();
+  }
+}
+
+function linesOf(name: string, texts: readonly string[]): LogLine[] {
+  let time = 0;
+  return texts.flatMap((text) => {
+    if (text === "") return [];
+    time = timeOf(text) ?? time;
+    return [{ name, text, time }];
+  });
+}
+
+const Entry = v.object({
+  level: v.number(),
+  time: v.number(),
+  msg: v.optional(v.string(), ""),
+  err: v.optional(v.object({ message: v.optional(v.string()) })),
+});
+
+function entryOf(text: string): v.InferOutput<typeof Entry> | null {
+  try {
+    const parsed = v.safeParse(Entry, JSON.parse(text));
+    return parsed.success ? parsed.output : null;
+  } catch {
+    return null;
+  }
+}
+
+/** PostgreSQL writes `2026-11-25 08:00:00.000 UTC`, our processes JSON. */
+function timeOf(text: string): number | null {
+  const [, date, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3}) (?:UTC|GMT)/.exec(text) ?? [];
+  if (date !== undefined) return Date.parse(`${date}T${time}Z`);
+  return entryOf(text)?.time ?? null;
+}
+
+const levels: readonly (readonly [least: number, name: string])[] = [
+  [60, "FATAL"],
+  [50, "ERROR"],
+  [40, "WARN"],
+  [30, "INFO"],
+  [0, "DEBUG"],
+];
+
+/** `08:00:00 control  WARN  message`, in the reader's time zone. */
+function inWords({ name, text }: LogLine): string {
+  const entry = entryOf(text);
+  if (entry === null) return `${name.padEnd(8)}  ${text}`;
+  const level = levels.find(([least]) => entry.level >= least)?.[1] ?? "";
+  const why = entry.err?.message === undefined || entry.err.message === entry.msg ? "" : `: ${entry.err.message}`;
+  const time = new Date(entry.time).toLocaleString("sv-SE");
+  return `${time}  ${name.padEnd(8)}  ${level.padEnd(5)}  ${entry.msg}${why}`;
+}
+
+/** Resolves at Ctrl-C. A file that was rotated is read from its start. */
+async function follow(files: readonly LogFile[], tell: (line: LogLine) => void): Promise<void> {
+  const watchers: FSWatcher[] = [];
+  for (const file of files) {
+    let seen = await sizeOf(file.path);
+    const more = async () => {
+      const size = await sizeOf(file.path);
+      if (size < seen) seen = 0;
+      const text = (await readFile(file.path)).subarray(seen, size).toString("utf8");
+      const end = text.lastIndexOf("\n") + 1;
+      seen += Buffer.byteLength(text.slice(0, end));
+      for (const line of linesOf(file.name, text.slice(0, end).split("\n"))) tell(line);
+    };
+    let working = Promise.resolve();
+    const change = () => {
+      working = working.then(more).catch(() => undefined);
+    };
+    try {
+      watchers.push(watch(file.path, change));
+    } catch {
+      // This process has no log yet.
+    }
+  }
+  await new Promise<void>((resolve) => process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve()));
+  for (const watcher of watchers) watcher.close();
+}
+
+const sizeOf = (path: string) =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );

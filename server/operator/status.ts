@@ -1,0 +1,85 @@
+/** `status`: whether everything runs, and what it is doing. */
+import { statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { readChosen, readRun } from "@sitewright/supervisor/records.ts";
+import { type EdgeStatus, makeEdgeClient } from "../clients/edgeClient.ts";
+import type { Config } from "../settings/config.ts";
+import { type InstallationNumbers, readInstallationNumbers } from "../store/installationMetrics.ts";
+import type { Run } from "./command.ts";
+import { notRunning, withRunningDatabase } from "./database.ts";
+import { Failure, failed } from "./failure.ts";
+import { many, sizeOf, spanOf } from "./words.ts";
+
+const patience = 3_000;
+
+export const status: Run = async ({ flags }, { config }) => {
+  const run = readRun(config.data);
+  if (run === null && config.databaseUrl === null) throw new Failure(notRunning(config), failed);
+  const [numbers, edge, api, disk] = await Promise.all([
+    withRunningDatabase(config, readInstallationNumbers),
+    makeEdgeClient(join(config.run, "edge.sock"))
+      .status(AbortSignal.timeout(patience))
+      .catch(() => null),
+    answers(run?.api_url ?? null),
+    statfs(config.data),
+  ]);
+  const free = disk.bavail * disk.bsize;
+  const facts = { process: run?.pid ?? null, api_url: run?.api_url ?? null, api, edge, numbers, disk_free_bytes: free };
+  return flags.json === true ? JSON.stringify(facts) : inWords(config, facts);
+};
+
+async function answers(url: string | null): Promise<boolean> {
+  if (url === null) return false;
+  const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(patience) }).catch(() => null);
+  await answer?.body?.cancel();
+  return answer?.ok ?? false;
+}
+
+interface Facts {
+  readonly process: number | null;
+  readonly api_url: string | null;
+  readonly api: boolean;
+  readonly edge: EdgeStatus | null;
+  readonly numbers: InstallationNumbers;
+  readonly disk_free_bytes: number;
+}
+
+function inWords(config: Config, { process: pid, api_url, api, edge, numbers, disk_free_bytes }: Facts): string {
+  const { operations, backups } = numbers;
+  const environments = Object.values(numbers.environments).reduce((sum, count) => sum + count, 0);
+  const port = readChosen(config.data)?.edgePort ?? config.edgePort;
+  const count = (state: string) => operations[state] ?? 0;
+  const waiting = count("waiting") === 0 ? "" : `, the longest for ${spanOf(numbers.longestWaitSeconds)}`;
+  const rows = [
+    ["API", `${api_url ?? "unknown address"} ${api ? "answers" : "does not answer: see the logs of control"}`],
+    [
+      "Edge",
+      edge === null ? "does not answer: see the logs of edge" : `answers at port ${port}, ${phpOf(edge, config)}`,
+    ],
+    [
+      "Content",
+      `${many(numbers.sites, "site")}, ${many(environments, "environment")}, ${sizeOf(numbers.environmentBytes)}`,
+    ],
+    ["Operations", `${count("running")} running, ${count("waiting")} waiting${waiting}`],
+    ["", `last 24 hours: ${count("succeeded")} succeeded, ${count("failed")} failed`],
+    ["Backups", environments === 0 ? "nothing to back up yet" : backupsOf(backups)],
+    ["Disk", `${sizeOf(disk_free_bytes)} free`],
+  ];
+  const head = pid === null ? "Sitewright:" : `Sitewright runs on ${config.data} (process ${pid}).`;
+  return [head, ...rows.map(([name = "", text = ""]) => `  ${name.padEnd(10)}  ${text}`)].join("\n");
+}
+
+function phpOf({ workers, spares }: EdgeStatus, { maxWorkers }: Config): string {
+  const busy = workers.filter((worker) => worker.busy).length;
+  return `${workers.length} of ${maxWorkers} PHP processes (${busy} busy), ${spares} spare`;
+}
+
+function backupsOf({ missing, failing, damaged, oldestSeconds }: InstallationNumbers["backups"]): string {
+  const problems = [
+    ...(missing > 0 ? [`${many(missing, "environment")} without any`] : []),
+    ...(failing > 0 ? [`${many(failing, "environment")} whose last one failed`] : []),
+    ...(damaged > 0 ? [`${many(damaged, "damaged backup")}`] : []),
+  ];
+  const newest = oldestSeconds === 0 ? [] : [`no environment's newest one is older than ${spanOf(oldestSeconds)}`];
+  return [...newest, ...problems].join(", ");
+}

@@ -1,0 +1,67 @@
+/** What monitoring wants to know of all companies together. */
+import { sql } from "kysely";
+import type { Database } from "./database.ts";
+
+export interface InstallationNumbers {
+  readonly sites: number;
+  /** By state. */
+  readonly environments: Readonly<Record<string, number>>;
+  /** By state; of ended operations only those of the last 24 hours. */
+  readonly operations: Readonly<Record<string, number>>;
+  /** How long the longest waiting operation has waited; 0 if none waits. */
+  readonly longestWaitSeconds: number;
+  readonly backups: {
+    /** The age of the oldest newest backup of any served environment, and how many served environments have none. */
+    readonly oldestSeconds: number;
+    readonly missing: number;
+    /** Environments whose last scheduled backup failed. */
+    readonly failing: number;
+    /** Backups that are damaged or failed their test restore. */
+    readonly damaged: number;
+  };
+  /** Bytes of all environments, as last measured. */
+  readonly environmentBytes: number;
+}
+
+type Counts = Readonly<Record<string, number>> | null;
+
+export async function readInstallationNumbers(database: Database): Promise<InstallationNumbers> {
+  const { rows } = await sql<{
+    sites: number;
+    environments: Counts;
+    operations: Counts;
+    longestWaitSeconds: number;
+    oldestSeconds: number;
+    missing: number;
+    failing: number;
+    damaged: number;
+    environmentBytes: number;
+  }>`
+    with newest as (
+      select e.id, e.backup_failures, max(b.created_at) as at
+      from environments e left join backups b on b.environment_id = e.id and b.manifest is not null
+      where e.state = 'serving' group by e.id
+    )
+    select (select count(*)::int from sites) as sites,
+      (select jsonb_object_agg(state, number) from (
+        select state, count(*) as number from environments group by state) as e) as environments,
+      (select jsonb_object_agg(state, number) from (
+        select state, count(*) as number from operations
+        where finished_at is null or finished_at > now() - interval '24 hours' group by state) as o) as operations,
+      (select coalesce(extract(epoch from now() - min(created_at)), 0)::float8
+        from operations where state = 'waiting') as "longestWaitSeconds",
+      (select coalesce(extract(epoch from now() - min(at)), 0)::float8 from newest) as "oldestSeconds",
+      (select count(*)::int from newest where at is null) as missing,
+      (select count(*)::int from newest where backup_failures > 0) as failing,
+      (select count(*)::int from backups where damage is not null or proof_error is not null) as damaged,
+      (select coalesce(sum(disk_bytes), 0)::float8 from environments) as "environmentBytes"`.execute(database);
+  const [row] = rows;
+  if (row === undefined) throw new Error("The database gave no row");
+  const { oldestSeconds, missing, failing, damaged, ...numbers } = row;
+  return {
+    ...numbers,
+    environments: row.environments ?? {},
+    operations: row.operations ?? {},
+    backups: { oldestSeconds, missing, failing, damaged },
+  };
+}

@@ -1,0 +1,57 @@
+/** The part of sites' addresses that comes from the settings: the suffix of their names, and the ports. */
+import { sql } from "kysely";
+import type { DatabaseTransaction } from "../database.ts";
+import { type EnvironmentFacts, environmentFacts } from "./environmentStates.ts";
+
+export interface SiteAddresses {
+  readonly siteSuffix: string;
+  readonly edgePort: number;
+  readonly edgeTlsPort: number;
+}
+
+/** Stores the addresses, and returns the ones stored before, or null if there are none. The row stays locked until the transaction ends. */
+export async function replaceSiteAddresses(
+  transaction: DatabaseTransaction,
+  { siteSuffix: suffix, edgePort: http_port, edgeTlsPort: https_port }: SiteAddresses,
+): Promise<SiteAddresses | null> {
+  const before = await transaction
+    .selectFrom("site_addresses")
+    .select(["suffix as siteSuffix", "http_port as edgePort", "https_port as edgeTlsPort"])
+    .forUpdate()
+    .executeTakeFirst();
+  const values = { suffix, http_port, https_port };
+  await transaction
+    .insertInto("site_addresses")
+    .values(values)
+    .onConflict((conflict) => conflict.column("is_only").doUpdateSet(values))
+    .execute();
+  return before ?? null;
+}
+
+/** Moves all names below one suffix to another, of deleted environments too. Throws if one of the new names is in use. */
+export async function renameTemporaryDomains(
+  transaction: DatabaseTransaction,
+  from: string,
+  to: string,
+): Promise<void> {
+  const moved = (column: "name" | "host") =>
+    sql<string>`left(${sql.ref(column)}, length(${sql.ref(column)}) - length(${from}::text)) || ${to}::text`;
+  const isBelow = (column: "name" | "host") =>
+    sql<boolean>`right(${sql.ref(column)}, length(${from}::text) + 1) = '.' || ${from}::text`;
+  await transaction
+    .updateTable("domains")
+    .set({ name: moved("name") })
+    .where("setup_type", "=", "temporary")
+    .where(isBelow("name"))
+    .execute();
+  await transaction
+    .updateTable("deleted_environments")
+    .set({ host: moved("host") })
+    .where(isBelow("host"))
+    .execute();
+}
+
+/** All environments that WordPress may be installed in on this machine. */
+export function environmentsWithContent(transaction: DatabaseTransaction): Promise<EnvironmentFacts[]> {
+  return environmentFacts(transaction).where("e.awaits_rebuild", "=", false).orderBy("e.number").execute();
+}
