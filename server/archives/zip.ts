@@ -101,7 +101,10 @@ function entriesOf({ root, readme }: Zip, { files }: Tree, names: ReadonlyMap<st
     mtime: timeOf(modified),
     mode: (mode & ownerRuns) === 0 ? fileMode : programMode,
     // What grows meanwhile, a log, is read as far as it was.
-    open: () => (bytes === 0 ? Readable.from([]) : createReadStream(placeOf(root, path), { end: bytes - 1 })),
+    open: () =>
+      bytes === 0
+        ? Readable.from([])
+        : createReadStream(placeOf(root, path), { end: bytes - 1, highWaterMark: 1 << 20 }),
   }));
   return [first, ...others];
 }

@@ -21,6 +21,8 @@ export interface PostgresPlace {
   readonly log?: (line: string) => void;
   /** How long to wait for what a killed server left behind to end. Milliseconds. */
   readonly patience?: number;
+  /** PostgreSQL settings that replace ours. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface RunningPostgres {
@@ -68,14 +70,22 @@ export async function startPostgres(place: PostgresPlace): Promise<RunningPostgr
     throw new Error(`The path ${socketFolder} is too long for a socket. Set TMPDIR to a folder with a shorter path.`);
   }
   await makeCluster({ directory: place.dataDirectory, native, user, log });
-  const launch = () => launchServer({ cluster: place.dataDirectory, socketFolder, native, user, log });
-  const server = await launchUntilFree(launch, place.dataDirectory, place.patience ?? usualPatienceMs);
+  const server = {
+    cluster: place.dataDirectory,
+    socketFolder,
+    native,
+    user,
+    log,
+    settings: { ...settings, ...place.settings },
+  };
+  const launch = () => launchServer(server);
+  const running = await launchUntilFree(launch, place.dataDirectory, place.patience ?? usualPatienceMs);
   return {
     url: `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketFolder)}`,
-    pid: server.child.pid ?? 0,
-    exited: server.exited,
-    stop: () => stopServer(server),
-    kill: () => void server.child.kill("SIGQUIT"),
+    pid: running.child.pid ?? 0,
+    exited: running.exited,
+    stop: () => stopServer(running),
+    kill: () => void running.child.kill("SIGQUIT"),
   };
 }
 
@@ -85,6 +95,7 @@ interface ServerPlace {
   readonly native: string;
   readonly user: PostgresUser | null;
   readonly log: (line: string) => void;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 type Launched = PostgresProcess | { readonly failed: PostgresExit };
@@ -93,7 +104,7 @@ async function launchServer(place: ServerPlace): Promise<Launched> {
   const folders = handFolders([place.cluster, place.socketFolder], place.user);
   const [cluster = "", socket = ""] = folders.names;
   const ready = Promise.withResolvers<"ready">();
-  const all = { ...settings, unix_socket_directories: socket, unix_socket_permissions: "0700" };
+  const all = { ...place.settings, unix_socket_directories: socket, unix_socket_permissions: "0700" };
   const server = spawnPostgres({
     command: join(place.native, "bin", "postgres"),
     parameters: ["-D", cluster, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
