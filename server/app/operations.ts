@@ -5,7 +5,7 @@ import { workName } from "@sitewright/server/operations/steps/backup.ts";
 import type { Blocker } from "@sitewright/server/store/database.ts";
 import { listOperations, type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
 import { withLink } from "./backups/downloadableBackups.ts";
-import { mayWrite, sitesInScope } from "./company/access.ts";
+import { canWrite, sitesInScope } from "./company/access.ts";
 import type { Context } from "./context.ts";
 import { NotFound } from "./failures.ts";
 
@@ -51,7 +51,7 @@ function resultOf(context: Context, { id, kind, result }: OperationRow): unknown
   if (kind === "addDownloadableBackup") return withLink(context, result);
   if (kind !== "runWpCli") return result;
   // The output can contain the site's secrets, which read-only callers can't see anywhere else.
-  return mayWrite(context.caller) ? openWpCliResult(result, context.sealer, id) : null;
+  return canWrite(context.caller) ? openWpCliResult(result, context.sealer, id) : null;
 }
 
 function view(operation: OperationRow, result: unknown): OperationView {

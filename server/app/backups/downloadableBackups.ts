@@ -9,7 +9,7 @@ import {
 } from "@sitewright/server/store/backups/downloadableBackups.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
-import { mayWrite } from "../company/access.ts";
+import { canWrite } from "../company/access.ts";
 import type { App, Context, OpenDownload } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { addressOf } from "../sites/addresses.ts";
@@ -36,7 +36,7 @@ export async function list(context: Context, environmentId: string) {
 
 /** Null for read-only callers: a backup contains secrets, such as password hashes, that they can't see anywhere else. */
 function linkTo(context: Context, id: string, fileName: string): string | null {
-  if (!mayWrite(context.caller)) return null;
+  if (!canWrite(context.caller)) return null;
   return `${context.origin}/v2/downloads/${context.downloadTokens.tokenOf(id)}/${fileName}`;
 }
 

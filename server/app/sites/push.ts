@@ -5,7 +5,7 @@ import type { PushInput, PushPart } from "@sitewright/server/operations/sites/pu
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
-import { mayNotChangeLive } from "../company/access.ts";
+import { isNonLive } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
@@ -27,7 +27,7 @@ export function push(context: Context, siteId: string, request: PushRequest): Pr
     const source = await environmentOf(transaction, siteId, request.source_env_id, "source_env_id");
     const target = await environmentOf(transaction, siteId, request.target_env_id, "target_env_id");
     const changesLive = target.name === "live" && !request.dry_run;
-    if (changesLive && mayNotChangeLive(context.caller)) throw new NotAllowed("live");
+    if (changesLive && isNonLive(context.caller)) throw new NotAllowed("live");
     const { operationId } = await context.acceptOperation(transaction, {
       kind: request.dry_run ? "comparePush" : "pushEnvironment",
       companyId: target.company_id,

@@ -4,7 +4,7 @@ import type { SearchAndReplace } from "@sitewright/contract/sites/searchAndRepla
 import type { SearchAndReplaceInput } from "@sitewright/server/operations/sites/searchAndReplace.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
-import { mayNotChangeLive } from "../company/access.ts";
+import { isNonLive } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
@@ -21,7 +21,7 @@ export function start(context: Context, request: Static<typeof SearchAndReplace>
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, request.environment_id);
     if (!environment) throw new NotFound();
-    if (isPerformed && environment.name === "live" && mayNotChangeLive(context.caller)) throw new NotAllowed("live");
+    if (isPerformed && environment.name === "live" && isNonLive(context.caller)) throw new NotAllowed("live");
     const input: SearchAndReplaceInput = {
       token: randomUUID(),
       target: { id: environment.id, number: environment.number },
