@@ -66,7 +66,7 @@ async function lockServedZone(transaction: DatabaseTransaction, domainId: string
 }
 
 export function noZone(domainId: string): Refused {
-  const message = "A temporary domain has no zone of its own. Add a custom domain.";
+  const message = "A temporary domain has no DNS zone. Add a custom domain.";
   return new Refused("no_zone", message, { domain_id: domainId });
 }
 

@@ -66,10 +66,10 @@ export function remove(context: Context, siteId: string, withoutBackup: boolean)
       locks: site.environments.map(({ id }) => id),
       input: {
         siteId,
-        environments: site.environments.map(({ id, number, ...place }) => ({
+        environments: site.environments.map(({ id, number, ...host }) => ({
           id,
           number,
-          address: addressOf(context.settings, place),
+          address: addressOf(context.settings, host),
         })),
         withoutBackup,
       } satisfies DeleteSiteInput,

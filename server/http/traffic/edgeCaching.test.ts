@@ -93,9 +93,9 @@ describe("clearing", () => {
   it.each([
     ["https://elsewhere.example/", '"elsewhere.example" is not a domain of the environment.'],
     ["news/", '"news/" is not a URL. Send one with http:// or https://, or a path that begins with a slash.'],
-    ["javascript:alert(1)", "is no address"],
+    ["javascript:alert(1)", "is not a URL"],
     ["//elsewhere.example/x", '"elsewhere.example" is not a domain of the environment.'],
-    ["http://", "is no address"],
+    ["http://", "is not a URL"],
   ])("refuses %s with a sentence", async (url, message) => {
     const { id } = await environment();
     const answer = await clear(id, { url });
