@@ -78,7 +78,7 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
   return { api_key: view(created, new Date()), token };
 }
 
-/** Revokes the key. Revoking it again changes nothing. */
+/** Revokes the key. Revoking it again keeps the original time. */
 export function revoke(context: Context, keyId: string): Promise<KeyView> {
   const { caller } = context;
   return context.inTransaction(async (transaction) => {
