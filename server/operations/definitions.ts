@@ -1,4 +1,4 @@
-/** Every kind of operation there is. A kind without a definition does not compile. */
+/** The definitions of all kinds of operations. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { addDownloadableBackup } from "./backups/addDownloadableBackup.ts";
 import { addManualBackup } from "./backups/addManualBackup.ts";

@@ -25,7 +25,7 @@ afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())))
 
 function theWorld(): World {
   const [world] = worlds;
-  if (!world) throw new Error("There is no world");
+  if (!world) throw new Error("The world is missing");
   return world;
 }
 
@@ -99,7 +99,7 @@ test("a backup's state is in the zip, of another environment too", async () => {
 test("a backup that has been removed meanwhile is said to be gone", async () => {
   const world = theWorld();
   const request = await downloadRequest(world, await liveSite(world), { id: 2_147_483_647, name: "Gone" });
-  expect(await run(request)).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+  expect(await run(request)).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
   expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
 });
 
@@ -124,7 +124,7 @@ async function fetchedWhile(work: (database: Database, backupId: number) => Prom
 }
 
 test("a backup that is removed while it is packed is not called damaged, and does not expire meanwhile", async () => {
-  const message = "The backup is not there any more.";
+  const message = "The backup no longer exists.";
   expect(await fetchedWhile(removeBackupById)).toMatchObject({ state: "failed", public_error: message });
   const later = new Date(Date.now() + 100 * 86_400_000);
   expect(await fetchedWhile((database) => removeExpiredBackups(database, later))).toMatchObject({ state: "succeeded" });
@@ -176,7 +176,7 @@ test("where the site is deleted meanwhile, nothing of it stays to be downloaded"
     expect((await run(deletionOf(site))).state).toBe("succeeded");
     return bytes;
   };
-  await expect(pack(making, write)).rejects.toThrow("The environment is not there any more.");
+  await expect(pack(making, write)).rejects.toThrow("The environment no longer exists.");
   for (const { input } of [making, made]) {
     expect(await findDownloadableBackup(own.database, input.id)).toBeNull();
     await expect(unzipped(zipOf(world, input.id))).rejects.toThrow("ENOENT");
@@ -197,7 +197,7 @@ test.each([
     // As when what has been written so far is to get its name.
     throw Object.assign(new Error("ENOENT: no such file or directory, rename"), { code: "ENOENT" });
   };
-  await expect(pack(making, write)).rejects.toThrow("The environment is not there any more.");
+  await expect(pack(making, write)).rejects.toThrow("The environment no longer exists.");
 });
 
 test("an environment that is replaced at that very moment is read again", async () => {

@@ -307,7 +307,7 @@ describe("while a backup is being proven", () => {
     const row = await proveWhile(() =>
       world.own.database.transaction().execute((transaction) => removeEnvironmentRows(transaction, id)),
     );
-    expect(row).toMatchObject({ state: "failed", public_error: "The environment is not there any more." });
+    expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer exists." });
   });
 
   test("and it is removed before it was read, the proof says so", async () => {

@@ -12,7 +12,7 @@ import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
 import type { Services } from "../steps/services.ts";
-import { type Candidate, frontPageOrClosed } from "../steps/trial.ts";
+import { type Candidate, frontPageOrMaintenance } from "../steps/trial.ts";
 import type { RestoreBackupInput } from "./restoreBackup.ts";
 
 let world: World;
@@ -127,7 +127,7 @@ describe("a restore", () => {
       return archives.restore(backup, ...order);
     };
     const row = await run(request, { archives: { ...archives, restore } });
-    expect(row).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+    expect(row).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
   });
 
   test("keeps its backup from expiring meanwhile, although what that is of is not held", async () => {
@@ -163,6 +163,6 @@ describe("a restore", () => {
       },
     });
     expect(row.state).toBe("succeeded");
-    expect(tried.map(({ page }) => page)).toEqual([frontPageOrClosed]);
+    expect(tried.map(({ page }) => page)).toEqual([frontPageOrMaintenance]);
   });
 });

@@ -14,7 +14,7 @@ import type { World } from "../../testing/world.ts";
 import type { Table } from "../faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "./updatePackages.ts";
 
-const patience = 400_000;
+const timeout = 400_000;
 
 let world: World;
 let shopSite: ShopSite;
@@ -25,7 +25,7 @@ const migrates = "add_action('admin_init', fn () => update_option('shop_db', '2.
 beforeAll(async () => {
   shopSite = await openShopSite();
   world = shopSite.world;
-}, patience);
+}, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
@@ -56,7 +56,7 @@ async function refused(table: Table, version: string, checks: readonly string[] 
   return row.public_error ?? "";
 }
 
-test("what is broken never becomes the site, and the reason is told", { timeout: patience }, async () => {
+test("what is broken never becomes the site, and the reason is told", { timeout }, async () => {
   await putPackages(world.own.database, shopSite.site.environment.id, [{ name: "shop" }]);
   await offer("3.0", pluginZip("shop", "3.0", "add_action('init', fn () => nothing_there());"));
   await offer("3.1", pluginZip("shop", "3.1", "this is no PHP"));
@@ -114,9 +114,7 @@ test("what is broken never becomes the site, and the reason is told", { timeout:
   expect(await row.executeTakeFirstOrThrow()).toEqual(found);
 });
 
-test("a good update is what visitors see, with what it has changed in the database", {
-  timeout: patience,
-}, async () => {
+test("a good update is what visitors see, with what it has changed in the database", { timeout }, async () => {
   await offer("2.0", pluginZip("shop", "2.0", `${shows("2.0")}\n${migrates}`, { "more/one.php": "<?php" }));
   expect(await front()).toContain("shop 1.0");
   await withEngine(world, async (table) => {
@@ -134,7 +132,7 @@ test("a good update is what visitors see, with what it has changed in the databa
 });
 
 test("where people want to look, what looks too different is refused, and both pictures are kept", {
-  timeout: patience,
+  timeout,
 }, async () => {
   const chromium = await findChromium(process.env.CHROMIUM ?? null);
   if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
@@ -187,7 +185,7 @@ async function zipOfFolder(folder: string, name: string): Promise<Buffer> {
 }
 
 test("a theme is updated from one of its real versions to another, the site's own changes stay", {
-  timeout: patience,
+  timeout,
 }, async () => {
   const { themes, from, to } = await olderTheme();
   await wpCli("theme", "activate", theme);

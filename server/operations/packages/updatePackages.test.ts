@@ -46,17 +46,17 @@ async function siteWith(...names: readonly string[]) {
     await writeFile(place, code(name, version));
   };
   for (const name of names) await install(name, "1.0");
-  const kindOf = (name: string): PackageKind => (isTheme(name) ? "theme" : "plugin");
+  const failureKindOf = (name: string): PackageKind => (isTheme(name) ? "theme" : "plugin");
   await putPackages(
     world.own.database,
     site.environment.id,
-    names.map((name) => ({ name, kind: kindOf(name) })),
+    names.map((name) => ({ name, kind: failureKindOf(name) })),
   );
 
   /** As it is asked for while 1.0 is there. */
   const update = (to: string, which = names): OperationRequest => {
     const { companyId, siteId, environment, address, name: siteName } = site;
-    const [kind] = which.map(kindOf);
+    const [kind] = which.map(failureKindOf);
     const input: UpdatePackagesInput = {
       token: randomUUID(),
       target: environment,

@@ -10,7 +10,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import type { World } from "../../testing/world.ts";
 import type { RestoreBackupInput } from "../backups/restoreBackup.ts";
 
-const patience = 400_000;
+const timeout = 400_000;
 
 let world: World;
 let shopSite: ShopSite;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   shopSite = await openShopSite();
   world = shopSite.world;
   await shopSite.addPlugin("cart", "1.0");
-}, patience);
+}, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
@@ -34,7 +34,7 @@ async function shown(): Promise<readonly (string | undefined)[]> {
 
 const both = (to: string) => shopSite.update([plugin("shop", to), plugin("cart", to)]);
 
-test("several plugins are updated together, or none of them where one is broken", { timeout: patience }, async () => {
+test("several plugins are updated together, or none of them where one is broken", { timeout }, async () => {
   expect(await shown()).toEqual(["1.0", "1.0"]);
   await putZip(world, "shop-6.0.zip", await pluginZip("shop", "6.0", shows("6.0")));
   await putZip(world, "cart-6.0.zip", await pluginZip("cart", "6.0", "add_action('init', fn () => nothing_there());"));
@@ -52,7 +52,7 @@ echo add_option( 'written_' . $_POST['n'], '1', '', false ) ? 'saved' : 'not sav
 `;
 
 test("what visitors write while several are updated is saved, or refused for a moment, and never lost", {
-  timeout: patience,
+  timeout,
 }, async () => {
   for (const name of ["shop", "cart"]) {
     await putZip(world, `${name}-6.1.zip`, await pluginZip(name, "6.1", shows("6.1", name)));
@@ -95,7 +95,7 @@ test("what visitors write while several are updated is saved, or refused for a m
 });
 
 test("a site that an update has broken after all comes back with the backup of before, without its WordPress", {
-  timeout: patience,
+  timeout,
 }, async () => {
   const { environment: target, address } = shopSite.site;
   await writeFile(join(await shopSite.content(), "plugins/shop/shop.php"), "<?php\nthis is no PHP\n");
@@ -118,7 +118,7 @@ test("a site that an update has broken after all comes back with the backup of b
   expect(await shown()).toEqual(["1.0", "1.0"]);
 });
 
-test("several themes are updated together, too", { timeout: patience }, async () => {
+test("several themes are updated together, too", { timeout }, async () => {
   const names = ["leaf", "twig"];
   const themes = join(await shopSite.content(), "themes");
   for (const name of names) {
@@ -134,7 +134,7 @@ test("several themes are updated together, too", { timeout: patience }, async ()
   expect(await Promise.all(versions)).toEqual(["99.0", "99.0"]);
 });
 
-test("what WP-CLI has deleted does not come back with an update that has waited", { timeout: patience }, async () => {
+test("what WP-CLI has deleted does not come back with an update that has waited", { timeout }, async () => {
   await wpCli("plugin", "uninstall", "--deactivate", "cart");
   const row = await withEngine(world, (table) => table.submit(shopSite.update([plugin("cart", "6.1")])));
   expect(row).toMatchObject({ state: "failed", public_error: "The environment has no plugin cart any more." });

@@ -19,7 +19,7 @@ import {
 } from "../../testing/wordpressUpdates.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 
-const patience = 400_000;
+const timeout = 400_000;
 const from = "7.1.1";
 /** No real one is called so: its code is removed again from what all tests share. */
 const to = "77.1.2-test";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const layout = await world.services.runtime.layout(site.environment);
   core = dirname(layout?.overlays["wp-includes"] ?? "");
   cores = join(dirname(dirname(core)), "cores");
-}, patience);
+}, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await removeCoresOf(to);
@@ -88,9 +88,7 @@ async function refused(version: string, source?: PackageSource): Promise<string>
   return row.public_error ?? "";
 }
 
-test("what is broken, or something else, never becomes the site, and the reason is told", {
-  timeout: patience,
-}, async () => {
+test("what is broken, or something else, never becomes the site, and the reason is told", { timeout }, async () => {
   const broken = { "wp-settings.php": "<?php\nnothing_there();\n" };
   await offer("78.0", realCoreZip(core, { ...(await newer("78.0")), ...broken }));
   await offer("78.1", smallCoreZip("78.0"));
@@ -109,7 +107,7 @@ test("what is broken, or something else, never becomes the site, and the reason 
   }
 });
 
-test("a good one is what the site is, its database upgraded", { timeout: patience }, async () => {
+test("a good one is what the site is, its database upgraded", { timeout }, async () => {
   await offer(to, realCoreZip(core, await newer(to)));
   const before = Number(await wpCli("option", "get", "db_version"));
   const row = await update(to);
@@ -122,7 +120,7 @@ test("a good one is what the site is, its database upgraded", { timeout: patienc
   expect(await known.where("id", "=", site.environment.id).executeTakeFirst()).toEqual({ wordpress_version: to });
 });
 
-test("a snapshot of it brings its WordPress where nobody has that version", { timeout: patience }, async () => {
+test("a snapshot of it brings its WordPress where nobody has that version", { timeout }, async () => {
   const { runtime, archives } = world.services;
   const folder = await archives.workFolder("snapshot");
   await runtime.snapshot(site.environment, folder);

@@ -1,4 +1,4 @@
-/** What a push would change, and what it would lose: a push that changes nothing. */
+/** Previews a push: which files it would change, and which rows it would lose. */
 import type { StageChanges } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";

@@ -1,12 +1,12 @@
-/** Trials and checks that run beside other work, and retry passing problems so that the work needn't be repeated. */
+/** Trials that run in parallel with other work of a step. They retry on their own, so that the other work is not repeated. */
 import type { SeePage } from "../../pictures/pageProxy.ts";
 import { attempt, quickPace, Stopping } from "../engine/attempt.ts";
-import { kindOf } from "../engine/failures.ts";
+import { failureKindOf } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Candidate, TryOut } from "./trial.ts";
 
-/** Rejects with the error for which it was given up, or with `Stopping`. */
-async function patiently<T>(
+/** Retries transient errors until the deadline. Rejects with the last error, or with `Stopping`. */
+async function withRetries<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   deadlineSeconds: number,
   stop: AbortSignal,
@@ -17,21 +17,21 @@ async function patiently<T>(
   return promise;
 }
 
-/** As `tryOut`, but what passes by itself is waited for. Rejects with `StepFailure`. */
-export async function patientlyTryOut(
+/** Like `tryOut`, but retries transient errors. Rejects with `StepFailure`. */
+export async function tryOutWithRetries(
   tryOut: TryOut,
   candidate: Candidate,
   deadlineSeconds: number,
   stop: AbortSignal,
 ): Promise<boolean> {
-  return patiently((signal) => tryOut(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
+  return withRetries((signal) => tryOut(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
     if (cause instanceof Stopping) throw cause;
     const message = cause instanceof StepFailure ? cause.message : `${candidate.what} could not be tried out.`;
-    throw new StepFailure(message, { cause, kind: kindOf(cause) });
+    throw new StepFailure(message, { cause, kind: failureKindOf(cause) });
   });
 }
 
-/** As `see`, but what passes by itself is waited for. */
-export function patientlySee(see: SeePage, deadlineSeconds: number): SeePage {
-  return (path, stop) => patiently((signal) => see(path, signal), deadlineSeconds, stop);
+/** Like `see`, but retries transient errors. */
+export function seeWithRetries(see: SeePage, deadlineSeconds: number): SeePage {
+  return (path, stop) => withRetries((signal) => see(path, signal), deadlineSeconds, stop);
 }
