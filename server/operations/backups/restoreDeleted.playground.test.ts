@@ -1,4 +1,4 @@
-/** A site of real WordPress is deleted and restored through the API: what was in it is there again, and so is who was. */
+/** Deletes and restores a real WordPress through the API: its content, its users and their logins are back. */
 import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** As much of the answers as this test reads. */
+/** The fields of API responses that this test uses. */
 interface Body {
   readonly status: number;
   readonly operation_id: string;
@@ -87,7 +87,7 @@ function ask(address: string, path: string, { cookie, form }: Asked = {}) {
   return promise;
 }
 
-/** Returns the cookies of whoever is logged in then. */
+/** Logs in, and returns the cookies. */
 async function logIn(address: string, password: string): Promise<string> {
   const form = { log: "ada", pwd: password, testcookie: "1", "wp-submit": "Log In" };
   const { cookies } = await ask(address, "/wp-login.php", {
@@ -97,7 +97,7 @@ async function logIn(address: string, password: string): Promise<string> {
   return cookies.map((cookie) => cookie.split(";")[0]).join("; ");
 }
 
-/** Publishes a post, uploads a file, and says where both are. */
+/** Publishes a post, uploads a file, and prints where they are. */
 const authorScript = `<?php
 require __DIR__ . '/wp-load.php';
 $post = wp_insert_post( array( 'post_title' => 'Harvest', 'post_status' => 'publish', 'post_content' => 'see ' . home_url( '/barn' ) ) );
@@ -107,7 +107,7 @@ echo json_encode( array( 'post' => $post, 'file' => wp_parse_url( $file['url'], 
 
 const password = "correct horse battery staple";
 
-/** A site with a staging environment, which both have what the author made. `name` is also the label of its address. */
+/** Creates a site and a staging environment, both with the author's content. `name` is also the label of its address. */
 async function makeSite(name: string) {
   const wish = { company: company.company_id, display_name: name, region: "europe-west3", install_mode: "new" };
   const admin = { admin_email: "ada@example.com", admin_password: password, admin_user: "ada" };
@@ -125,7 +125,7 @@ async function makeSite(name: string) {
   return { id, address, staging: address.replace(name, `staging-${name}`), ...made };
 }
 
-/** What of the site's environments has to be as before. */
+/** The properties of the site's environments that a restore must preserve. */
 async function identities(id: string) {
   const { environments } = (await call("GET", `/sites/${id}/environments`)).site;
   return environments.map((each) => [
@@ -136,7 +136,7 @@ async function identities(id: string) {
   ]);
 }
 
-test("ids, posts, files, versions of PHP, passwords and whoever was logged in", async () => {
+test("restores ids, posts, files, PHP versions, passwords and logins", async () => {
   const garden = await makeSite("garden");
   const before = await identities(garden.id);
   const cookie = await logIn(garden.address, password);
@@ -153,7 +153,7 @@ test("ids, posts, files, versions of PHP, passwords and whoever was logged in", 
   expect(await identities(garden.id)).toEqual(before);
   for (const address of [garden.address, garden.staging]) {
     const post = await ask(address, `/?p=${garden.post}`);
-    // The page asks for its own name first.
+    // WordPress may redirect to the post's permalink.
     const page = post.status === 301 ? await ask(address, "/?s=Harvest") : post;
     expect(page.body).toContain("Harvest");
     expect(await ask(address, garden.file)).toMatchObject({ status: 200, body: "ripe" });
@@ -163,7 +163,7 @@ test("ids, posts, files, versions of PHP, passwords and whoever was logged in", 
   expect(await logIn(garden.address, "another password")).not.toContain("wordpress_logged_in_");
 });
 
-test("under another name the site's addresses are changed everywhere in it", async () => {
+test("changes the site's addresses everywhere if it is restored under another name", async () => {
   const { id } = await makeSite("meadow");
   await carryOut("DELETE", `/sites/${id}`);
   const path = `/company/${company.company_id}/deleted-sites/${id}/restore`;
