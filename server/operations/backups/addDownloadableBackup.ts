@@ -1,6 +1,6 @@
 /**
- * Creates a zip of an environment or of a backup, for download. It is made from a snapshot, so the environment is not locked
- * and other operations can run at the same time.
+ * Creates a zip of an environment or of a backup, for download. It is made from a snapshot, so the environment is not
+ * locked and other operations can run at the same time.
  */
 import type { SnapshotFolder } from "@sitewright/runtimes/runtime.ts";
 import { findBackup } from "../../store/backups/backups.ts";

@@ -1,6 +1,6 @@
 /**
- * Creates a scheduled backup. It takes no locks, so it never delays or blocks another operation. If another operation replaces
- * or removes the environment at the same time, this one fails and is retried later.
+ * Creates a scheduled backup. It takes no locks, so it never delays or blocks another operation. If another operation
+ * replaces or removes the environment at the same time, this one fails and is retried later.
  */
 import { noteBackupFailed, noteBackupMade, wasDeletionBegun } from "../../store/backups/scheduledBackups.ts";
 import { lockHolder } from "../../store/locks.ts";

@@ -1,6 +1,6 @@
 /**
- * Downloads of real WordPress, moved to another server: the zip is unpacked with `unzip`, and its database is imported into a
- * real MariaDB with the `mysql` client.
+ * Downloads of real WordPress, moved to another server: the zip is unpacked with `unzip`, and its database is imported
+ * into a real MariaDB with the `mysql` client.
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -50,9 +50,9 @@ async function rootOf({ environment }: Site): Promise<string> {
 async function runPhp(site: Site, code: string): Promise<string> {
   await writeFile(join(await rootOf(site), "script.php"), `<?php require 'wp-load.php'; ${code}`);
   const { hostname } = new URL(site.address);
-  const asked = { host: "127.0.0.1", port: world.facts.edgePort, path: "/script.php", headers: { host: hostname } };
+  const options = { host: "127.0.0.1", port: world.facts.edgePort, path: "/script.php", headers: { host: hostname } };
   return new Promise((resolve, reject) => {
-    get(asked, (response) => resolve(text(response))).on("error", reject);
+    get(options, (response) => resolve(text(response))).on("error", reject);
   });
 }
 

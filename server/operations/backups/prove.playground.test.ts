@@ -50,9 +50,9 @@ async function backUpNow({ environment, address }: Site): Promise<number> {
 
 /** Runs a test restore, checks that nothing is left behind, and returns the result. */
 async function prove(site: Site, backupId: number) {
-  const asked = await proofOf(world, site, backupId);
-  const row = await withEngine(world, (table) => table.submit(asked));
-  expect(await leftOfProof(world, asked.input)).toEqual([]);
+  const submitted = await proofOf(world, site, backupId);
+  const row = await withEngine(world, (table) => table.submit(submitted));
+  expect(await leftOfProof(world, submitted.input)).toEqual([]);
   const found = await makeBackupLists(world.own.pool).list(site.environment.id);
   const { last_proven_restore, proof_error } = found?.backups.find(({ id }) => id === backupId) ?? {};
   return { state: row.state, message: row.public_error, proven: last_proven_restore, error: proof_error };
@@ -69,10 +69,10 @@ interface EdgeStatus {
 /** The state of the edge, with the PHP processes of this site. */
 async function servedFor({ environment }: Site) {
   const answer = await new Promise<EdgeStatus>((resolve, reject) => {
-    const asked = request({ socketPath: world.facts.edgeSocket, path: "/status", agent: false }, (response) => {
+    const sent = request({ socketPath: world.facts.edgeSocket, path: "/status", agent: false }, (response) => {
       json(response).then((status) => resolve(Object(status)), reject);
     });
-    asked.on("error", reject).end();
+    sent.on("error", reject).end();
   });
   const workers = answer.workers.filter(({ environmentId }) => environmentId === environment.id);
   return { generation: answer.generation, environments: answer.environments, workers: workers.map(({ pid }) => pid) };

@@ -1,6 +1,7 @@
 /**
- * Test restore of a backup: fetches it from the archives, creates a scratch environment from it, requests its pages through
- * the edge, and removes it again. It takes no locks, so other operations on the environment or the backup take precedence.
+ * Test restore of a backup: fetches it from the archives, creates a scratch environment from it, requests its pages
+ * through the edge, and removes it again. It takes no locks, so other operations on the environment or the backup take
+ * precedence.
  *
  * PHP of the scratch environment has no network access. It has the site's scheduled tasks, queues and keys, and would
  * otherwise charge customers, send messages and call other services again.

@@ -1,10 +1,10 @@
 /**
- * Restores an environment after the installation was moved to another machine: creates it from its newest intact backup,
- * publishes it, and opens its front page once. Until then only its database row exists, and visitors see that the site is not
- * available.
+ * Restores an environment after the installation was moved to another machine: creates it from its newest intact
+ * backup, publishes it, and opens its front page once. Until then only its database row exists, and visitors see that
+ * the site is not available.
  *
- * An environment that answers with an error is still published, because it may have done so before. Its owner can log in and
- * repair it.
+ * An environment that answers with an error is still published, because it may have done so before. Its owner can log
+ * in and repair it.
  */
 import { findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";

@@ -1,4 +1,6 @@
-/** Removes a backup in the transaction that ends the operation. A reconciler later removes its data from the archives. */
+/**
+ * Removes a backup in the transaction that ends the operation. A reconciler later removes its data from the archives.
+ */
 import { findBackup, removeBackupById } from "../../store/backups/backups.ts";
 import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";

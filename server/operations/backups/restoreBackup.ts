@@ -1,6 +1,6 @@
 /**
- * Restores a backup, or only its files or its database, over an environment. The backup is fetched from the archives, verified,
- * and becomes the environment's next release (`../steps/takeOver.ts`).
+ * Restores a backup, or only its files or its database, over an environment. The backup is fetched from the archives,
+ * verified, and becomes the environment's next release (`../steps/takeOver.ts`).
  */
 import { findBackup } from "../../store/backups/backups.ts";
 import { quotaOf } from "../../store/sites/diskUse.ts";

@@ -64,12 +64,12 @@ async function carryOut(method: string, path: string, body?: object): Promise<Bo
   }
 }
 
-interface Asked {
+interface RequestOptions {
   readonly cookie?: string;
   readonly form?: Readonly<Record<string, string>>;
 }
 
-function ask(address: string, path: string, { cookie, form }: Asked = {}) {
+function fetchPage(address: string, path: string, { cookie, form }: RequestOptions = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string; cookies: string[] }>();
   const headers = {
     host: new URL(address).host,
@@ -78,19 +78,19 @@ function ask(address: string, path: string, { cookie, form }: Asked = {}) {
   };
   const method = form === undefined ? "GET" : "POST";
   const options = { host: "127.0.0.1", port: world.facts.edgePort, path, method, headers, agent: false };
-  const asked = request(options, (response) => {
+  const sent = request(options, (response) => {
     const cookies = response.headers["set-cookie"] ?? [];
     text(response).then((body) => resolve({ status: response.statusCode ?? 0, body, cookies }), reject);
   });
-  asked.on("error", reject);
-  asked.end(form && new URLSearchParams(form).toString());
+  sent.on("error", reject);
+  sent.end(form && new URLSearchParams(form).toString());
   return promise;
 }
 
 /** Logs in, and returns the cookies. */
 async function logIn(address: string, password: string): Promise<string> {
   const form = { log: "ada", pwd: password, testcookie: "1", "wp-submit": "Log In" };
-  const { cookies } = await ask(address, "/wp-login.php", {
+  const { cookies } = await fetchPage(address, "/wp-login.php", {
     form,
     cookie: "wordpress_test_cookie=WP%20Cookie%20check",
   });
@@ -107,7 +107,9 @@ echo json_encode( array( 'post' => $post, 'file' => wp_parse_url( $file['url'], 
 
 const password = "correct horse battery staple";
 
-/** Creates a site and a staging environment, both with the author's content. `name` is also the label of its address. */
+/**
+ * Creates a site and a staging environment, both with the author's content. `name` is also the label of its address.
+ */
 async function makeSite(name: string) {
   const wish = { company: company.company_id, display_name: name, region: "europe-west3", install_mode: "new" };
   const admin = { admin_email: "ada@example.com", admin_password: password, admin_user: "ada" };
@@ -117,7 +119,7 @@ async function makeSite(name: string) {
   const address = result?.address ?? "";
   const layout = await world.services.runtime.layout({ id: live?.id ?? "", number: 1 });
   await writeFile(join(layout?.documentRoot ?? "", "author.php"), authorScript);
-  const made: { post: number; file: string } = JSON.parse((await ask(address, "/author.php")).body);
+  const made: { post: number; file: string } = JSON.parse((await fetchPage(address, "/author.php")).body);
   const clone = { display_name: "Staging", is_premium: true, source_env_id: live?.id };
   await carryOut("POST", `/sites/${id}/environments/clone`, clone);
   const php = { environment_id: live?.id, php_version: "8.4", is_opt_out_from_automatic_php_update: true };
@@ -140,10 +142,10 @@ test("restores ids, posts, files, PHP versions, passwords and logins", async () 
   const garden = await makeSite("garden");
   const before = await identities(garden.id);
   const cookie = await logIn(garden.address, password);
-  expect((await ask(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
+  expect((await fetchPage(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
 
   expect((await carryOut("DELETE", `/sites/${garden.id}`)).status).toBe(200);
-  for (const address of [garden.address, garden.staging]) expect((await ask(address, "/")).status).toBe(404);
+  for (const address of [garden.address, garden.staging]) expect((await fetchPage(address, "/")).status).toBe(404);
   const list = `/company/${company.company_id}/deleted-sites`;
   expect((await call("GET", list)).company.deleted_sites).toMatchObject([
     { id: garden.id, environments: [{ name: "live" }, { name: "staging" }] },
@@ -152,13 +154,13 @@ test("restores ids, posts, files, PHP versions, passwords and logins", async () 
   expect(await carryOut("POST", `${list}/${garden.id}/restore`)).toMatchObject({ status: 200 });
   expect(await identities(garden.id)).toEqual(before);
   for (const address of [garden.address, garden.staging]) {
-    const post = await ask(address, `/?p=${garden.post}`);
+    const post = await fetchPage(address, `/?p=${garden.post}`);
     // WordPress may redirect to the post's permalink.
-    const page = post.status === 301 ? await ask(address, "/?s=Harvest") : post;
+    const page = post.status === 301 ? await fetchPage(address, "/?s=Harvest") : post;
     expect(page.body).toContain("Harvest");
-    expect(await ask(address, garden.file)).toMatchObject({ status: 200, body: "ripe" });
+    expect(await fetchPage(address, garden.file)).toMatchObject({ status: 200, body: "ripe" });
   }
-  expect((await ask(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
+  expect((await fetchPage(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
   expect(await logIn(garden.address, password)).toContain("wordpress_logged_in_");
   expect(await logIn(garden.address, "another password")).not.toContain("wordpress_logged_in_");
 });
@@ -170,7 +172,7 @@ test("changes the site's addresses everywhere if it is restored under another na
   const ended = await carryOut("POST", path, { display_name: "Orchard" });
   const { address = "" } = ended.data.result ?? {};
   expect(address).toBe(`http://orchard.localhost:${world.facts.edgePort}`);
-  const page = await ask(address, "/?s=Harvest");
+  const page = await fetchPage(address, "/?s=Harvest");
   expect(page.status).toBe(200);
   expect(page.body).toContain(`${address}/barn`.replace("http://", ""));
   expect(page.body).not.toContain("meadow.localhost");

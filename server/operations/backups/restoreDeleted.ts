@@ -1,6 +1,6 @@
 /**
- * Restores a deleted site, or an environment that was deleted from a site, under the same ids: creates it from its newest
- * intact backup, publishes it, and waits until it responds. If the operation fails, it can be repeated.
+ * Restores a deleted site, or an environment that was deleted from a site, under the same ids: creates it from its
+ * newest intact backup, publishes it, and waits until it responds. If the operation fails, it can be repeated.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { backupForOperation, findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
@@ -88,7 +88,10 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
     };
   }
 
-  /** Waits for a response. Finally accepts any: the site may have been broken or in maintenance mode when it was deleted. */
+  /**
+   * Waits for a response. Finally accepts any: the site may have been broken or in maintenance mode when it was
+   * deleted.
+   */
   async function waitForAnswer({ address }: Returning, stop: AbortSignal): Promise<void> {
     const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop };
     const error = await attempt((signal) => probe(address, signal, "answer"), options);

@@ -44,7 +44,7 @@ const about = `
     'second' => is_multisite() ? get_blog_option(2, 'home') : null,
   ]);`;
 
-async function ask(address: string, file: string) {
+async function fetchJson(address: string, file: string) {
   const { status, body } = await visit(world.facts.edgePort, `${address}/`, `/${file}`);
   if (status !== 200) throw new Error(`${address}/${file} answered ${status}: ${body.slice(0, 300)}`);
   return JSON.parse(body);
@@ -61,13 +61,13 @@ async function siteWithTexts(multisite: MultisiteKind | null): Promise<Site> {
   const addSecond = `require_once ABSPATH . 'wp-admin/includes/ms.php'; wp_insert_site(${second});`;
   await addScript(
     site,
-    "begin.php",
+    "setUp.php",
     `wp_insert_post(['post_title' => 'Linked', 'post_name' => 'linked', 'post_status' => 'publish',
        'post_content' => '<a href="${site.address}/about">about</a>']);
      update_option('kept', ['deep' => ['${site.address}/kept']]);
      ${multisite === null ? "" : addSecond} echo json_encode(true);`,
   );
-  expect(await ask(site.address, "begin.php")).toBe(true);
+  expect(await fetchJson(site.address, "setUp.php")).toBe(true);
   await addScript(site, "about.php", about);
   return site;
 }
@@ -110,7 +110,7 @@ describe("a single site", () => {
   test("has its new address, and texts stay unchanged", { timeout }, async () => {
     const site = await siteWithTexts(null);
     const address = await change(site, { isEverywhere: false });
-    expect(await ask(address, "about.php")).toMatchObject({
+    expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
       site: address,
       option: address,
@@ -131,7 +131,7 @@ describe("a single site", () => {
   test("has its new address also in all texts if requested", { timeout }, async () => {
     const site = await siteWithTexts(null);
     const address = await change(site, { isEverywhere: true });
-    expect(await ask(address, "about.php")).toMatchObject({
+    expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
       content: expect.stringContaining(`${address}/about`),
       kept: [`${address}/kept`],
@@ -145,9 +145,9 @@ describe("a single site", () => {
       "move.php",
       "update_option('home', 'http://elsewhere.example'); update_option('siteurl', 'http://elsewhere.example'); echo json_encode(1);",
     );
-    await ask(site.address, "move.php");
+    await fetchJson(site.address, "move.php");
     const address = await change(site, { isEverywhere: false });
-    expect(await ask(address, "about.php")).toMatchObject({ home: address, site: address });
+    expect(await fetchJson(address, "about.php")).toMatchObject({ home: address, site: address });
   });
 });
 
@@ -156,7 +156,7 @@ describe.each([true, false])("a network of subdirectories, everywhere: %s", (isE
     const site = await siteWithTexts("subdirectory");
     const address = await change(site, { isEverywhere });
     const { host } = new URL(address);
-    expect(await ask(address, "about.php")).toMatchObject({
+    expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
       network: host,
       blogs: [`${host}/`, `${host}/two/`],
@@ -171,7 +171,7 @@ test("a network of subdomains has its new address, and so have all of its sites"
   const site = await siteWithTexts("subdomain");
   const address = await change(site, { isEverywhere: false });
   const { host, hostname, port } = new URL(address);
-  expect(await ask(address, "about.php")).toMatchObject({
+  expect(await fetchJson(address, "about.php")).toMatchObject({
     home: address,
     network: host,
     blogs: [`${host}/`, `two.${host}/`],

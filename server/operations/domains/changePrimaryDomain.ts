@@ -1,6 +1,6 @@
 /**
- * Changes the address of a WordPress to another of its domains, or to HTTPS. The change is made in a copy, which then replaces
- * the current release (`../steps/takeOver.ts`). The site stays available under all its domains.
+ * Changes the address of a WordPress to another of its domains, or to HTTPS. The change is made in a copy, which then
+ * replaces the current release (`../steps/takeOver.ts`). The site stays available under all its domains.
  */
 import { setPrimaryDomain } from "../../store/domains/domains.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";

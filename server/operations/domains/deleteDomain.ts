@@ -1,4 +1,7 @@
-/** Deletes domains of an environment: stops serving them, then removes their rows and the certificates that only they used. */
+/**
+ * Deletes domains of an environment: stops serving them, then removes their rows and the certificates that only they
+ * used.
+ */
 import { removeUselessCertificates } from "../../store/domains/domainCertificates.ts";
 import { domainsOfEnvironment, removeDomains, setActive } from "../../store/domains/domains.ts";
 import { edgeGenerations } from "../../store/generations.ts";

@@ -37,9 +37,9 @@ export interface OperationRequest {
 
 /**
  * Accepts an operation as part of `transaction` and returns its id. The operation starts when the transaction commits.
- * If an environment is busy, it waits or fails at once, see `whenBusy`. It also fails at once if an environment's files are
- * not on this machine yet. An operation that failed at once (`isRefused`) never runs a step or its `failed` function.
- * Rejects only if the database fails.
+ * If an environment is busy, it waits or fails at once, see `whenBusy`. It also fails at once if an environment's files
+ * are not on this machine yet. An operation that failed at once (`isRefused`) never runs a step or its `failed`
+ * function. Rejects only if the database fails.
  */
 export type AcceptOperation = (
   transaction: DatabaseTransaction,

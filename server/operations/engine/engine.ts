@@ -1,14 +1,15 @@
 /**
- * Runs operations so that none is lost if a process is killed at any instruction. Several processes can run operations of
- * one database, and one process can have several engines.
+ * Runs operations so that none is lost if a process is killed at any instruction. Several processes can run operations
+ * of one database, and one process can have several engines.
  *
  * - Start. The commit that accepts an operation also announces it. Every process receives the announcement and tries to
  *   claim the operation; one succeeds. There is no polling.
- * - Recovery. At startup and every `sweepMilliseconds`, a process looks for running operations without a runner (it missed
- *   an announcement) and for operations of dead processes (`store/operationRuns.ts` says how death is detected). It claims
- *   them and continues after the last recorded part (`journal.ts`).
- * - Fencing. A process that loses its lock can't know whether another process has taken over its operations. It stops and
- *   must be ended: see `lost`. Until then its writes about operations have no effect, because each write names the runner.
+ * - Recovery. At startup and every `sweepMilliseconds`, a process looks for running operations without a runner (it
+ *   missed an announcement) and for operations of dead processes (`store/operationRuns.ts` says how death is detected).
+ *   It claims them and continues after the last recorded part (`journal.ts`).
+ * - Fencing. A process that loses its lock can't know whether another process has taken over its operations. It stops
+ *   and must be ended: see `lost`. Until then its writes about operations have no effect, because each write names the
+ *   runner.
  */
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../store/database.ts";

@@ -6,8 +6,8 @@
  * - An undo works even if its step never ran or stopped halfway.
  * - Every step that can fail comes before the point of no return. After it, steps are retried until they succeed.
  *
- * The names of steps are stored in the database and outlive the process. Never reorder, add or remove steps of a released
- * operation: register a new kind, and keep the old one until no operation of it is left.
+ * The names of steps are stored in the database and outlive the process. Never reorder, add or remove steps of a
+ * released operation: register a new kind, and keep the old one until no operation of it is left.
  */
 import type { DatabaseTransaction, Json } from "../../store/database.ts";
 
@@ -62,8 +62,8 @@ interface StepFailureOptions {
 }
 
 /**
- * An error whose message is shown to users. All other errors of steps are logged under the operation's reference id, and
- * users see a general sentence.
+ * An error whose message is shown to users. All other errors of steps are logged under the operation's reference id,
+ * and users see a general sentence.
  */
 export class StepFailure extends Error {
   override readonly name = "StepFailure";

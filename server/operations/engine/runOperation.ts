@@ -1,9 +1,9 @@
 /**
  * Runs one operation, from its first step to the transaction that ends it.
  *
- * Each part is recorded in a journal as soon as it is done. After a crash, another process runs the operation again: recorded
- * parts are skipped, and the first unrecorded part runs from its beginning. Therefore steps must be idempotent, and a step
- * that was started is undone even if it is unknown whether it had any effect.
+ * Each part is recorded in a journal as soon as it is done. After a crash, another process runs the operation again:
+ * recorded parts are skipped, and the first unrecorded part runs from its beginning. Therefore steps must be
+ * idempotent, and a step that was started is undone even if it is unknown whether it had any effect.
  *
  * The control flow must depend only on the operation's row as it was accepted and on recorded outcomes.
  */

@@ -1,8 +1,8 @@
 /**
- * Updates one or more plugins or themes of an environment. Downloads and checks them first. Then freezes the environment,
- * checks that they are still newer than the installed versions (`../steps/requireOlder.ts`), and installs them in a copy of
- * the environment. The copy is tried out, including the database changes that the new versions make on their first page, and
- * then replaces the current release (`../steps/takeOver.ts`).
+ * Updates one or more plugins or themes of an environment. Downloads and checks them first. Then freezes the
+ * environment, checks that they are still newer than the installed versions (`../steps/requireOlder.ts`), and installs
+ * them in a copy of the environment. The copy is tried out, including the database changes that the new versions make
+ * on their first page, and then replaces the current release (`../steps/takeOver.ts`).
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { applyOffers } from "../../packages/applyOffers.ts";

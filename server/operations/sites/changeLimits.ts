@@ -1,6 +1,6 @@
 /**
- * Changes the limits of several environments at once. The new limits apply to all requests after the end of the operation;
- * running requests finish under the old limits.
+ * Changes the limits of several environments at once. The new limits apply to all requests after the end of the
+ * operation; running requests finish under the old limits.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { readResult, saveResult } from "../../store/operations.ts";

@@ -12,8 +12,8 @@ export type ClearCacheInput = {
 };
 
 /**
- * Clears all pages by raising the version of the environment's cache, which survives a crash and also reaches an edge that
- * starts later. Purges one URL at the edge, from memory and disk, before the step ends.
+ * Clears all pages by raising the version of the environment's cache, which survives a crash and also reaches an edge
+ * that starts later. Purges one URL at the edge, from memory and disk, before the step ends.
  */
 function clearing(services: Services): Step<ClearCacheInput> {
   const { database, publisher, purge } = services;

@@ -1,6 +1,6 @@
 /**
- * Creates an environment, for an existing site or together with a new one. Its content is a new WordPress, a copy of another
- * environment, or nothing. The API shows the site as live only after its front page has been loaded once.
+ * Creates an environment, for an existing site or together with a new one. Its content is a new WordPress, a copy of
+ * another environment, or nothing. The API shows the site as live only after its front page has been loaded once.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";

@@ -1,5 +1,6 @@
 /**
- * Deletes a site with all its environments: backs them up, stops serving them, moves their files aside, and removes them.
+ * Deletes a site with all its environments: backs them up, stops serving them, moves their files aside, and removes
+ * them.
  */
 import { forgetSite, keepDeletedSite } from "../../store/backups/deletedSites.ts";
 import { removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";

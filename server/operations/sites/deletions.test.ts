@@ -257,19 +257,19 @@ test("if no backup is intact, the restore fails, lists the backups, and says how
 
 test("a site is restored even if it answers with an error", async () => {
   const request = await restoringDeletedEnvironment.prepare(world);
-  const asked: string[] = [];
+  const probes: string[] = [];
   const failing: World = {
     ...world,
     services: {
       ...world.services,
       probe: async (_, __, wanted) => {
-        asked.push(wanted);
+        probes.push(wanted);
         if (wanted !== "sign") throw new Error("It answered with status 503.");
       },
     },
   };
   expect((await withEngine(failing, (table) => table.submit(request))).state).toBe("succeeded");
-  expect(asked).toEqual(["answer", "sign"]);
+  expect(probes).toEqual(["answer", "sign"]);
 });
 
 test("the backup before a deletion has a name and is kept as long as the deletion can be restored", async () => {

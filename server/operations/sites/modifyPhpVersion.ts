@@ -1,4 +1,6 @@
-/** Changes the PHP version: tries out the new one while the environment is backed up, and then switches visitors to it. */
+/**
+ * Changes the PHP version: tries out the new one while the environment is backed up, and then switches visitors to it.
+ */
 import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
@@ -20,7 +22,10 @@ export type ModifyPhpVersionInput = {
   readonly address: string;
   /** Whether to opt out of automatic changes, or null to keep the setting. */
   readonly isOptOut: boolean | null;
-  /** For automatic changes: fails unless the environment still has this version and has not opted out. Null: no condition. */
+  /**
+   * For automatic changes: fails unless the environment still has this version and has not opted out. Null: no
+   * condition.
+   */
   readonly onlyFrom: string | null;
 };
 

@@ -48,22 +48,25 @@ interface Answer {
   readonly body: string;
 }
 
-function ask(address: string, path: string, form?: string): Promise<Answer> {
+function fetchPage(address: string, path: string, form?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = {
       host: new URL(address).host,
       ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
     };
     const options = { host: "127.0.0.1", port: world.facts.edgePort, path, headers, agent: false };
-    const asked = request({ ...options, method: form === undefined ? "GET" : "POST" }, (response) => {
+    const sent = request({ ...options, method: form === undefined ? "GET" : "POST" }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
-    asked.on("error", reject);
-    asked.end(form);
+    sent.on("error", reject);
+    sent.end(form);
   });
 }
 
-/** Creates a site and a second environment with different scripts, and the request that pushes the second over the first. */
+/**
+ * Creates a site and a second environment with different scripts, and the request that pushes the second over the
+ * first.
+ */
 async function prepare(files: PushPart, database: PushPart) {
   const requested = await pushing(files, database).prepare(world);
   const { site, environment: source } = notesOf(requested);
@@ -87,13 +90,13 @@ function traffic(address: string) {
   const writes: (Answer & { readonly n: number })[] = [];
   const counts: (Answer & { readonly n: number })[] = [];
   const reader = async () => {
-    while (!isOver) reads.push(await ask(address, "/read.php"));
+    while (!isOver) reads.push(await fetchPage(address, "/read.php"));
   };
   const writer = async () => {
-    for (let n = 0; !isOver; n += 1) writes.push({ n, ...(await ask(address, "/write.php", `n=${n}`)) });
+    for (let n = 0; !isOver; n += 1) writes.push({ n, ...(await fetchPage(address, "/write.php", `n=${n}`)) });
   };
   const counter = async () => {
-    for (let n = firstCounted; !isOver; n += 1) counts.push({ n, ...(await ask(address, `/count.php?n=${n}`)) });
+    for (let n = firstCounted; !isOver; n += 1) counts.push({ n, ...(await fetchPage(address, `/count.php?n=${n}`)) });
   };
   const running = Promise.all([reader(), reader(), writer(), counter()]);
   return async () => {
@@ -129,10 +132,10 @@ async function writtenInBackup(environmentId: string): Promise<number[]> {
 
 async function pushUnderTraffic(files: PushPart, database: PushPart) {
   const { requested, site, source } = await prepare(files, database);
-  expect(await ask(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
+  expect(await fetchPage(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
   const stop = traffic(site.address);
   const row = await withEngine(world, (table) => table.submit(requested));
-  const afterwards = await ask(site.address, "/read.php");
+  const afterwards = await fetchPage(site.address, "/read.php");
   expect(afterwards.body).toMatch(/^new\|/);
   const { reads, writes, counts } = await stop();
   expect(new Set(counts.map(({ status, body }) => `${status} ${body}`))).toEqual(new Set(["200 counted"]));
@@ -191,7 +194,7 @@ test("a pushed plugin that changes the database and then fails does not change l
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("half upgraded");
   expect(writtenIn(databaseOf(site))).toEqual([]);
-  expect((await ask(site.address, "/read.php")).body).toBe(`old|${site.name}|end`);
+  expect((await fetchPage(site.address, "/read.php")).body).toBe(`old|${site.name}|end`);
 });
 
 test("a pushed plugin changes the live database only after the switch", async () => {
@@ -212,7 +215,7 @@ test("a pushed plugin changes the live database only after the switch", async ()
   const row = await withEngine({ ...world, services }, (table) => table.submit(requested));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(before).toEqual([]);
-  expect((await ask(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
+  expect((await fetchPage(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
   expect(writtenIn(databaseOf(site))).toEqual([1]);
 });
 
@@ -229,5 +232,5 @@ test("a plugin that changes data and then fails on another PHP version does not 
   expect(row).toMatchObject({ state: "failed", public_error: expect.stringContaining("not on 8.4") });
   expect(writtenIn(databaseOf(site))).toEqual([]);
   expect(await readdir(folder)).not.toContain("left.txt");
-  expect((await ask(site.address, "/")).status).toBe(200);
+  expect((await fetchPage(site.address, "/")).status).toBe(200);
 });

@@ -1,9 +1,9 @@
 /**
- * Pushes one environment's database and files over another's. Builds the target's next release while visitors see the current
- * one, and then switches to it (`../steps/takeOver.ts`).
+ * Pushes one environment's database and files over another's. Builds the target's next release while visitors see the
+ * current one, and then switches to it (`../steps/takeOver.ts`).
  *
- * Writes are refused for as short a time as possible. If tables or files of the target are copied into the next release, the
- * target is frozen before the copy; otherwise only after the release is built, just before the backup.
+ * Writes are refused for as short a time as possible. If tables or files of the target are copied into the next
+ * release, the target is frozen before the copy; otherwise only after the release is built, just before the backup.
  */
 
 import type { OperationDefinition } from "../engine/operation.ts";
@@ -80,7 +80,10 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
   };
 }
 
-/** Returns the copies that the next release consists of. If only some files or tables are pushed, all of the target's are copied, too. */
+/**
+ * Returns the copies that the next release consists of. If only some files or tables are pushed, all of the target's
+ * are copied, too.
+ */
 function stagedCopies({ source, target, files, database }: PushInput): readonly Copy[] {
   const isMixed = { files: typeof files !== "string", database: typeof database !== "string" };
   return [

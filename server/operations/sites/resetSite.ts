@@ -1,7 +1,7 @@
 /**
- * Replaces a site's live WordPress with a fresh one that has the same title, administrator and language. It is created in a
- * scratch environment without visitors, staged as the live environment's next release, tried out, and switched to with one
- * rename. The undo is the reverse rename.
+ * Replaces a site's live WordPress with a fresh one that has the same title, administrator and language. It is created
+ * in a scratch environment without visitors, staged as the live environment's next release, tried out, and switched to
+ * with one rename. The undo is the reverse rename.
  *
  * During the backup the edge refuses writes to the live environment, so that nothing is accepted and then lost.
  */

@@ -1,8 +1,9 @@
 /**
- * Runs a WP-CLI command at most once. The start is noted before the command runs. If the step is resumed after that, it does
- * not run the command again: it uses the stored result, or fails because the outcome is unknown.
+ * Runs a WP-CLI command at most once. The start is noted before the command runs. If the step is resumed after that, it
+ * does not run the command again: it uses the stored result, or fails because the outcome is unknown.
  *
- * The command and its output may contain secrets, so both are stored encrypted. The command is erased when the operation ends.
+ * The command and its output may contain secrets, so both are stored encrypted. The command is erased when the
+ * operation ends.
  */
 
 import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
@@ -54,10 +55,10 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       const { version: phpVersion } = await phpOf(database, input.environment.id);
       const limits = await limitsOf(input.environment);
       const command = { phpVersion, argv: words, seconds: wpCliSeconds, ...limits };
-      const begin = async () => {
+      const noteStart = async () => {
         if (!(await noteBegun(database, operationId))) throw new StepFailure(interrupted);
       };
-      const outcome = asResult(await runtime.runWpCli(input.environment, command, begin, signal));
+      const outcome = asResult(await runtime.runWpCli(input.environment, command, noteStart, signal));
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
       // Retry: the command has run, and a short database outage must not lose its result.
       const keep = { pace: quickPace, stop: signal, onFailure: () => undefined };
@@ -77,8 +78,8 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
 }
 
 /**
- * Clears cached pages, which the command may have made stale, and updates the remaining disk quota. Errors are ignored: the
- * disk use is measured again soon after every operation.
+ * Clears cached pages, which the command may have made stale, and updates the remaining disk quota. Errors are ignored:
+ * the disk use is measured again soon after every operation.
  */
 async function clearCacheAndMeasure(
   { database, runtime, publisher }: Services,

@@ -1,6 +1,6 @@
 /**
- * Replaces a text everywhere in an environment's database. The replacement is done in a copy of the database, which becomes
- * the next release together with the current files (`../steps/takeOver.ts`).
+ * Replaces a text everywhere in an environment's database. The replacement is done in a copy of the database, which
+ * becomes the next release together with the current files (`../steps/takeOver.ts`).
  */
 import type { Replacements, TextChange } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
@@ -97,8 +97,8 @@ function parseAddress(address: string): { readonly host: string; readonly href: 
 }
 
 /**
- * Throws `StepFailure` if the replacement changes the site's own address: WordPress would redirect visitors to an address
- * that is not served. A trial might not find that, because the front page may still load.
+ * Throws `StepFailure` if the replacement changes the site's own address: WordPress would redirect visitors to an
+ * address that is not served. A trial might not find that, because the front page may still load.
  */
 function requireSameAddress({ addresses }: Replacements, address: string): void {
   const own = parseAddress(address).host;

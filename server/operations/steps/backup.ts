@@ -37,7 +37,10 @@ export function workName(operationId: string): string {
 
 const day = 86_400_000;
 
-/** A daily backup may start slightly earlier than the day before, so a full read that is due within an hour counts as due. */
+/**
+ * A daily backup may start slightly earlier than the day before, so a full read that is due within an hour counts as
+ * due.
+ */
 const slack = 3_600_000;
 
 /** Expected fraction of archived files that have changed since the last backup. */
@@ -73,8 +76,9 @@ function isReadLongAgo({ fullyReadAt }: Pick<FinishedBackup, "fullyReadAt">, day
 }
 
 /**
- * How long a backup may spend on re-reading packs that it reuses: stale ones (`milliseconds`) and others (`moreMilliseconds`).
- * Both limits are short while the environment is frozen ("system-generated"), the second one also while a user waits ("manual").
+ * How long a backup may spend on re-reading packs that it reuses: stale ones (`milliseconds`) and others
+ * (`moreMilliseconds`). Both limits are short while the environment is frozen ("system-generated"), the second one also
+ * while a user waits ("manual").
  */
 const rereadLimits: Readonly<Record<BackupType, Omit<Reading, "days">>> = {
   manual: { milliseconds: Infinity, moreMilliseconds: 300 },

@@ -1,6 +1,6 @@
 /**
- * Backs up environments before they are deleted, so that they can be restored. Until the backup is finished, visitors can
- * read the site, but writes are refused, so that the backup contains everything that was saved.
+ * Backs up environments before they are deleted, so that they can be restored. Until the backup is finished, visitors
+ * can read the site, but writes are refused, so that the backup contains everything that was saved.
  */
 import { findPresent } from "../../store/sites/environmentStates.ts";
 import type { Step } from "../engine/operation.ts";
@@ -30,8 +30,8 @@ export function beforeDeletion<Input>(
   const { database, runtime, archives } = services;
 
   /**
-   * Skips environments that another deletion has removed meanwhile, and those whose files are not on this machine yet: they
-   * have backups.
+   * Skips environments that another deletion has removed meanwhile, and those whose files are not on this machine yet:
+   * they have backups.
    */
   async function toBackUp(input: Input): Promise<readonly EnvironmentToDelete[]> {
     const { environments, withoutBackup } = deletionOf(input);

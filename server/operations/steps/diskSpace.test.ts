@@ -2,22 +2,22 @@ import { expect, test } from "vitest";
 import { requireDiskSpace, requireWithinQuota } from "./diskSpace.ts";
 
 const environment = { id: "e", number: 1 };
-const whole = { environment, files: 1, database: 1 };
+const fullCopy = { environment, files: 1, database: 1 };
 const withUse = (free: number) => ({ diskUse: async () => ({ files: 300e6, database: 100e6, free }) });
 
 test("accepts a copy that fits on the disk", async () => {
-  await requireDiskSpace(withUse(451e6), { copies: [whole] }, "The copy");
-  await requireDiskSpace({ diskUse: async () => null }, { copies: [whole] }, "The copy");
+  await requireDiskSpace(withUse(451e6), { copies: [fullCopy] }, "The copy");
+  await requireDiskSpace({ diskUse: async () => null }, { copies: [fullCopy] }, "The copy");
 });
 
 test("rejects a copy that does not fit, with the numbers", async () => {
-  await expect(requireDiskSpace(withUse(449e6), { copies: [whole] }, "The copy")).rejects.toThrow(
+  await expect(requireDiskSpace(withUse(449e6), { copies: [fullCopy] }, "The copy")).rejects.toThrow(
     "The copy needs about 450 MB on the server's disk, but only 449 MB are free. Nothing was changed.",
   );
-  await expect(requireDiskSpace(withUse(800e6), { copies: [whole, whole] }, "The push")).rejects.toThrow(
+  await expect(requireDiskSpace(withUse(800e6), { copies: [fullCopy, fullCopy] }, "The push")).rejects.toThrow(
     "about 850 MB",
   );
-  const more = { copies: [whole], moreBytes: 1 };
+  const more = { copies: [fullCopy], moreBytes: 1 };
   await expect(requireDiskSpace(withUse(450e6), more, "The restore")).rejects.toThrow("The restore needs about 451 MB");
 });
 

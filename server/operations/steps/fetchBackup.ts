@@ -19,9 +19,9 @@ export interface BackupFetch {
 }
 
 /**
- * Returns the folder, which has the layout of a snapshot. The caller removes it with `archives.removeWorkFolder`. Rejects
- * with `StepFailure` if the backup was removed, or if a piece is missing or damaged; damage is also noted for the list of
- * backups.
+ * Returns the folder, which has the layout of a snapshot. The caller removes it with `archives.removeWorkFolder`.
+ * Rejects with `StepFailure` if the backup was removed, or if a piece is missing or damaged; damage is also noted for
+ * the list of backups.
  */
 export async function fetchBackup(
   { archives, database }: Pick<Services, "archives" | "database">,

@@ -26,8 +26,8 @@ const downloadSeconds = 600;
 const maxZipBytes = 500_000_000;
 
 /**
- * Unpacks the package into `<folder>/<name>` and returns that path. Rejects with `StepFailure` if the source fails or the
- * package is invalid.
+ * Unpacks the package into `<folder>/<name>` and returns that path. Rejects with `StepFailure` if the source fails or
+ * the package is invalid.
  */
 export async function fetchPackage(
   source: PackageSource,
@@ -62,7 +62,9 @@ async function findVersion(
   throw new SourceFailure(`The package source does not offer it.`);
 }
 
-/** Downloads a zip from the source into a new file. Rejects with `SourceFailure`, or with `BadZip` if it is too large. */
+/**
+ * Downloads a zip from the source into a new file. Rejects with `SourceFailure`, or with `BadZip` if it is too large.
+ */
 export async function download(source: PackageSource, url: URL, file: string, signal: AbortSignal): Promise<void> {
   const tooLarge = `The zip is larger than ${maxZipBytes / 1e6} MB.`;
   const { status, body, bytes } = await ask(url, { source: source.url, seconds: downloadSeconds, signal });

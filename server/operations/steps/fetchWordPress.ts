@@ -23,7 +23,9 @@ const requiredFiles = ["wp-admin/upgrade.php", "wp-includes/version.php", "wp-lo
 /** Returns the folder that `fetchWordPress` unpacks into. */
 export const wordPressFolder = (folder: string): string => path.join(folder, root);
 
-/** Unpacks into the existing empty `folder`. Rejects with `StepFailure` if the source fails or the package is invalid. */
+/**
+ * Unpacks into the existing empty `folder`. Rejects with `StepFailure` if the source fails or the package is invalid.
+ */
 export async function fetchWordPress(
   source: PackageSource,
   wish: WordPressRequest,

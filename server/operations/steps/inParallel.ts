@@ -1,6 +1,6 @@
 /**
- * Runs pieces of work at the same time. If one fails, aborts the others, waits until they have ended, and rejects with the
- * first error. So no work of a failed step goes on in the background.
+ * Runs pieces of work at the same time. If one fails, aborts the others, waits until they have ended, and rejects with
+ * the first error. So no work of a failed step goes on in the background.
  */
 export async function inParallel(
   signal: AbortSignal,

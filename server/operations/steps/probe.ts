@@ -4,9 +4,9 @@ import { request as requestHttps } from "node:https";
 import { StepFailure } from "../engine/operation.ts";
 
 /**
- * Resolves when the front page of the site at `address` is as `wanted`: a complete `page` with status 200; any `answer` of
- * the site itself, which excludes 502, 503 and 504; or any `sign` of life, which includes these.
- * Rejects with `StepFailure`, which is transient if the site is busy or the edge can't be reached.
+ * Resolves when the front page of the site at `address` is as `wanted`: a complete `page` with status 200; any `answer`
+ * of the site itself, which excludes 502, 503 and 504; or any `sign` of life, which includes these. Rejects with
+ * `StepFailure`, which is transient if the site is busy or the edge can't be reached.
  */
 export type Probe = (address: string, signal: AbortSignal, wanted: "page" | "answer" | "sign") => Promise<void>;
 

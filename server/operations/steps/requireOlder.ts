@@ -1,6 +1,6 @@
 /**
- * Checks that an update still installs a newer version. While it waited in the queue or was downloaded, someone may have
- * updated, replaced or removed the package. An update must not downgrade it or bring it back.
+ * Checks that an update still installs a newer version. While it waited in the queue or was downloaded, someone may
+ * have updated, replaced or removed the package. An update must not downgrade it or bring it back.
  */
 import { readPackageFiles } from "@sitewright/runtimes/packageFiles.ts";
 import type { EnvironmentLayout, EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -23,8 +23,8 @@ async function layoutOf(runtime: Pick<Runtime, "layout">, environment: Environme
 }
 
 /**
- * Returns the updates with the versions that are installed now. Throws `StepFailure` if a package is gone, or if its version
- * is not older than the update. Reads only files, so that it also works if the database is unreadable.
+ * Returns the updates with the versions that are installed now. Throws `StepFailure` if a package is gone, or if its
+ * version is not older than the update. Reads only files, so that it also works if the database is unreadable.
  */
 export async function requireOlderPackages<Update extends VersionChange>(
   runtime: Pick<Runtime, "layout">,
@@ -43,7 +43,9 @@ export async function requireOlderPackages<Update extends VersionChange>(
   });
 }
 
-/** Returns the installed version of WordPress. Throws `StepFailure` if there is none, or if it is not older than `to`. */
+/**
+ * Returns the installed version of WordPress. Throws `StepFailure` if there is none, or if it is not older than `to`.
+ */
 export async function requireOlderWordPress(
   runtime: Pick<Runtime, "layout">,
   environment: EnvironmentRef,

@@ -1,6 +1,6 @@
 /**
- * Runs tasks in a site's WordPress while an API request waits. Only a few run at a time, and one per environment, because
- * the request may hold a database connection until PHP is done.
+ * Runs tasks in a site's WordPress while an API request waits. Only a few run at a time, and one per environment,
+ * because the request may hold a database connection until PHP is done.
  */
 import {
   type EdgeClient,

@@ -1,6 +1,6 @@
 /**
- * Starts work while its permission check is still running. If the check rejects, aborts the work, waits until it has ended,
- * and rejects with the check's error.
+ * Starts work while its permission check is still running. If the check rejects, aborts the work, waits until it has
+ * ended, and rejects with the check's error.
  */
 export async function speculatively(
   allowed: Promise<void>,

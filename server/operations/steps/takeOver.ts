@@ -1,6 +1,6 @@
 /**
- * Replaces an environment's current release with a staged one: tries out the staged release while the current one is backed
- * up, and then switches with one rename. The undo is the reverse rename.
+ * Replaces an environment's current release with a staged one: tries out the staged release while the current one is
+ * backed up, and then switches with one rename. The undo is the reverse rename.
  *
  * In the meantime the edge refuses writes to the environment, so that nothing is accepted and then lost. See
  * `docs/decisions/pushing.md`.
@@ -32,7 +32,9 @@ export interface TakeOverOptions<Input> {
   readonly what: string;
   /** Returns the name of the backup of the current release: `Before a push from Staging`. */
   note(input: Input): string;
-  /** Whether the staged release shares files or the database with the current one, so that a trial must not change them. */
+  /**
+   * Whether the staged release shares files or the database with the current one, so that a trial must not change them.
+   */
   sharesTargetData(input: Input): boolean;
   /** Lets users skip the backup of the current release. Absent if the backup is mandatory. */
   readonly withoutBackup?: {
@@ -77,8 +79,8 @@ export async function thaw({ database, publisher }: Services, { id }: Environmen
 }
 
 /**
- * Returns the two steps before `takeOver` for releases that are built from the environment's own data. Freezes the environment
- * before the copy, because later writes would be lost.
+ * Returns the two steps before `takeOver` for releases that are built from the environment's own data. Freezes the
+ * environment before the copy, because later writes would be lost.
  */
 export function freezeAndStage<Input extends TakeOver>(
   services: Services,

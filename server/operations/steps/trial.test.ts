@@ -83,19 +83,19 @@ describe("a trial", () => {
   const { signal } = new AbortController();
 
   test("requests the front page of the candidate at its own address", async () => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const tryOut = async (order: unknown) => {
-      asked.push(order);
+      requests.push(order);
       return fine;
     };
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
     const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, isOffline: false, ...layout };
     const host = "demo.localhost:8081";
-    expect(asked).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
+    expect(requests).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
     await makeTryOut({ tryOut })({ ...candidate, address: "https://demo.example" }, signal);
-    expect(asked.pop()).toMatchObject({ host: "demo.example", isHttps: true });
+    expect(requests.pop()).toMatchObject({ host: "demo.example", isHttps: true });
     await makeTryOut({ tryOut })({ ...candidate, page: loginPage, isOffline: true }, signal);
-    expect(asked[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
+    expect(requests[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
   });
 
   test.each([
@@ -114,12 +114,12 @@ describe("a trial", () => {
     expect(faultOf({ ...fine, status, errors }, page)).toBe(expected);
   });
 
-  test.each<[page: string, redirects: Readonly<Record<string, string>>, asked: readonly string[]]>([
+  test.each<[page: string, redirects: Readonly<Record<string, string>>, requests: readonly string[]]>([
     ["/?p=1", { "/?p=1": "http://demo.localhost:8081/hello/?a=b" }, ["/?p=1", "/hello/?a=b"]],
     ["/cart", { "/cart": "cart/", "/cart/": "/shop/" }, ["/cart", "/cart/", "/shop/"]],
     ["/pay", { "/pay": "https://bank.example/pay" }, ["/pay"]],
     ["/loop", { "/loop": "/loop" }, Array(6).fill("/loop")],
-  ])("follows redirects of the checked page %s within the site", async (path, redirects, asked) => {
+  ])("follows redirects of the checked page %s within the site", async (path, redirects, requests) => {
     const urls: string[] = [];
     const tryOut = async ({ url }: { readonly url: string }) => {
       urls.push(url);
@@ -127,22 +127,22 @@ describe("a trial", () => {
       return location === undefined ? fine : { ...fine, status: 301, location };
     };
     expect(await makeTryOut({ tryOut })({ ...candidate, page: updateCheckPage(path) }, signal)).toBe(true);
-    expect(urls).toEqual(asked);
+    expect(urls).toEqual(requests);
     await makeTryOut({ tryOut })({ ...candidate, page: { ...frontPage, url: path } }, signal);
-    expect(urls).toHaveLength(asked.length + 1);
+    expect(urls).toHaveLength(requests.length + 1);
   });
 
   test("follows redirects of an updated site's front page, also to HTTPS", async () => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const tryOut = async ({ url, isHttps }: TrialOrder): Promise<Trial> => {
-      asked.push([url, isHttps]);
+      requests.push([url, isHttps]);
       if (!isHttps) return { ...fine, status: 301, location: "https://demo.localhost:8081/" };
       if (url === "/") return { ...fine, status: 302, location: "en/" };
       return { ...fine, status: 500, errors: parseError };
     };
     const tried = makeTryOut({ tryOut })({ ...candidate, page: comparedFrontPage }, signal);
     await expect(tried).rejects.toThrow("its front page has the status 500: PHP Parse error:");
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       ["/", false],
       ["/", true],
       ["/en/", true],
@@ -176,12 +176,12 @@ describe("a trial", () => {
 
     /** Two releases that give these answers, and the requests that they get. */
     function releases(before: (url: string) => Trial, now: Trial) {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const tryOut = async ({ environment, url, isReadOnly }: TrialOrder) => {
-        asked.push(`${environment.release} ${url}${isReadOnly ? "" : " writing"}`);
+        requests.push(`${environment.release} ${url}${isReadOnly ? "" : " writing"}`);
         return environment.release === 2 ? now : before(url);
       };
-      return { asked, tryOut: makeTryOut({ tryOut }) };
+      return { requests, tryOut: makeTryOut({ tryOut }) };
     }
 
     test.each<[string, page: TrialPage, before: Trial, now: Trial, fault: string | null]>([
@@ -282,28 +282,28 @@ describe("a trial", () => {
       const one = { ...candidate, current, page: comparedFrontPage, isReadOnly: false };
       const good = releases(() => fine, fine);
       await good.tryOut(one, signal);
-      expect(good.asked).toEqual(["2 / writing"]);
+      expect(good.requests).toEqual(["2 / writing"]);
       const doubtful = releases(() => incomplete, incomplete);
       await doubtful.tryOut(one, signal);
-      expect(doubtful.asked).toEqual(["2 / writing", "1 /"]);
+      expect(doubtful.requests).toEqual(["2 / writing", "1 /"]);
       const alone = releases(() => fine, incomplete);
       expect(await alone.tryOut({ ...candidate, page: comparedFrontPage }, signal)).toBe(true);
-      expect(alone.asked).toEqual(["2 /"]);
+      expect(alone.requests).toEqual(["2 /"]);
     });
 
     test("does not compare pages without a comparison", async () => {
-      const { asked, tryOut } = releases(() => fine, { ...fine, status: 400, isWhole: false });
+      const { requests, tryOut } = releases(() => fine, { ...fine, status: 400, isWhole: false });
       const [, dashboard] = loginAndDashboard;
       expect(await tryOut({ ...candidate, current, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
-      expect(asked).toHaveLength(1);
+      expect(requests).toHaveLength(1);
     });
 
     test("compares the redirect targets of a checked page", async () => {
       const redirect = { ...incomplete, status: 301, location: "/hello/" };
-      const { asked, tryOut } = releases((url) => (url === "/?p=1" ? redirect : fine), incomplete);
+      const { requests, tryOut } = releases((url) => (url === "/?p=1" ? redirect : fine), incomplete);
       const tried = tryOut({ ...candidate, current, page: updateCheckPage("/?p=1") }, signal);
       await expect(tried).rejects.toThrow("its page /?p=1 is incomplete, unlike before.");
-      expect(asked).toEqual(["2 /?p=1", "1 /?p=1", "1 /hello/"]);
+      expect(requests).toEqual(["2 /?p=1", "1 /?p=1", "1 /hello/"]);
     });
 
     test("is retried if the current release is busy", async () => {

@@ -21,7 +21,9 @@ export interface Candidate {
   readonly isOffline?: boolean;
   /** The page to request. Absent: the front page. */
   readonly page?: TrialPage;
-  /** The release that visitors see now. No page may be worse than its counterpart there. Absent: pages are not compared. */
+  /**
+   * The release that visitors see now. No page may be worse than its counterpart there. Absent: pages are not compared.
+   */
   readonly current?: EnvironmentLayout;
 }
 
@@ -38,15 +40,15 @@ export interface TrialPage {
    */
   readonly comparison?: "page" | "document" | "any";
   /**
-   * Returns what is wrong with a response, as a part of a sentence, or null if it is acceptable. `hasError` tells whether PHP
-   * logged an error.
+   * Returns what is wrong with a response, as a part of a sentence, or null if it is acceptable. `hasError` tells
+   * whether PHP logged an error.
    */
   fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
 
 /**
- * Resolves with true if the page is fine, or with false if the result is unknown because PHP tried to write to read-only data.
- * Rejects with `TrialFailed`, whose message contains the PHP error, if the page is not acceptable.
+ * Resolves with true if the page is fine, or with false if the result is unknown because PHP tried to write to
+ * read-only data. Rejects with `TrialFailed`, whose message contains the PHP error, if the page is not acceptable.
  */
 export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
@@ -196,8 +198,8 @@ async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSign
 }
 
 /**
- * Returns why an acceptable page may still be broken, as a part of a sentence, or null. For example, if a plugin ends PHP in
- * the middle of a page, nothing is logged.
+ * Returns why an acceptable page may still be broken, as a part of a sentence, or null. For example, if a plugin ends
+ * PHP in the middle of a page, nothing is logged.
  */
 function findDoubt(
   { trial: { status, isWhole }, next }: PageResponse,
@@ -217,7 +219,9 @@ function countsAsWorse({ trial: { status }, next }: PageResponse, { comparison }
   return comparison !== "any";
 }
 
-/** Returns in which way the page is worse than its current counterpart, as a part of a sentence, or null if it is not. */
+/**
+ * Returns in which way the page is worse than its current counterpart, as a part of a sentence, or null if it is not.
+ */
 async function worseThanBefore(
   edge: TrialEdge,
   { current, ...candidate }: Candidate,

@@ -26,37 +26,37 @@ const noResponse = (reason: string): Trial => ({ status: 0, isWhole: false, erro
 
 /** An edge that gives these answers. Returns `see`, and the requests that the edge gets. */
 function edgeThat(...answers: readonly (Trial | Error)[]) {
-  const asked: TrialOrder[] = [];
+  const requests: TrialOrder[] = [];
   const left = [...answers];
   const tryOut = async (order: TrialOrder) => {
-    asked.push(order);
+    requests.push(order);
     const answer = left.shift() ?? noResponse("crashed");
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  return { asked, see: seeWithRetries(makeSeeCandidate({ tryOut })(candidate), 30) };
+  return { requests, see: seeWithRetries(makeSeeCandidate({ tryOut })(candidate), 30) };
 }
 
 test("the browser gets the page that the edge would send", async () => {
-  const { asked, see } = edgeThat(page);
+  const { requests, see } = edgeThat(page);
   const seen = { status: 200, reason: null, location: null, type: "text/html", content: Buffer.from("Hello") };
   expect(await see("/shop/?a=b", signal)).toEqual(seen);
   const order = { host: "demo.example", url: "/shop/?a=b", isReadOnly: true, isHttps: true, wantsContent: true };
-  expect(asked).toMatchObject([{ ...order, environment: { id: "e", release: 2 } }]);
+  expect(requests).toMatchObject([{ ...order, environment: { id: "e", release: 2 } }]);
 });
 
 test("transient errors are retried", async () => {
-  const { asked, see } = edgeThat(new EdgeUnavailable("It starts"), noResponse("busy"), noResponse("busy"), page);
+  const { requests, see } = edgeThat(new EdgeUnavailable("It starts"), noResponse("busy"), noResponse("busy"), page);
   expect((await see("/", signal)).status).toBe(200);
-  expect(asked).toHaveLength(4);
+  expect(requests).toHaveLength(4);
 });
 
 test.each(["wouldWrite", "deadline", "crashed", "unavailable"])(
   "a missing response is not retried: %s",
   async (reason) => {
-    const { asked, see } = edgeThat(noResponse(reason));
+    const { requests, see } = edgeThat(noResponse(reason));
     expect(await see("/", signal)).toMatchObject({ status: 0, reason, content: Buffer.of() });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   },
 );
 

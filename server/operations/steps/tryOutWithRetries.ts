@@ -1,4 +1,7 @@
-/** Trials that run in parallel with other work of a step. They retry on their own, so that the other work is not repeated. */
+/**
+ * Trials that run in parallel with other work of a step. They retry on their own, so that the other work is not
+ * repeated.
+ */
 import type { SeePage } from "../../pictures/pageProxy.ts";
 import { attempt, quickPace, Stopping } from "../engine/attempt.ts";
 import { failureKindOf } from "../engine/failures.ts";
@@ -7,12 +10,16 @@ import type { Candidate, TryOut } from "./trial.ts";
 
 /** Retries transient errors until the deadline. Rejects with the last error, or with `Stopping`. */
 async function withRetries<T>(
-  ask: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal) => Promise<T>,
   deadlineSeconds: number,
   stop: AbortSignal,
 ): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<T>();
-  const error = await attempt(async (signal) => resolve(await ask(signal)), { deadlineSeconds, pace: quickPace, stop });
+  const error = await attempt(async (signal) => resolve(await work(signal)), {
+    deadlineSeconds,
+    pace: quickPace,
+    stop,
+  });
   if (error !== null) throw error;
   return promise;
 }

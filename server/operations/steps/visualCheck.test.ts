@@ -43,8 +43,8 @@ test("if the process is killed while it takes screenshots, the next one finishes
   const first = await startChild(world);
   onTestFinished(() => void first.kill("SIGKILL"));
   const ended = table.submit(request);
-  const begun = () => readdir(folder, { recursive: true }).catch(() => []);
-  await expect.poll(begun).toContainEqual(expect.stringMatching(/\.new\/0-before\.png$/));
+  const files = () => readdir(folder, { recursive: true }).catch(() => []);
+  await expect.poll(files).toContainEqual(expect.stringMatching(/\.new\/0-before\.png$/));
   first.kill("SIGKILL");
   await once(first, "exit");
   const second = await startChild(world);

@@ -21,8 +21,8 @@ const pageSeconds = 90;
 const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
 
 /**
- * Keeps the screenshots. Rejects with `StepFailure` if a page differs by more than the threshold. Does nothing if the machine
- * has no browser.
+ * Keeps the screenshots. Rejects with `StepFailure` if a page differs by more than the threshold. Does nothing if the
+ * machine has no browser.
  */
 export async function requireVisualMatch(
   { pictures, see }: Pick<Services, "pictures" | "see">,

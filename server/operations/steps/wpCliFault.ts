@@ -1,4 +1,4 @@
-/** Tells in one sentence why a WP-CLI command failed, for the operation and the activity log. */
+/** Explains in one sentence why a WP-CLI command failed, for the operation and the activity log. */
 import type { WpCliResult } from "./wpCliResult.ts";
 
 const longestLine = 300;
