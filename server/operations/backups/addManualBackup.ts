@@ -25,7 +25,7 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
           const room = { copies: [await backupSpace(database, environment)] };
           await speculatively(
-            // A user is waiting, so the check runs in parallel: on its own it takes as long as the backup.
+            // A user is waiting, so the check runs in parallel: done first, it would double the time.
             requireDiskSpace(runtime, room, "The backup"),
             (until) => backUp(services, { environment, address, operationId, ...facts }, until),
             signal,

@@ -12,7 +12,7 @@ export type ClearCacheInput = {
 };
 
 /**
- * Clears all pages by raising the version of the environment's cache, which survives a crash and also reaches an edge
+ * Clears all pages by changing the version of the environment's cache, which survives a crash and also reaches an edge
  * that starts later. Purges one URL at the edge, from memory and disk, before the step ends.
  */
 function clearing(services: Services): Step<ClearCacheInput> {
