@@ -84,8 +84,15 @@ test("the zip has the state of a backup, also of another environment", async () 
   const [site, other] = [await liveSite(world), await liveSite(world)];
   await write(world, site, "then");
   const { environment, address } = site;
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, signal);
   await write(world, site, "now");
   const backup = await findNewestBackup(world.own.database, environment.id);
   const request = await downloadRequest(world, other, { id: backup?.id ?? 0, name: "Then" });
@@ -108,8 +115,15 @@ async function downloadWhile(work: (database: Database, backupId: number) => Pro
   const world = theWorld();
   const [site, other] = [await liveSite(world), await liveSite(world)];
   const { environment, address } = site;
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, signal);
   const backup = await findNewestBackup(world.own.database, environment.id);
   const { archives } = world.services;
   const restore: typeof archives.restore = async (...order) => {
@@ -118,7 +132,7 @@ async function downloadWhile(work: (database: Database, backupId: number) => Pro
   };
   const request = await downloadRequest(world, other, { id: backup?.id ?? 0, name: "Then" });
   // A newer backup, so that the first one can expire.
-  await backUp(world.services, { ...wish, operationId: randomUUID() }, signal);
+  await backUp(world.services, { ...options, operationId: randomUUID() }, signal);
   const services = { ...world.services, archives: { ...archives, restore } };
   return withEngine({ ...world, services }, (table) => table.submit(request));
 }

@@ -23,10 +23,10 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
         deadlineSeconds: 3_600,
         run: async ({ input: { environment, address, note }, operationId, signal }) => {
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
-          const room = { copies: [await backupSpace(database, environment)] };
+          const space = { copies: [await backupSpace(database, environment)] };
           await speculatively(
             // A user is waiting, so the check runs in parallel: done first, it would double the time.
-            requireDiskSpace(runtime, room, "The backup"),
+            requireDiskSpace(runtime, space, "The backup"),
             (until) => backUp(services, { environment, address, operationId, ...facts }, until),
             signal,
           );

@@ -41,8 +41,15 @@ async function write(site: Site, name: string, content: string): Promise<void> {
 }
 
 async function backUpNow({ environment, address }: Site): Promise<number> {
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, new AbortController().signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, new AbortController().signal);
   const backup = await findNewestBackup(world.services.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup.id;

@@ -92,8 +92,15 @@ describe("a backup that can be restored", () => {
     const { environment, address } = site;
     await runtime.destroy(environment);
     await runtime.provision({ environment, phpVersion: "8.3", wordpress: null });
-    const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-    await backUp(world.services, wish, new AbortController().signal);
+    const options = {
+      environment,
+      address,
+      operationId: randomUUID(),
+      type: "manual",
+      name: "Then",
+      note: null,
+    } as const;
+    await backUp(world.services, options, new AbortController().signal);
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await proofOf(world, site, backupId);
@@ -161,8 +168,15 @@ describe("a backup that can't be restored", () => {
     expect(row.public_error).toMatch(sentence);
     expect((await shown()).error).toMatch(sentence);
     const { environment, address } = site;
-    const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Next", note: null } as const;
-    await backUp(world.services, wish, new AbortController().signal);
+    const options = {
+      environment,
+      address,
+      operationId: randomUUID(),
+      type: "manual",
+      name: "Next",
+      note: null,
+    } as const;
+    await backUp(world.services, options, new AbortController().signal);
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await proofOf(world, site, backupId);

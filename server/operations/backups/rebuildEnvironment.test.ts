@@ -133,8 +133,8 @@ describe("an environment of an installation that was moved", () => {
   test("rejects other operations until then, but can be deleted and restored", async () => {
     const { site, backups } = await awaySite("then");
     const { kind: _, input: __, ...rest } = rebuildOf(site, null);
-    const wish = { environment: site.environment, address: site.address, note: null };
-    const refused = await carryOut({ ...rest, kind: "addManualBackup", input: wish });
+    const options = { environment: site.environment, address: site.address, note: null };
+    const refused = await carryOut({ ...rest, kind: "addManualBackup", input: options });
     expect(refused).toMatchObject({ state: "failed" });
     expect(refused.public_error).toContain("still being restored");
     const environments = [{ ...site.environment, address: site.address }];

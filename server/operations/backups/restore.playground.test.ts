@@ -77,19 +77,26 @@ async function stateOf(place: Place) {
 }
 
 async function backUpNow({ environment, address }: Place) {
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, signal);
   const backup = await findNewestBackup(world.services.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup;
 }
 
-type Wish = Partial<Pick<RestoreBackupInput, "only" | "withoutBackup">>;
+type RestoreOptions = Partial<Pick<RestoreBackupInput, "only" | "withoutBackup">>;
 
-async function restore(site: Site, place: Place, backupId: number, wish: Wish = {}, its = world) {
+async function restore(site: Site, place: Place, backupId: number, options: RestoreOptions = {}, ownWorld = world) {
   const { environment: target, address } = place;
   const { companyId, siteId } = site;
-  const restored = { backupId, backupName: "Then", only: null, withoutBackup: false, ...wish };
+  const restored = { backupId, backupName: "Then", only: null, withoutBackup: false, ...options };
   const input = { token: randomUUID(), target, address, ...restored };
   const ids = { companyId, siteId, environmentId: target.id, locks: [target.id] };
   const request: OperationRequest = {
@@ -100,7 +107,7 @@ async function restore(site: Site, place: Place, backupId: number, wish: Wish = 
     actor: nobody,
     activityParameters: {},
   };
-  return withEngine(its, (table) => table.submit(request));
+  return withEngine(ownWorld, (table) => table.submit(request));
 }
 
 test("an environment is restored without errors for visitors, and the state before is a backup", async () => {
@@ -207,7 +214,7 @@ test.each(damages)("if %s, a restore says how to skip the backup, which works", 
   const services = servicesOf(world.facts, world.services.database, playground(world.facts.dataFolder).runtime);
   await services.publisher.publish();
   expect((await visit(world.facts.edgePort, site.address)).status).not.toBe(200);
-  const again = (wish: Wish) => restore(site, site, backup.id, wish, { ...world, services });
+  const again = (options: RestoreOptions) => restore(site, site, backup.id, options, { ...world, services });
   expect((await again({})).public_error).toMatch(its.error);
   expect((await again({ only: "files", withoutBackup: true })).public_error).toMatch(its.filesError);
   expect(await again({ withoutBackup: true })).toMatchObject({ state: "succeeded", public_error: null });

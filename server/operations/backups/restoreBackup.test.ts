@@ -86,8 +86,8 @@ describe("with a disk quota, a restore", () => {
       await writeFile(join(place, folder, "large.bin"), randomBytes(bytes));
     };
     const services = { ...world.services, runtime: { ...runtime, snapshot } };
-    const wish = { environment: target, address, operationId: randomUUID(), type: "manual", name: "n" } as const;
-    await backUp(services, { ...wish, note: null }, new AbortController().signal);
+    const options = { environment: target, address, operationId: randomUUID(), type: "manual", name: "n" } as const;
+    await backUp(services, { ...options, note: null }, new AbortController().signal);
     const backup = await findNewestBackup(world.own.database, target.id);
     return restoreAs(request, { backupId: backup?.id ?? 0 });
   }

@@ -51,8 +51,8 @@ interface Environment {
 
 async function call(method: string, path: string, body?: object): Promise<Body> {
   const headers = { authorization: `Bearer ${company.api_key}`, ...(body && { "content-type": "application/json" }) };
-  const wish = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-  return JSON.parse(await (await fetch(`${control.url}/v2${path}`, wish)).text());
+  const options = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+  return JSON.parse(await (await fetch(`${control.url}/v2${path}`, options)).text());
 }
 
 /** Returns the operation when it has ended. */
@@ -111,9 +111,9 @@ const password = "correct horse battery staple";
  * Creates a site and a staging environment, both with the author's content. `name` is also the label of its address.
  */
 async function makeSite(name: string) {
-  const wish = { company: company.company_id, display_name: name, region: "europe-west3", install_mode: "new" };
+  const options = { company: company.company_id, display_name: name, region: "europe-west3", install_mode: "new" };
   const admin = { admin_email: "ada@example.com", admin_password: password, admin_user: "ada" };
-  const created = await carryOut("POST", "/sites", { ...wish, ...admin, site_title: name, wp_language: "en_US" });
+  const created = await carryOut("POST", "/sites", { ...options, ...admin, site_title: name, wp_language: "en_US" });
   const { idSite: id, result } = created.data;
   const live = (await call("GET", `/sites/${id}`)).site.environments[0];
   const address = result?.address ?? "";

@@ -24,10 +24,10 @@ export async function openJournal({ database, operationId, runner, retryUntilDon
     record: async (part, work) => {
       const known = recorded.get(part);
       if (known !== undefined) return known;
-      const began = performance.now();
+      const start = performance.now();
       const outcome = await work();
       if (outcome === "ended") return outcome;
-      const entry = { operationId, runner, part, outcome, milliseconds: performance.now() - began };
+      const entry = { operationId, runner, part, outcome, milliseconds: performance.now() - start };
       return (await retryUntilDone(part, () => recordOutcome(database, entry))) ? outcome : "ended";
     },
   };

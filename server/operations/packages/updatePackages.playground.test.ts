@@ -142,9 +142,9 @@ test("an update with a visual check is rejected if it looks too different, and t
     '<div style="position:fixed;z-index:99999;top:0;left:0;right:0;bottom:0;background:${color}"></div>');`;
   await offer("5.0", pluginZip("shop", "5.0", `${shows("2.0")}\n${paints("red")}`));
   await offer("5.1", pluginZip("shop", "5.1", shows("2.0")));
-  const wish = (to: string) => shop(to, { pictureThreshold: 20 });
+  const update = (to: string) => shop(to, { pictureThreshold: 20 });
   await withEngine(looking, async (table) => {
-    const refusal = await table.submit(wish("5.0"));
+    const refusal = await table.submit(update("5.0"));
     expect(refusal.public_error).toMatch(
       /^The site with the update looks different: (100|9\d(\.\d)?) % of its front page differs, and the limit is 20 %\. /,
     );
@@ -153,7 +153,7 @@ test("an update with a visual check is rejected if it looks too different, and t
     const [page] = await openPictureStore(kept).find(refusal.id.slice(-36), "/");
     expect(page?.path).toBe("/");
     expect(page?.share).toBeGreaterThan(0.9);
-    const fine = await table.submit(wish("5.1"));
+    const fine = await table.submit(update("5.1"));
     expect(fine).toMatchObject({ state: "succeeded", public_error: null });
     expect((await openPictureStore(kept).find(fine.id.slice(-36), null))[0]?.share).toBeLessThan(0.2);
   });

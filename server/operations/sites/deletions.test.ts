@@ -196,8 +196,8 @@ test.each([
 /** Adds a newest backup that has no data in the archives. */
 async function addLostBackup(request: OperationRequest) {
   const facts = { operationId: randomUUID(), type: "system-generated", name: "Lost", note: null } as const;
-  const wish = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
-  const backup = await beginBackup(world.own.database, { ...wish, expiresAt: new Date(Date.now() + 86_400_000) });
+  const options = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
+  const backup = await beginBackup(world.own.database, { ...options, expiresAt: new Date(Date.now() + 86_400_000) });
   if (backup === null) throw new Error("The environment does not exist");
   const content = { manifest: randomBytes(32), files: 1, bytes: 1, addedBytes: 1 };
   await finishBackup(world.own.database, backup, content);

@@ -74,8 +74,11 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
     if (from === to) return tryVersion(input, operationId, signal);
     await requireDiskSpace(runtime, { copies: [await backupSpace(database, environment)] }, `The change to PHP ${to}`);
     const name = `Before PHP ${to}`;
-    const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
-    await inParallel(signal, [(stop) => tryVersion(input, operationId, stop), (stop) => backUp(services, wish, stop)]);
+    const request = { environment, address, operationId, type: "system-generated", name, note: name } as const;
+    await inParallel(signal, [
+      (stop) => tryVersion(input, operationId, stop),
+      (stop) => backUp(services, request, stop),
+    ]);
   }
 
   return {

@@ -85,8 +85,8 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
         deadlineSeconds: 3_600,
         run: ({ input: { environment, address }, operationId, signal }) => {
           const note = "Before a reset";
-          const wish = { environment, address, operationId, type: "system-generated", name: note, note } as const;
-          return backUp(services, wish, signal);
+          const request = { environment, address, operationId, type: "system-generated", name: note, note } as const;
+          return backUp(services, request, signal);
         },
         undo: ({ operationId }) => removeBackUp(services, operationId),
       },

@@ -46,9 +46,9 @@ export async function addPlugins(
   try {
     const packages = [];
     for (const { slug: name, file } of plugins) {
-      const wish = { kind: "plugin", name, slug: name, file } as const;
+      const request = { kind: "plugin", name, slug: name, file } as const;
       const version = await newestVersion(packageSource, name, signal);
-      packages.push({ ...wish, folder: await fetchPackage(packageSource, { ...wish, version }, folder, signal) });
+      packages.push({ ...request, folder: await fetchPackage(packageSource, { ...request, version }, folder, signal) });
     }
     await runtime.installPackages(environment, null, packages);
   } finally {

@@ -53,18 +53,18 @@ export async function backupSpace(database: Database, environment: EnvironmentRe
 }
 
 /** Backs up the environment. If called again for the same operation, replaces the backup's content. */
-export async function backUp(services: Services, wish: BackupRequest, signal: AbortSignal): Promise<void> {
+export async function backUp(services: Services, request: BackupRequest, signal: AbortSignal): Promise<void> {
   const { database, backupDays } = services;
-  const { environment, address, operationId, type, name, note, fullAfterDays } = wish;
-  const began = new Date();
-  const expiresAt = new Date(began.getTime() + backupDays[type] * day);
+  const { environment, address, operationId, type, name, note, fullAfterDays } = request;
+  const startedAt = new Date();
+  const expiresAt = new Date(startedAt.getTime() + backupDays[type] * day);
   const row = { environmentId: environment.id, address, operationId, type, name, note, expiresAt };
   const backup = await beginBackup(database, row);
   if (backup === null) throw new StepFailure(environmentGone);
   const newest = await findNewestBackup(database, environment.id);
-  const isFull = newest === null || (fullAfterDays !== undefined && isReadLongAgo(newest, fullAfterDays, began));
-  const kept = await archiveSnapshot(services, wish, backup, isFull ? null : newest, signal);
-  const fullyReadAt = isFull ? began : newest.fullyReadAt;
+  const isFull = newest === null || (fullAfterDays !== undefined && isReadLongAgo(newest, fullAfterDays, startedAt));
+  const kept = await archiveSnapshot(services, request, backup, isFull ? null : newest, signal);
+  const fullyReadAt = isFull ? startedAt : newest.fullyReadAt;
   if (!(await finishBackup(database, backup, { ...kept, fullyReadAt }))) throw new StepFailure(environmentGone);
 }
 
@@ -101,7 +101,7 @@ async function archiveSnapshot(
   const release = async () => (await runtime.layout(environment))?.release;
   const stopCounting = new AbortController();
   try {
-    const began = await release();
+    const releaseBefore = await release();
     await runtime.snapshot(environment, folder);
     // Row counts are optional: a backup without them is better than none.
     const counting = runtime.countRows({ folder }, AbortSignal.any([signal, stopCounting.signal])).catch(() => null);
@@ -110,7 +110,8 @@ async function archiveSnapshot(
       days: archiveReadDays,
     });
     // The next release may share the files, and its visitors may have changed them.
-    if ((await release()) !== began) throw new StepFailure("The environment was replaced while it was backed up.");
+    if ((await release()) !== releaseBefore)
+      throw new StepFailure("The environment was replaced while it was backed up.");
     const rowCounts = await Promise.race([counting, delay(countRowsMilliseconds, null, { ref: false })]);
     return { ...kept, rowCounts };
   } finally {

@@ -65,17 +65,17 @@ export interface NewFromBackup extends Omit<BackupFetch, "isWanted"> {
 /** Creates an environment from a backup, completely or not at all. Idempotent. */
 export async function createFromBackup(
   services: Pick<Services, "archives" | "database" | "runtime">,
-  { environment, address, ...wish }: NewFromBackup,
+  { environment, address, ...options }: NewFromBackup,
   signal: AbortSignal,
 ): Promise<{ readonly wordpressVersion: string | null }> {
   const { runtime, archives } = services;
-  const folder = await fetchBackup(services, wish, signal);
+  const folder = await fetchBackup(services, options, signal);
   const made = await runtime.clone({
     environment,
     source: { folder },
-    addresses: addressChanges(wish.backup, address),
+    addresses: addressChanges(options.backup, address),
   });
-  await archives.removeWorkFolder(wish.work);
+  await archives.removeWorkFolder(options.work);
   return made;
 }
 

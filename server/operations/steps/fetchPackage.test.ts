@@ -10,7 +10,7 @@ import { pluginZip } from "../../packages/testing/zips.ts";
 import { fetchPackage } from "./fetchPackage.ts";
 
 const { signal } = new AbortController();
-const wish = { kind: "plugin", name: "shop", slug: "shop", file: "shop/shop.php", version: "2.0" } as const;
+const options = { kind: "plugin", name: "shop", slug: "shop", file: "shop/shop.php", version: "2.0" } as const;
 const largest = 500_000_000;
 
 let folder: string;
@@ -33,7 +33,7 @@ async function sourceThat(send: (response: ServerResponse) => void) {
 test("unpacks a package into its own folder", async () => {
   const zip = await pluginZip("shop", "2.0");
   const source = await sourceThat((response) => response.end(zip));
-  expect(await readdir(await fetchPackage(source, wish, folder, signal))).toEqual(["shop.php"]);
+  expect(await readdir(await fetchPackage(source, options, folder, signal))).toEqual(["shop.php"]);
 });
 
 /** Sends data until the client disconnects. */
@@ -56,7 +56,7 @@ describe("a zip", () => {
     const source = await sourceThat((response) => {
       response.writeHead(200, { "content-length": 10_000_000_000 }).flushHeaders();
     });
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toThrow(
+    await expect(fetchPackage(source, options, folder, signal)).rejects.toThrow(
       "shop 2.0: The zip is larger than 500 MB.",
     );
     expect(await readdir(folder)).toEqual([]);
@@ -70,7 +70,7 @@ describe("a zip", () => {
       });
       sendWithoutEnd(response);
     });
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toThrow(
+    await expect(fetchPackage(source, options, folder, signal)).rejects.toThrow(
       "shop 2.0: The zip is larger than 500 MB.",
     );
     await expect.poll(() => isClosed).toBe(true);
@@ -116,6 +116,6 @@ describe("a zip", () => {
     const half = whole.subarray(0, whole.length >> 1);
     const source = await sourceThat((response) => void send(half, whole, response));
     const message = expect.stringMatching(new RegExp(`^shop 2\\.0: .*${reason}`));
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toMatchObject({ message, kind });
+    await expect(fetchPackage(source, options, folder, signal)).rejects.toMatchObject({ message, kind });
   });
 });

@@ -31,23 +31,23 @@ const maxZipBytes = 500_000_000;
  */
 export async function fetchPackage(
   source: PackageSource,
-  wish: PackageRequest,
+  request: PackageRequest,
   folder: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const unpacked = path.join(folder, wish.name);
+  const unpacked = path.join(folder, request.name);
   const zip = `${unpacked}.zip`;
   try {
-    await download(source, await findVersion(source, wish, signal), zip, signal);
-    await unpackZip(zip, wish.name, unpacked, signal);
+    await download(source, await findVersion(source, request, signal), zip, signal);
+    await unpackZip(zip, request.name, unpacked, signal);
   } catch (cause) {
     if (!(cause instanceof SourceFailure || cause instanceof BadZip)) throw cause;
-    throw new StepFailure(`${wish.name} ${wish.version}: ${cause.message}`, {
+    throw new StepFailure(`${request.name} ${request.version}: ${cause.message}`, {
       cause,
       kind: cause instanceof BadZip ? "refused" : null,
     });
   }
-  await checkVersion(wish, unpacked);
+  await checkVersion(request, unpacked);
   return unpacked;
 }
 

@@ -12,7 +12,7 @@ import { smallCoreZip, versionFile } from "../../testing/wordpressUpdates.ts";
 import { fetchWordPress, wordPressFolder } from "./fetchWordPress.ts";
 
 const { signal } = new AbortController();
-const wish = { from: "7.1.1", to: "7.2", phpVersion: "8.3" };
+const options = { from: "7.1.1", to: "7.2", phpVersion: "8.3" };
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 async function fetched(send: (response: ServerResponse) => void): Promise<void> {
-  await fetchWordPress(await coreSource(wish.to, send), wish, folder, signal);
+  await fetchWordPress(await coreSource(options.to, send), options, folder, signal);
 }
 
 test("unpacks WordPress, also if it needs a patch release of the environment's PHP version", async () => {
@@ -134,14 +134,14 @@ describe("a source", () => {
 
   test("that does not offer the version is reported", async () => {
     const other = await coreSource("7.3", (response) => response.end());
-    await expect(fetchWordPress(other, wish, folder, signal)).rejects.toThrow(
+    await expect(fetchWordPress(other, options, folder, signal)).rejects.toThrow(
       "WordPress 7.2: The package source does not offer it.",
     );
   });
 
   test("that answers with HTML is reported", async () => {
     const page = openPackageSource(await listening(createServer((_, response) => response.end("<!doctype html>"))));
-    await expect(fetchWordPress(page, wish, folder, signal)).rejects.toThrow(
+    await expect(fetchWordPress(page, options, folder, signal)).rejects.toThrow(
       /^WordPress 7\.2: The package source at .* answers with something else than JSON\.$/,
     );
   });
@@ -156,10 +156,10 @@ describe("a source", () => {
       };
       const source =
         what === "the zip"
-          ? await coreSource(wish.to, hang)
+          ? await coreSource(options.to, hang)
           : openPackageSource(await listening(createServer((_, response) => hang(response))));
       const stop = new AbortController();
-      const waiting = fetchWordPress(source, wish, folder, stop.signal);
+      const waiting = fetchWordPress(source, options, folder, stop.signal);
       await Promise.all([
         expect(waiting).rejects.toThrow("The time is over"),
         requested.promise.then(() => stop.abort(new Error("The time is over"))),

@@ -28,11 +28,11 @@ export const wordPressFolder = (folder: string): string => path.join(folder, roo
  */
 export async function fetchWordPress(
   source: PackageSource,
-  wish: WordPressRequest,
+  request: WordPressRequest,
   folder: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { from, to: version } = wish;
+  const { from, to: version } = request;
   const unpacked = wordPressFolder(folder);
   const zip = `${unpacked}.zip`;
   try {
@@ -45,7 +45,7 @@ export async function fetchWordPress(
     if (!(cause instanceof SourceFailure || cause instanceof BadZip)) throw cause;
     throw new StepFailure(`WordPress ${version}: ${cause.message}`, { cause });
   }
-  await check(unpacked, wish);
+  await check(unpacked, request);
 }
 
 async function check(folder: string, { to, phpVersion }: WordPressRequest): Promise<void> {

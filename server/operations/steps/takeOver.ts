@@ -143,8 +143,8 @@ export function takeOver<Input extends TakeOver>(
     const { target: environment } = input;
     const address = addressBefore?.(input) ?? input.address;
     const name = note(input);
-    const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
-    const work = () => backUp(services, wish, signal);
+    const request = { environment, address, operationId, type: "system-generated", name, note: name } as const;
+    const work = () => backUp(services, request, signal);
     if (withoutBackup === undefined) return work();
     return withBypassHint({ operationId, signal, bypassHint: withoutBackup.bypassHint }, work);
   }

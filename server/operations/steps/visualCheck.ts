@@ -30,14 +30,14 @@ export async function requireVisualMatch(
   signal: AbortSignal,
 ): Promise<void> {
   if (pictures === null) return;
-  const wish = {
+  const comparison = {
     id,
     host: new URL(after.address).host,
     paths: [...new Set(["/", ...paths])],
     before: seeWithRetries(see(before), pageSeconds),
     after: seeWithRetries(see(after), pageSeconds),
   };
-  const differences = await pictures.compare(wish, signal).catch((cause: unknown) => {
+  const differences = await pictures.compare(comparison, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new StepFailure("Screenshots of the site before and after the update could not be taken.", { cause });
   });
