@@ -33,7 +33,7 @@ export async function ensureZone(
     insert into zones (company_id, name) values (${companyId}, ${name})
     on conflict (company_id, name) do update set name = excluded.name returning id`.execute(database);
   const id = rows[0]?.id;
-  if (id === undefined) throw new Error("PostgreSQL gave no zone");
+  if (id === undefined) throw new Error("PostgreSQL returned no zone");
   return id;
 }
 

@@ -39,7 +39,7 @@ export async function findToMeasure(database: Database, usualQuotaBytes: number 
 export async function databaseNow(database: Database): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select date_trunc('milliseconds', now()) as now`.execute(database);
   const [row] = rows;
-  if (row === undefined) throw new Error("PostgreSQL gave no time");
+  if (row === undefined) throw new Error("PostgreSQL returned no time");
   return row.now;
 }
 
