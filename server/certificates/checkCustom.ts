@@ -25,8 +25,8 @@ const maxCertificates = 20;
 const maxNamesShown = 5;
 
 /**
- * Reads a key and a certificate with its chain, in any order, from PEM. The certificate must cover all of `names` (lower
- * case); a wildcard such as `*.example.com` is only covered by the same wildcard.
+ * Reads a key and a certificate with its chain, in any order, from PEM. The certificate must cover all of `names`
+ * (lower case); a wildcard such as `*.example.com` is only covered by the same wildcard.
  */
 export function readCustomCertificate(input: {
   readonly key: string;

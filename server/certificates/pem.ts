@@ -7,7 +7,10 @@ export interface PemBlock {
   readonly text: string;
 }
 
-/** Stops at the next `-----`, to stay linear. Single dashes are allowed: old password-protected keys have them in headers. */
+/**
+ * Stops at the next `-----`, to stay linear. Single dashes are allowed: old password-protected keys have them in
+ * headers.
+ */
 const block = /-----BEGIN ([A-Z0-9 ]{1,40})-----(?:[^-]|-(?!----))*-----END \1-----/g;
 
 export function readBlocks(text: string): PemBlock[] {

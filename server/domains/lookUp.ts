@@ -8,8 +8,8 @@ export class NoDnsAnswer extends Error {
 }
 
 /**
- * Returns the values of the name's records of that type; empty if there are none. `name` and names in values are absolute;
- * names in values are in lower case. Rejects with `NoDnsAnswer`.
+ * Returns the values of the name's records of that type; empty if there are none. `name` and names in values are
+ * absolute; names in values are in lower case. Rejects with `NoDnsAnswer`.
  */
 export type LookUp = (type: RecordType | "NS", name: string) => Promise<readonly string[]>;
 

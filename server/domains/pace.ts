@@ -13,7 +13,9 @@ const minSeconds = 5;
 const maxSeconds = 6 * 3_600;
 const minRetrySeconds = 10;
 const maxRetrySeconds = 3_600;
-/** Shortens intervals by up to this fraction, so that domains that were added together are not always checked together. */
+/**
+ * Shortens intervals by up to this fraction, so that domains that were added together are not always checked together.
+ */
 const spread = 0.2;
 
 /** `random` is between 0 and 1. */

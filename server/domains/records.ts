@@ -105,8 +105,8 @@ export function isRight(record: WantedRecord, seen: SeenRecords | null): boolean
 }
 
 /**
- * The name of the domain's DNS challenge that the installation's own DNS answers, without the final dot: the name itself if
- * it serves the zone, otherwise the target of the domain's challenge record. Null if there is neither.
+ * The name of the domain's DNS challenge that the installation's own DNS answers, without the final dot: the name
+ * itself if it serves the zone, otherwise the target of the domain's challenge record. Null if there is neither.
  */
 export function challengeNameOf(
   domain: DomainFacts,

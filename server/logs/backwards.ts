@@ -17,8 +17,8 @@ const maxLineLength = 1 << 14;
 const lineFeed = 10;
 
 /**
- * Yields batches of lines, the last line first. Truncates long lines and replaces invalid UTF-8. Reads `files` in the given
- * order, each from its end, and skips missing ones. Stops early when the budget is used up.
+ * Yields batches of lines, the last line first. Truncates long lines and replaces invalid UTF-8. Reads `files` in the
+ * given order, each from its end, and skips missing ones. Stops early when the budget is used up.
  */
 export async function* linesBackwards(files: readonly string[], budget: Budget): AsyncGenerator<readonly string[]> {
   for (const file of files) {

@@ -1,6 +1,6 @@
 /**
- * Log files are `<folder>/<environment>/<log>-<time of creation>.log`. The edge process (`edge/logs/`) appends to them and
- * never renames them, so files sorted by name are in order of time.
+ * Log files are `<folder>/<environment>/<log>-<time of creation>.log`. The edge process (`edge/logs/`) appends to them
+ * and never renames them, so files sorted by name are in order of time.
  */
 
 const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;

@@ -1,6 +1,6 @@
 /**
- * Strict parsing of the header that a site's PHP wrote. Parts of it may come from a form that anyone can fill in: a line
- * break in the input would turn the rest into a new field. Messages with signs of such an injection are refused.
+ * Strict parsing of the header that a site's PHP wrote. Parts of it may come from a form that anyone can fill in: a
+ * line break in the input would turn the rest into a new field. Messages with signs of such an injection are refused.
  */
 import { MailRefused } from "./refusal.ts";
 
@@ -25,7 +25,10 @@ const single = new Set([
   ...["date", "from", "sender", "reply-to", "to", "cc", "bcc", "message-id", "in-reply-to", "references", "subject"],
   ...["mime-version", "content-type", "content-transfer-encoding", "content-id", "content-disposition"],
 ]);
-/** These may have long lines, because PHP libraries write all recipients on one; they are folded when the message is sent. */
+/**
+ * These may have long lines, because PHP libraries write all recipients on one; they are folded when the message is
+ * sent.
+ */
 export const addressFields = new Set(["to", "cc", "bcc"]);
 
 /** Throws `MailRefused`. */

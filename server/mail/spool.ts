@@ -1,7 +1,7 @@
 /**
  * Messages on disk, on their way from PHP to the database. Accepted messages survive a power failure. The edge process
- * writes them (the control process for WP-CLI commands); the control process reads and removes them, so that sites can send
- * while control is down.
+ * writes them (the control process for WP-CLI commands); the control process reads and removes them, so that sites can
+ * send while control is down.
  *
  * File names contain environment and size, so that counting needs only one directory listing.
  */

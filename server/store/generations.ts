@@ -1,7 +1,7 @@
 /**
- * Generations number the tables that are published to the edge and the DNS server; a higher one was read later. A change to
- * published data takes a generation too, so that every process sees that a table must be published, even if the process
- * that made the change has died.
+ * Generations number the tables that are published to the edge and the DNS server; a higher one was read later. A
+ * change to published data takes a generation too, so that every process sees that a table must be published, even if
+ * the process that made the change has died.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
@@ -10,12 +10,13 @@ export interface Generations {
   /** Returns a higher number than ever before. */
   next(database: Database | DatabaseTransaction): Promise<number>;
   /**
-   * Makes some process publish the table again after this transaction commits. Waits only while a process reads the table.
+   * Makes some process publish the table again after this transaction commits. Waits only while a process reads the
+   * table.
    */
   announce(transaction: DatabaseTransaction): Promise<void>;
   /**
-   * Waits until all changes announced under a lower generation than the caller's are committed. Later changes get a higher
-   * generation and are not taken for published.
+   * Waits until all changes announced under a lower generation than the caller's are committed. Later changes get a
+   * higher generation and are not taken for published.
    */
   awaitAnnounced(database: Database): Promise<void>;
   /** Returns the highest number so far; 0 before the first. */

@@ -12,8 +12,8 @@ export interface StoredAnswer {
 
 /**
  * Claims the key for this transaction and returns null, or returns the response stored under it. Waits for another
- * transaction that holds the key: returns its response if it commits, and claims the key if it rolls back. A process that
- * dies in between leaves nothing behind.
+ * transaction that holds the key: returns its response if it commits, and claims the key if it rolls back. A process
+ * that dies in between leaves nothing behind.
  */
 export async function claimIdempotencyKey(
   transaction: DatabaseTransaction,

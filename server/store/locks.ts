@@ -96,8 +96,9 @@ export interface WaitingOperation {
 }
 
 /**
- * Decides which operations can start now, longest waiting first. An operation that can't have all its locks reserves them
- * against later operations, so that operations on single environments can't overtake one on the whole site for ever.
+ * Decides which operations can start now, longest waiting first. An operation that can't have all its locks reserves
+ * them against later operations, so that operations on single environments can't overtake one on the whole site for
+ * ever.
  */
 export function planHandover(waiting: readonly WaitingOperation[], locked: ReadonlySet<string>): WaitingOperation[] {
   const reserved = new Set(locked);

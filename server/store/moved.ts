@@ -1,6 +1,6 @@
 /**
- * Adapts a database that was restored from a backup of the installation on a machine without its environments: unfinished
- * operations have failed, and each environment waits to be rebuilt from its newest backup.
+ * Adapts a database that was restored from a backup of the installation on a machine without its environments:
+ * unfinished operations have failed, and each environment waits to be rebuilt from its newest backup.
  */
 import { sql } from "kysely";
 import type pg from "pg";
@@ -82,8 +82,8 @@ export async function listNewestBackups(client: pg.ClientBase): Promise<Environm
 }
 
 /**
- * Lists environments that wait to be rebuilt, live ones first, without those that are being rebuilt or whose rebuild failed
- * after `failedSince`. Returns at most `atOnce` minus the number of running rebuilds.
+ * Lists environments that wait to be rebuilt, live ones first, without those that are being rebuilt or whose rebuild
+ * failed after `failedSince`. Returns at most `atOnce` minus the number of running rebuilds.
  */
 export async function listAwaiting(
   database: Database,

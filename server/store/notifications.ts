@@ -1,6 +1,6 @@
 /**
- * Listens to PostgreSQL's notifications (`pg_notify`) on one connection and reconnects if it is lost. Notifications sent
- * meanwhile are lost; `onGap` tells listeners to read the rows instead.
+ * Listens to PostgreSQL's notifications (`pg_notify`) on one connection and reconnects if it is lost. Notifications
+ * sent meanwhile are lost; `onGap` tells listeners to read the rows instead.
  */
 import pg from "pg";
 

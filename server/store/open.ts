@@ -21,8 +21,8 @@ export interface OpenOptions {
 const int8 = 20;
 
 /**
- * Parses a bigint as a number: ids of activity entries and counts stay far below 2^53, and the API shows them as numbers.
- * Throws for larger values rather than return a wrong number.
+ * Parses a bigint as a number: ids of activity entries and counts stay far below 2^53, and the API shows them as
+ * numbers. Throws for larger values rather than return a wrong number.
  */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {

@@ -1,10 +1,10 @@
 /**
  * Which process runs an operation, and the outcome of each of its parts.
  *
- * A process that runs operations is a runner. It has a random id and holds an advisory lock for it on its own connection.
- * PostgreSQL releases the lock when the process ends for any reason, so a free lock means that no process runs the
- * operation. Only the runner named in the operation can write to it: a process that lost its lock without noticing can't
- * change an operation that another process has taken over.
+ * A process that runs operations is a runner. It has a random id and holds an advisory lock for it on its own
+ * connection. PostgreSQL releases the lock when the process ends for any reason, so a free lock means that no process
+ * runs the operation. Only the runner named in the operation can write to it: a process that lost its lock without
+ * noticing can't change an operation that another process has taken over.
  */
 import { createHash } from "node:crypto";
 import { type ExpressionBuilder, type RawBuilder, sql } from "kysely";
@@ -100,8 +100,8 @@ export async function releaseOperation(database: Database, operationId: string, 
 }
 
 /**
- * Records that the runner starts `step` after `stepsDone` others. Returns the number of attempts at this step, including
- * this one, or null if the operation has ended or belongs to another runner.
+ * Records that the runner starts `step` after `stepsDone` others. Returns the number of attempts at this step,
+ * including this one, or null if the operation has ended or belongs to another runner.
  */
 export async function beginStep(
   database: Database,
@@ -177,7 +177,10 @@ export async function recordOutcome(database: Database, outcome: NewOutcome): Pr
   return rows.length > 0;
 }
 
-/** Locks the operation's row for the transaction that ends it. Returns false if it has ended or belongs to another runner. */
+/**
+ * Locks the operation's row for the transaction that ends it. Returns false if it has ended or belongs to another
+ * runner.
+ */
 export async function lockRunningOperation(
   transaction: DatabaseTransaction,
   operationId: string,

@@ -118,8 +118,8 @@ export type OperationEnd =
     };
 
 /**
- * Ends the operation and its activity entry, erases its secret, releases its locks, and starts operations that waited for
- * them. Does nothing if the operation has ended already.
+ * Ends the operation and its activity entry, erases its secret, releases its locks, and starts operations that waited
+ * for them. Does nothing if the operation has ended already.
  */
 export async function endOperation(
   transaction: DatabaseTransaction,

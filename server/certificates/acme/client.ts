@@ -16,7 +16,10 @@ export interface Read<Value> {
 }
 
 export interface Acme {
-  /** Returns the URL of the account for this key, creating it if needed. `binding` is null unless the authority needs one. */
+  /**
+   * Returns the URL of the account for this key, creating it if needed. `binding` is null unless the authority needs
+   * one.
+   */
   openAccount(email: string | null, binding: AccountBinding | null): Promise<string>;
   newOrder(account: string, names: readonly string[]): Promise<{ readonly url: string; readonly order: Order }>;
   readOrder(account: string, url: string): Promise<Read<Order>>;

@@ -25,7 +25,9 @@ export interface Wanted {
   readonly extra?: readonly string[];
 }
 
-/** Runs `openssl` in a temporary folder with `files` and returns its output. `IN` in arguments stands for the folder. */
+/**
+ * Runs `openssl` in a temporary folder with `files` and returns its output. `IN` in arguments stands for the folder.
+ */
 export async function openssl(args: readonly string[], files: Readonly<Record<string, string>> = {}): Promise<string> {
   return inFolder(
     files,

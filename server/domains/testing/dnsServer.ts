@@ -12,7 +12,9 @@ export interface DnsServer extends AsyncDisposable {
   /** The queries so far, as `TYPE name`. */
   readonly asked: string[];
   setRecords(records: Records): void;
-  /** `silent` never responds, `SERVFAIL` fails, `NS` fails for NS queries only, `nonsense` sends an invalid response. */
+  /**
+   * `silent` never responds, `SERVFAIL` fails, `NS` fails for NS queries only, `nonsense` sends an invalid response.
+   */
   setMood(mood: "right" | "silent" | "SERVFAIL" | "NS" | "nonsense"): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Lists of backups, with a cache. Programs poll these lists, which seldom change, and a list of a thousand backups takes
- * several milliseconds of PostgreSQL and this process. So recently requested long lists are cached. Each request compares a
- * version, computed by the database from the transactions that last wrote the rows (`xmin`): changes by any process show at
- * once, without explicit invalidation.
+ * Lists of backups, with a cache. Programs poll these lists, which seldom change, and a list of a thousand backups
+ * takes several milliseconds of PostgreSQL and this process. So recently requested long lists are cached. Each request
+ * compares a version, computed by the database from the transactions that last wrote the rows (`xmin`): changes by any
+ * process show at once, without explicit invalidation.
  */
 
 import { LRUCache } from "lru-cache";
@@ -38,7 +38,10 @@ export interface BackupLists {
   list(environmentId: string): Promise<BackupList | null>;
 }
 
-/** Lengths of lists that are cached. Shorter lists are read as quickly as their version; longer ones need too much memory. */
+/**
+ * Lengths of lists that are cached. Shorter lists are read as quickly as their version; longer ones need too much
+ * memory.
+ */
 const cachedLengths = { min: 100, max: 2_000 };
 
 /** Number of cached lists, with half a kilobyte per backup. */

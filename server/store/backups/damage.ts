@@ -1,5 +1,6 @@
 /**
- * Known damage of backups in the archives, and when their content was last read. All times are from the database's clock.
+ * Known damage of backups in the archives, and when their content was last read. All times are from the database's
+ * clock.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -24,8 +25,8 @@ export async function noteDamage(
 
 /**
  * Records that all content of the backup can be read. Clears damage, and errors of test restores that start with
- * `proofsBegin`, so that the test restore is repeated. Keeps damage that was found after `since`. Does nothing if the backup
- * is gone.
+ * `proofsBegin`, so that the test restore is repeated. Keeps damage that was found after `since`. Does nothing if the
+ * backup is gone.
  */
 export async function noteWhole(
   database: Database,
@@ -61,7 +62,10 @@ export interface BackupToExamine extends BackupRef, Pick<FinishedBackup, "manife
   readonly examineAt: Date;
 }
 
-/** Finds backups whose examination is due, longest overdue first. A time too far ahead comes from a wrong clock and is due. */
+/**
+ * Finds backups whose examination is due, longest overdue first. A time too far ahead comes from a wrong clock and is
+ * due.
+ */
 export async function findBackupsToExamine(database: Database, limit: number): Promise<readonly BackupToExamine[]> {
   const { rows } = await sql<BackupToExamine>`
     select id, company_id as "companyId", manifest, examine_at as "examineAt" from backups

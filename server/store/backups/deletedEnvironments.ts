@@ -1,6 +1,6 @@
 /**
- * Deleted environments that can be restored: copies of their rows. Each is restored from its newest backup; environments
- * without a backup are not listed.
+ * Deleted environments that can be restored: copies of their rows. Each is restored from its newest backup;
+ * environments without a backup are not listed.
  */
 import { sql } from "kysely";
 import type { Pool } from "pg";
@@ -65,8 +65,8 @@ export interface Deletion {
 }
 
 /**
- * Copies the rows of environments that have a backup, and keeps that backup as long as they can be restored. Prefers the
- * operation's backup; environments that waited to be rebuilt have an earlier one. The caller then removes the rows.
+ * Copies the rows of environments that have a backup, and keeps that backup as long as they can be restored. Prefers
+ * the operation's backup; environments that waited to be rebuilt have an earlier one. The caller then removes the rows.
  */
 export async function keepDeletedEnvironments(
   transaction: DatabaseTransaction,
@@ -114,7 +114,9 @@ export interface DeletedEnvironmentFacts {
   readonly backup_id: number;
 }
 
-/** Lists the site's restorable environments, those deleted with it or those deleted on their own. The live one first. */
+/**
+ * Lists the site's restorable environments, those deleted with it or those deleted on their own. The live one first.
+ */
 export async function restorableEnvironments(
   transaction: DatabaseTransaction,
   siteId: string,
@@ -130,8 +132,8 @@ export async function restorableEnvironments(
 }
 
 /**
- * Returns null if the site has no such restorable environment. Locks it, so that no other operation can restore it until the
- * transaction ends.
+ * Returns null if the site has no such restorable environment. Locks it, so that no other operation can restore it
+ * until the transaction ends.
  */
 export async function deletedEnvironmentForRestore(
   transaction: DatabaseTransaction,
@@ -148,7 +150,10 @@ export async function deletedEnvironmentForRestore(
   return all.find(({ id }) => id === environmentId.toLowerCase()) ?? null;
 }
 
-/** Inserts the row again with these names and state `adding`. Returns its number, or null if it exists or a name is taken. */
+/**
+ * Inserts the row again with these names and state `adding`. Returns its number, or null if it exists or a name is
+ * taken.
+ */
 export async function insertEnvironmentAgain(
   transaction: DatabaseTransaction,
   environmentId: string,

@@ -1,4 +1,6 @@
-/** Downloadable backups. Their ZIP files are stored outside the database; download links are derived from the row's id. */
+/**
+ * Downloadable backups. Their ZIP files are stored outside the database; download links are derived from the row's id.
+ */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -127,7 +129,9 @@ export interface DownloadableBackupRecord {
   readonly is_generation_in_progress: boolean;
 }
 
-/** Lists the environment's unexpired downloadable backups, newest first. Returns null if there is no such environment. */
+/**
+ * Lists the environment's unexpired downloadable backups, newest first. Returns null if there is no such environment.
+ */
 export async function listDownloadableBackups(
   pool: Pool,
   environmentId: string,

@@ -1,14 +1,14 @@
 /**
- * Packs that are missing from the archives or damaged. Backups that need them are marked as damaged, and use other copies of
- * the same pieces if there are any, now or later.
+ * Packs that are missing from the archives or damaged. Backups that need them are marked as damaged, and use other
+ * copies of the same pieces if there are any, now or later.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { suspicion } from "./damage.ts";
 
 /**
- * Marks packs as lost, so that no backup can claim their pieces. Marks backups that need one of them as damaged and to be
- * examined, also unfinished ones, because another process may be finishing one and still see the pack as kept.
+ * Marks packs as lost, so that no backup can claim their pieces. Marks backups that need one of them as damaged and to
+ * be examined, also unfinished ones, because another process may be finishing one and still see the pack as kept.
  */
 export async function losePacks(database: Database, packs: readonly string[]): Promise<void> {
   if (packs.length === 0) return;

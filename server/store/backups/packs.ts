@@ -1,6 +1,6 @@
 /**
- * Packs: which to read again, and which to remove because no backup needs them. Unneeded packs are first condemned (state
- * `doomed`), so that no new backup relies on them, and removed after a while.
+ * Packs: which to read again, and which to remove because no backup needs them. Unneeded packs are first condemned
+ * (state `doomed`), so that no new backup relies on them, and removed after a while.
  */
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../database.ts";
@@ -25,7 +25,10 @@ export async function bringBackMoments(database: Database, now: Date): Promise<v
   await database.updateTable("packs").set({ state_since: now }).where("state_since", ">", now).execute();
 }
 
-/** Condemns a batch of packs that were written or started before `before` and that no backup needs. Returns their number. */
+/**
+ * Condemns a batch of packs that were written or started before `before` and that no backup needs. Returns their
+ * number.
+ */
 export async function condemnPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const unneeded = await transaction

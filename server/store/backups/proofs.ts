@@ -1,6 +1,6 @@
 /**
- * Test restores of backups: which backup is next, and the results. All times are from the database's clock. Times in the
- * future, from before the clock was set back, are ignored.
+ * Test restores of backups: which backup is next, and the results. All times are from the database's clock. Times in
+ * the future, from before the clock was set back, are ignored.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -26,8 +26,8 @@ const quietMinutes = 10;
 const proveAgainDays = 7;
 
 /**
- * Divides the day into `perDay` equal parts. Returns whether no test restore has started in the current part and none is
- * running. Missed ones are not made up for.
+ * Divides the day into `perDay` equal parts. Returns whether no test restore has started in the current part and none
+ * is running. Missed ones are not made up for.
  */
 export async function isProofDue(database: Database, perDay: number): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
@@ -41,8 +41,8 @@ export async function isProofDue(database: Database, perDay: number): Promise<bo
 }
 
 /**
- * Finds the newest backup of the environment whose last test restore started longest ago. Skips recently tested backups and
- * environments on which an operation is running.
+ * Finds the newest backup of the environment whose last test restore started longest ago. Skips recently tested backups
+ * and environments on which an operation is running.
  */
 export async function findBackupToProve(database: Database): Promise<BackupToProve | null> {
   const { rows } = await sql<BackupToProve>`
@@ -85,7 +85,9 @@ export async function findRowCounts(
   return row?.row_counts ?? null;
 }
 
-/** When a test restore started to read a backup, and the state at that time. Times are in the database's text format. */
+/**
+ * When a test restore started to read a backup, and the state at that time. Times are in the database's text format.
+ */
 export interface ProofReading {
   readonly at: string;
   /** Changes whenever damage is found. */

@@ -42,8 +42,9 @@ export interface DueBackup {
 }
 
 /**
- * Chooses the environment whose scheduled backup is longest overdue and on which no operation is running or waiting. Returns
- * null if there is none, or if `atOnce` scheduled backups are running. No other process can choose until the transaction ends.
+ * Chooses the environment whose scheduled backup is longest overdue and on which no operation is running or waiting.
+ * Returns null if there is none, or if `atOnce` scheduled backups are running. No other process can choose until the
+ * transaction ends.
  */
 export async function chooseDueBackup(
   transaction: DatabaseTransaction,
@@ -90,8 +91,8 @@ export async function noteBackupMade(transaction: DatabaseTransaction, environme
 }
 
 /**
- * Records a failure and makes the backup due again at `againAt`, unless the next one is due sooner. If `againAt` is null,
- * gives up until the next one is due. Does nothing if the environment is gone.
+ * Records a failure and makes the backup due again at `againAt`, unless the next one is due sooner. If `againAt` is
+ * null, gives up until the next one is due. Does nothing if the environment is gone.
  */
 export async function noteBackupFailed(
   transaction: DatabaseTransaction,

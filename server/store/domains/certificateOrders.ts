@@ -1,6 +1,7 @@
 /**
- * Which domains need a certificate from the authority, and the state of each order. A process claims an order for a limited
- * time and extends the claim while it works. The claim of a killed process expires, and another process continues the order.
+ * Which domains need a certificate from the authority, and the state of each order. A process claims an order for a
+ * limited time and extends the claim while it works. The claim of a killed process expires, and another process
+ * continues the order.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -27,7 +28,9 @@ export interface ClaimedOrder {
   readonly failures: number;
 }
 
-/** Renewals are brought forward by up to this fraction of the certificate's lifetime, so that not all are due at once. */
+/**
+ * Renewals are brought forward by up to this fraction of the certificate's lifetime, so that not all are due at once.
+ */
 const spread = 0.05;
 
 /** Custom certificates are replaced this long before they expire, if the customer has not done so. */
@@ -105,7 +108,9 @@ export async function keepOrder(database: Database, domainId: string, order: Beg
     .execute();
 }
 
-/** Stores the order's certificate id and sealed key, and returns those stored first. Returns null if the order is gone. */
+/**
+ * Stores the order's certificate id and sealed key, and returns those stored first. Returns null if the order is gone.
+ */
 export async function keepKey(
   database: Database,
   domainId: string,
@@ -130,7 +135,10 @@ export async function keepKey(
 const ended = { url: null, names: [], certificate_id: null, key_sealed: null, claimed_until: null };
 const noFailures = { failures: 0, last_error: null, last_error_at: null, limited_until: null };
 
-/** Ends a successful order. Names that were left out are included in the next order, which starts at `nextTryAt` or later. */
+/**
+ * Ends a successful order. Names that were left out are included in the next order, which starts at `nextTryAt` or
+ * later.
+ */
 export async function endOrder(transaction: DatabaseTransaction, domainId: string, nextTryAt: Date): Promise<void> {
   await transaction
     .updateTable("certificate_orders")
@@ -174,8 +182,8 @@ export async function setBack(database: Database, domainId: string, now: Date, s
 const orderCountLocks = 4_711_015;
 
 /**
- * Counts an order for names below a registrable domain and returns null, or, if there were `limit` orders in the last hour,
- * returns when the next one is allowed. Uses the database's clock.
+ * Counts an order for names below a registrable domain and returns null, or, if there were `limit` orders in the last
+ * hour, returns when the next one is allowed. Uses the database's clock.
  */
 export async function countOrder(database: Database, registrable: string, limit: number): Promise<Date | null> {
   return database.transaction().execute(async (transaction) => {

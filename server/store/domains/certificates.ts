@@ -109,8 +109,8 @@ export async function listCertificateIds(database: Database): Promise<readonly s
 }
 
 /**
- * Removes certificates that expired 30 days ago, and ordered ones that were replaced an hour ago, after which the edge uses
- * the new one. Returns their number.
+ * Removes certificates that expired 30 days ago, and ordered ones that were replaced an hour ago, after which the edge
+ * uses the new one. Returns their number.
  */
 export async function removeOldCertificates(database: Database, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -14,7 +14,10 @@ export interface DomainCertificate {
   readonly isServed: boolean;
 }
 
-/** Finds the certificate that is or would be presented for the domain; without a valid one, an invalid one. Null if there is none. */
+/**
+ * Finds the certificate that is or would be presented for the domain; without a valid one, an invalid one. Null if
+ * there is none.
+ */
 export async function findDomainCertificate(
   database: Database | DatabaseTransaction,
   domainId: string,
@@ -36,7 +39,10 @@ export async function lockDomain(transaction: DatabaseTransaction, domainId: str
   return rows.length > 0;
 }
 
-/** Removes all custom certificates for the domain, even if they are for other domains too. Returns whether there were any. */
+/**
+ * Removes all custom certificates for the domain, even if they are for other domains too. Returns whether there were
+ * any.
+ */
 export async function removeCustom(transaction: DatabaseTransaction, domainId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     delete from certificates c using domains d

@@ -47,7 +47,8 @@ export async function findCheckedDomain(
 }
 
 /**
- * Claims at most `limit` due domains for `seconds`, longest overdue first. If the process dies, the checks are only delayed.
+ * Claims at most `limit` due domains for `seconds`, longest overdue first. If the process dies, the checks are only
+ * delayed.
  */
 export async function claimDueDomains(
   database: Database,
@@ -82,7 +83,9 @@ export interface CheckOutcome {
   readonly secondsUntilNext: number;
 }
 
-/** Records a check. A domain that no longer points here stays active, because DNS may fail. Does nothing if it is gone. */
+/**
+ * Records a check. A domain that no longer points here stays active, because DNS may fail. Does nothing if it is gone.
+ */
 export async function noteCheck(transaction: DatabaseTransaction, outcome: CheckOutcome): Promise<void> {
   const { id, found, failures, secondsUntilNext } = outcome;
   await sql`

@@ -108,7 +108,10 @@ export async function lockZone(transaction: DatabaseTransaction, zoneId: string)
   return (await zone.executeTakeFirst()) !== undefined;
 }
 
-/** Call after a change of records. Stores the zone as a version under a new serial, and returns it. Throws if the zone is gone. */
+/**
+ * Call after a change of records. Stores the zone as a version under a new serial, and returns it. Throws if the zone
+ * is gone.
+ */
 export async function raiseSerial(transaction: DatabaseTransaction, zoneId: string): Promise<number> {
   const { rows } = await sql<{ serial: number }>`
     update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint) where id = ${zoneId}
@@ -126,7 +129,9 @@ export async function raiseSerialsAbove(transaction: DatabaseTransaction, name: 
     where name = ${name} or ${name} like '%.' || name`.execute(transaction);
 }
 
-/** SQL order of zones with the same name: the installation's own, then those with a verified domain, then the oldest. */
+/**
+ * SQL order of zones with the same name: the installation's own, then those with a verified domain, then the oldest.
+ */
 const servedFirst = sql`z.name, (z.company_id is null) desc, exists (
   select from domains d where d.zone_id = z.id and d.verified_at is not null) desc, z.created_at, z.id`;
 

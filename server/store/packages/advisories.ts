@@ -109,7 +109,9 @@ const isVulnerable = (slug: string, kind: string, key: string) => `exists (
     and (r.from_key is null or ${key} > r.from_key or (r.is_from_included and ${key} = r.from_key))
     and (r.to_key is null or ${key} < r.to_key or (r.is_to_included and ${key} = r.to_key)))`;
 
-/** Marks installed versions and available updates as vulnerable or not. `environmentIds` is null for all environments. */
+/**
+ * Marks installed versions and available updates as vulnerable or not. `environmentIds` is null for all environments.
+ */
 export async function markVulnerable(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[] | null,

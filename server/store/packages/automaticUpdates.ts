@@ -103,7 +103,9 @@ interface DueRow extends StoredWindow {
 
 /** Days until a package whose update failed on its own is retried. */
 const retryRefusedDays = { usual: 7, vulnerable: 1 };
-/** Minutes until updates that failed for another reason are retried; `urgent` near the deadline for vulnerable packages. */
+/**
+ * Minutes until updates that failed for another reason are retried; `urgent` near the deadline for vulnerable packages.
+ */
 const retryHinderedMinutes = { usual: 60, urgent: 10 };
 
 /**

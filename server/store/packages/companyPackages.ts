@@ -4,8 +4,8 @@
  * A company may have a thousand environments with thirty plugins each; a page of the list is then four megabytes, which
  * takes too long to read from PostgreSQL. So packages and groups are cached in memory. Each request reads only the
  * environments, their names and their versions (`package_versions`), and then only the packages of environments whose
- * version has changed. Unchanged groups keep their identity, so that an update of one plugin rebuilds and serialises only
- * the group of that plugin.
+ * version has changed. Unchanged groups keep their identity, so that an update of one plugin rebuilds and serialises
+ * only the group of that plugin.
  */
 
 import { LRUCache } from "lru-cache";

@@ -2,7 +2,9 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** Records a check for updates. `problem` says why the package source could not be asked; null after a complete check. */
+/**
+ * Records a check for updates. `problem` says why the package source could not be asked; null after a complete check.
+ */
 export async function noteSourceCheck(database: Database, problem: string | null): Promise<void> {
   const row = { problem, ...(problem === null && { checked_at: sql<Date>`now()` }) };
   await database

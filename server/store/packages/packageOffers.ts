@@ -56,8 +56,8 @@ export interface PlatformKeys {
 }
 
 /**
- * Updates which newer versions are available for installed packages: offered versions that run on the environment's PHP and
- * WordPress. `environmentIds` is null for all environments.
+ * Updates which newer versions are available for installed packages: offered versions that run on the environment's PHP
+ * and WordPress. `environmentIds` is null for all environments.
  */
 export async function refreshUpdates(
   database: Database | DatabaseTransaction,

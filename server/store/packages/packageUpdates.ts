@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind, UpdateStatus } from "../database.ts";
 import { writeLocked } from "./packageWriteLock.ts";
 
-/** SQL expression: whether the package `p` can be updated. It must have its own folder and come from the package source. */
+/**
+ * SQL expression: whether the package `p` can be updated. It must have its own folder and come from the package source.
+ */
 export const canBeUpdated = sql`not p.is_elsewhere and (p.kind = 'theme' or p.file like '%/%')`;
 
 /** An installed package for an update. */

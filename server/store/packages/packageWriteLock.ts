@@ -1,7 +1,7 @@
 /**
- * Serialises writes about plugins and themes, to prevent deadlocks. Offers of the package source are written to rows of all
- * environments at once, and an environment's packages to many of its own rows, in different orders. Also, the triggers of
- * `packages` lock further rows with each writer's first statement.
+ * Serialises writes about plugins and themes, to prevent deadlocks. Offers of the package source are written to rows of
+ * all environments at once, and an environment's packages to many of its own rows, in different orders. Also, the
+ * triggers of `packages` lock further rows with each writer's first statement.
  */
 import { type RawBuilder, sql, Transaction } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";

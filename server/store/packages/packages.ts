@@ -36,8 +36,8 @@ const maxAgeMinutes = 60;
 const minWrittenSeconds = 300;
 
 /**
- * Finds environments whose packages must be read: never read, changed by an operation or PHP since, or last read long ago.
- * Longest waiting first.
+ * Finds environments whose packages must be read: never read, changed by an operation or PHP since, or last read long
+ * ago. Longest waiting first.
  */
 export async function findToRead(database: Database, limit: number): Promise<readonly ToRead[]> {
   const { rows } = await sql<ToRead>`
@@ -74,8 +74,8 @@ export async function findUnread(
 }
 
 /**
- * Replaces the known packages of an environment, but keeps results of updates. Does nothing if the environment is gone or a
- * later reading is already stored.
+ * Replaces the known packages of an environment, but keeps results of updates. Does nothing if the environment is gone
+ * or a later reading is already stored.
  */
 export async function notePackages(database: Database, environmentId: string, found: FoundPackages): Promise<void> {
   await database.transaction().execute(async (transaction) => {

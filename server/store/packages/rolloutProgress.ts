@@ -29,7 +29,10 @@ export async function holdRollout(transaction: DatabaseTransaction, id: string):
 
 const unknownResult = "The result of this update is no longer known.";
 
-/** Copies the results of ended operations to the rollout. Superseded ones count as skipped: they say nothing about the version. */
+/**
+ * Copies the results of ended operations to the rollout. Superseded ones count as skipped: they say nothing about the
+ * version.
+ */
 export async function noteEndedItems(transaction: DatabaseTransaction, rolloutId: string): Promise<void> {
   await sql`
     update rollout_items i set ended_at = coalesce(n.finished_at, now()),

@@ -43,7 +43,9 @@ export interface Holder {
   readonly update_version: string | null;
 }
 
-/** Finds served environments of the company in which the package can be updated: live ones last, then by site and name. */
+/**
+ * Finds served environments of the company in which the package can be updated: live ones last, then by site and name.
+ */
 export async function findHolders(
   database: Database | DatabaseTransaction,
   { companyId, kind, name }: { readonly companyId: string; readonly kind: PackageKind; readonly name: string },

@@ -3,7 +3,9 @@ import type { Database, DatabaseTransaction } from "../database.ts";
 
 export interface UpdateChecks {
   readonly update_checks: readonly string[];
-  /** The largest accepted visual difference of these pages and the front page, in percent; null takes no screenshots. */
+  /**
+   * The largest accepted visual difference of these pages and the front page, in percent; null takes no screenshots.
+   */
   readonly picture_threshold: number | null;
 }
 

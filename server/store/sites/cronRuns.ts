@@ -106,7 +106,10 @@ export async function beginCronRun(
   return rows.length > 0;
 }
 
-/** `isFailure` means that the run could not be completed, so the next one waits longer. Does nothing if the environment is gone. */
+/**
+ * `isFailure` means that the run could not be completed, so the next one waits longer. Does nothing if the environment
+ * is gone.
+ */
 export async function endCronRun(
   database: Database,
   environmentId: string,

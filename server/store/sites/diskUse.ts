@@ -16,8 +16,8 @@ const minAgeNearQuotaSeconds = 20;
 const nearQuotaFraction = 0.8;
 
 /**
- * Finds the environment with the oldest measurement among those that PHP or an operation has changed since; null if none is
- * due. `defaultQuotaBytes` applies to environments without their own quota.
+ * Finds the environment with the oldest measurement among those that PHP or an operation has changed since; null if
+ * none is due. `defaultQuotaBytes` applies to environments without their own quota.
  */
 export async function findToMeasure(database: Database, defaultQuotaBytes: number | null): Promise<ToMeasure | null> {
   const { rows } = await sql<ToMeasure>`
@@ -50,8 +50,8 @@ interface Use {
 }
 
 /**
- * Measures and stores an environment's disk use, with the time before the measurement. Stores 0 if its files don't exist.
- * Does nothing if the environment is gone.
+ * Measures and stores an environment's disk use, with the time before the measurement. Stores 0 if its files don't
+ * exist. Does nothing if the environment is gone.
  */
 export async function measureDiskUse(
   database: Database,

@@ -54,8 +54,8 @@ export function environmentFacts(database: Database | DatabaseTransaction) {
 }
 
 /**
- * Lists at most `limit` environments with one of these PHP versions that have not opted out of automatic changes, without a
- * waiting or running change, and without a failed one in the last `days` days.
+ * Lists at most `limit` environments with one of these PHP versions that have not opted out of automatic changes,
+ * without a waiting or running change, and without a failed one in the last `days` days.
  */
 export async function listForPhpUpdate(
   database: Database,

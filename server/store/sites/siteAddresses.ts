@@ -28,7 +28,9 @@ export async function replaceSiteAddresses(
   return before ?? null;
 }
 
-/** Moves all temporary domains from one suffix to another, also of deleted environments. Throws if a new name is in use. */
+/**
+ * Moves all temporary domains from one suffix to another, also of deleted environments. Throws if a new name is in use.
+ */
 export async function renameTemporaryDomains(
   transaction: DatabaseTransaction,
   from: string,

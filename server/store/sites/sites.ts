@@ -64,8 +64,8 @@ export interface NewSite {
 }
 
 /**
- * Inserts a site. Returns false if the name or the display name is taken. Waits for another transaction that inserts the same
- * name, so that exactly one gets it.
+ * Inserts a site. Returns false if the name or the display name is taken. Waits for another transaction that inserts
+ * the same name, so that exactly one gets it.
  */
 export async function insertSite(transaction: DatabaseTransaction, site: NewSite): Promise<boolean> {
   const inserted = await transaction
@@ -126,8 +126,8 @@ export async function findTakenNames(
 }
 
 /**
- * Returns a site for a site-wide operation, with all its environments in any state, or null. Waits for transactions that add
- * an environment, and prevents new ones until the transaction ends.
+ * Returns a site for a site-wide operation, with all its environments in any state, or null. Waits for transactions
+ * that add an environment, and prevents new ones until the transaction ends.
  */
 export async function siteForOperation(transaction: DatabaseTransaction, siteId: string) {
   const site = await transaction
@@ -148,7 +148,9 @@ export async function siteForOperation(transaction: DatabaseTransaction, siteId:
   return { ...site, environments };
 }
 
-/** Returns a site to which an environment will be added, or null. `isEnding` means that it is being or will be deleted. */
+/**
+ * Returns a site to which an environment will be added, or null. `isEnding` means that it is being or will be deleted.
+ */
 export async function siteForAddition(transaction: DatabaseTransaction, siteId: string) {
   const site = await transaction
     .selectFrom("sites")

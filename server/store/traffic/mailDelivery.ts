@@ -23,8 +23,8 @@ export async function findMailDelivery(
 }
 
 /**
- * Stores the setting. With "keep", queued messages are kept too, except one that is being sent at the moment. With "send",
- * kept messages stay kept.
+ * Stores the setting. With "keep", queued messages are kept too, except one that is being sent at the moment. With
+ * "send", kept messages stay kept.
  */
 export async function setMailDelivery(
   transaction: DatabaseTransaction,

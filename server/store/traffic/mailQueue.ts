@@ -1,6 +1,6 @@
 /**
- * The queue of outgoing mail. A process claims a message for longer than an attempt can take, and no other process touches it
- * until then. The claim of a killed process expires.
+ * The queue of outgoing mail. A process claims a message for longer than an attempt can take, and no other process
+ * touches it until then. The claim of a killed process expires.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, RefusedRecipient } from "../database.ts";
@@ -36,8 +36,8 @@ const isDue = sql`
   m.state = 'queued' and m.next_attempt_at <= now() and (m.claimed_until is null or m.claimed_until < now())`;
 
 /**
- * Claims the next message for `seconds`, or returns null. Fair between environments: prefers the one with the fewest claimed
- * messages, then the one with the fewest recipients in the last hour.
+ * Claims the next message for `seconds`, or returns null. Fair between environments: prefers the one with the fewest
+ * claimed messages, then the one with the fewest recipients in the last hour.
  */
 export async function claimMail(database: Database, options: ClaimOptions): Promise<ClaimedMail | null> {
   for (const candidate of await listCandidates(database, options.recipientsPerHour)) {
@@ -70,7 +70,10 @@ async function listCandidates(database: Database, recipientsPerHour: number): Pr
   return rows;
 }
 
-/** A message with more recipients than the limit is sent alone. The time is in milliseconds, which JavaScript can represent. */
+/**
+ * A message with more recipients than the limit is sent alone. The time is in milliseconds, which JavaScript can
+ * represent.
+ */
 async function claimIn(
   database: Database,
   { environmentId, recipients }: Candidate,

@@ -106,7 +106,10 @@ export async function listAway(database: Database): Promise<readonly Pick<Served
     .execute();
 }
 
-/** Sets the state of environments; instead of `serving`, those that wait to be rebuilt get `restoring`. Ignores unknown ids. */
+/**
+ * Sets the state of environments; instead of `serving`, those that wait to be rebuilt get `restoring`. Ignores unknown
+ * ids.
+ */
 export async function setEnvironmentState(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[],

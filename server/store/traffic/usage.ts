@@ -34,8 +34,8 @@ const since = (name: string) =>
 const deltas = [...countedColumns, "writes"].map((name) => `${since(name)} as ${name}`).join(", ");
 
 /**
- * Adds the increase since the last call to the current hour. `edgeRun` identifies the start of the edge: counters of a new
- * start begin at zero. Skips environments that are gone.
+ * Adds the increase since the last call to the current hour. `edgeRun` identifies the start of the edge: counters of a
+ * new start begin at zero. Skips environments that are gone.
  */
 export async function addUsage(database: Database, edgeRun: string, seen: readonly SeenUsage[]): Promise<void> {
   if (seen.length === 0) return;
