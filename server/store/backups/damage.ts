@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import type { BackupRef, FinishedBackup } from "./finishedBackup.ts";
 
-/** The damage of a backup until it was examined what exactly is missing. */
+/** The damage of a backup until an examination has found what is missing. */
 export const suspicion = "Some of its content is missing or damaged in the archives. It is being examined.";
 
 /** Damaged backups are examined again, because missing content may have been restored. */
