@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { activityTypes } from "./company/activity.ts";
 import { activityCategories, operationKinds } from "./operationKinds.ts";
-import { nullable, pattern, sentenceOfPattern, uuid } from "./schema.ts";
+import { nullable, pattern, patternMessage, uuid } from "./schema.ts";
 import { regions } from "./sites/regions.ts";
 
 describe("kinds of operation", () => {
@@ -66,8 +66,8 @@ describe("schemas", () => {
   });
 
   it("with a pattern have a sentence for those who break it", () => {
-    expect(sentenceOfPattern(String(Object(uuid("")).pattern))).toBe("must be a UUID");
-    expect(sentenceOfPattern(pattern("^x$", "must be an x"))).toBe("must be an x");
-    expect(sentenceOfPattern("^unknown$")).toBe("must match ^unknown$");
+    expect(patternMessage(String(Object(uuid("")).pattern))).toBe("must be a UUID");
+    expect(patternMessage(pattern("^x$", "must be an x"))).toBe("must be an x");
+    expect(patternMessage("^unknown$")).toBe("must match ^unknown$");
   });
 });
