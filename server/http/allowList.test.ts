@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { fastify } from "fastify";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 /** Is nothing here: an empty one would have the path be that of a list. */
@@ -25,7 +25,7 @@ describe("answers", () => {
   it("are exactly what the contract says, for every endpoint", async () => {
     const { addKey, addSite, call, company } = test.current;
     const site = await addSite();
-    const { body: accepted } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body: accepted } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const ids: Record<string, string> = {
       id: company.company_id,
       site_id: site,
@@ -35,7 +35,7 @@ describe("answers", () => {
     for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
       const path = `/v2${row.path.replace(/\{(\w+)\}/g, (_, key) => ids[key] ?? unknownId)}`;
       const body =
-        name === "createSite" ? siteWish(company.company_id) : name === "createApiKey" ? { name: "x" } : undefined;
+        name === "createSite" ? siteFields(company.company_id) : name === "createApiKey" ? { name: "x" } : undefined;
       const answer = await call(row.method, path, { body });
       const spec = Object.entries(row.responses).find(([status]) => status === String(answer.status));
       const validate = ajv.compile({ ...Object(closed(spec?.[1].body)) });

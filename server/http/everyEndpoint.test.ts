@@ -8,7 +8,7 @@ import type { Database } from "../store/database.ts";
 import { putIntoZone } from "../store/domains/zones.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { putPackages } from "../testing/packages.ts";
-import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
+import { type Reply, siteFields, useTestServer, wordpressFields } from "./testing/server.ts";
 
 const test = useTestServer();
 const rows = Object.entries<Endpoint>(endpoints).map(([name, row]) => ({ name, ...row }));
@@ -74,7 +74,7 @@ async function inZone(database: Database, id: string): Promise<string> {
 beforeAll(async () => {
   const { addKey, call, company, otherCompany } = test.current;
   const operationOf = async (key: string, companyId: string) =>
-    (await call("POST", "/v2/sites", { body: siteWish(companyId), key })).body.operation_id;
+    (await call("POST", "/v2/sites", { body: siteFields(companyId), key })).body.operation_id;
   ids = {
     id: company.company_id,
     ...(await siteAndEnvironments(company.api_key)),
@@ -101,7 +101,7 @@ function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): 
 /** A right body for each row that wants one, with names of its own each time. */
 const bodies: Record<string, (companyId: string, values: Readonly<Record<string, string>>) => Record<string, unknown>> =
   {
-    "POST /sites": (companyId) => siteWish(companyId),
+    "POST /sites": (companyId) => siteFields(companyId),
     "POST /sites/plain": (company) => ({ company, display_name: randomUUID(), region: "europe-west3" }),
     "POST /sites/clone": (company, { env_id }) => ({ company, display_name: randomUUID(), source_env_id: env_id }),
     "DELETE /sites/{site_id}": () => ({ without_backup: true }),
@@ -110,7 +110,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /sites/{site_id}/deleted-environments/{env_id}/restore": () => ({ display_name: randomUUID() }),
     "POST /sites/{site_id}/reset-site": () => ({ admin_password: "another battery staple" }),
     "POST /company/{id}/api-keys": () => ({ name: "Made by a test" }),
-    "POST /sites/{site_id}/environments": () => ({ ...environmentWish(), ...wordpressWish }),
+    "POST /sites/{site_id}/environments": () => ({ ...environmentWish(), ...wordpressFields }),
     "POST /sites/{site_id}/environments/plain": environmentWish,
     "POST /sites/{site_id}/environments/clone": (_, { env_id }) => ({ ...environmentWish(), source_env_id: env_id }),
     "PUT /sites/{site_id}/environments": (_, { env_id, live_id }) => ({
@@ -287,7 +287,7 @@ describe.each(rows)("$method $path", (row) => {
     );
     for (const method of others) {
       const answer = await call(method, pathOf(row));
-      expectError(answer, 405, "This path does not answer to that method");
+      expectError(answer, 405, "This path does not support that method");
       expect(String(answer.headers.allow).split(", ")).toContain(row.method);
     }
   });
@@ -535,7 +535,7 @@ describe("paths", () => {
     const headers = { "content-type": type };
     expectError(await call("POST", "/v2/nothing", { body, headers }), 404, message404);
     const answer = await call("PUT", "/v2/sites", { body, headers });
-    expectError(answer, 405, "This path does not answer to that method");
+    expectError(answer, 405, "This path does not support that method");
     expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 });

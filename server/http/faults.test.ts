@@ -1,6 +1,6 @@
 import { NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { describe, expect, it } from "vitest";
-import { answerToRequestFault, errorAnswer, HttpFailure, Malformed } from "./faults.ts";
+import { answerToClientError, errorAnswer, HttpFailure, Malformed } from "./faults.ts";
 import { methodsOf } from "./paths.ts";
 
 const http = (statusCode: number) => Object.assign(new Error("secret detail"), { statusCode });
@@ -26,7 +26,7 @@ describe("a failure", () => {
       { errors: [{ path: "", message: "could not be read as an HTTP request" }] },
     ],
   ])("%s has its status and data", (_, error, status, data) => {
-    const answer = answerToRequestFault(error);
+    const answer = answerToClientError(error);
     expect(answer?.status).toBe(status);
     expect(answer?.body).toEqual({ message: expect.any(String), status, data });
     expect(JSON.stringify(answer)).not.toContain("secret detail");
@@ -35,21 +35,19 @@ describe("a failure", () => {
   it.each([new Error("x"), http(500), http(503), "text", null, undefined, { statusCode: 400 }])(
     "of ours is none of the request's: %#",
     (error) => {
-      expect(answerToRequestFault(error)).toBeNull();
+      expect(answerToClientError(error)).toBeNull();
     },
   );
 
   it("of a rule says so in its own words; the others in those of the contract", () => {
-    expect(answerToRequestFault(new Refused("unknown_region", "No such region."))?.body.message).toBe(
-      "No such region.",
-    );
+    expect(answerToClientError(new Refused("unknown_region", "No such region."))?.body.message).toBe("No such region.");
     expect(errorAnswer(404).body.message).toBe(
       "Could not find data or the user does not have permissions to retrieve it",
     );
   });
 
   it("of HTTP brings its headers", () => {
-    expect(answerToRequestFault(new HttpFailure(401, { "www-authenticate": "Bearer" }))?.headers).toEqual({
+    expect(answerToClientError(new HttpFailure(401, { "www-authenticate": "Bearer" }))?.headers).toEqual({
       "www-authenticate": "Bearer",
     });
   });

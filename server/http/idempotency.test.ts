@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 const keyed = () => ({ "idempotency-key": randomUUID() });
@@ -13,7 +13,7 @@ async function countOperations(): Promise<number> {
 describe("a request with an Idempotency-Key", () => {
   it("is carried out once, and answered alike as often as it comes", async () => {
     const { call, company } = test.current;
-    const request = { body: siteWish(company.company_id), headers: keyed() };
+    const request = { body: siteFields(company.company_id), headers: keyed() };
     const before = await countOperations();
     const first = await call("POST", "/v2/sites", request);
     const second = await call("POST", "/v2/sites", request);
@@ -26,7 +26,7 @@ describe("a request with an Idempotency-Key", () => {
 
   it("is carried out once when many come at the same moment, more than there are connections", async () => {
     const { call, company } = test.current;
-    const request = { body: siteWish(company.company_id), headers: keyed() };
+    const request = { body: siteFields(company.company_id), headers: keyed() };
     const before = await countOperations();
     const answers = await Promise.all(Array.from({ length: 25 }, () => call("POST", "/v2/sites", request)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -38,7 +38,7 @@ describe("a request with an Idempotency-Key", () => {
     const { call, company } = test.current;
     const answers = await Promise.all(
       Array.from({ length: 25 }, () =>
-        call("POST", "/v2/sites", { body: siteWish(company.company_id), headers: keyed() }),
+        call("POST", "/v2/sites", { body: siteFields(company.company_id), headers: keyed() }),
       ),
     );
     expect(answers.every(({ status }) => status === 202)).toBe(true);
@@ -47,8 +47,8 @@ describe("a request with an Idempotency-Key", () => {
   it("is refused when the key was used with another body or on another path", async () => {
     const { addSite, call, company } = test.current;
     const headers = keyed();
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
-    const otherBody = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
+    const otherBody = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
     const otherPath = await call("DELETE", `/v2/sites/${await addSite()}`, { headers });
     for (const answer of [otherBody, otherPath]) {
       expect(answer.status).toBe(400);
@@ -59,8 +59,8 @@ describe("a request with an Idempotency-Key", () => {
   it("belongs to one API key: another may use the same text", async () => {
     const { call, company, otherCompany } = test.current;
     const headers = keyed();
-    const first = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
-    const body = siteWish(otherCompany.company_id);
+    const first = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
+    const body = siteFields(otherCompany.company_id);
     const second = await call("POST", "/v2/sites", { body, headers, key: otherCompany.api_key });
     expect(second.status).toBe(202);
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
@@ -70,7 +70,7 @@ describe("a request with an Idempotency-Key", () => {
     const { addSite, call, company, database } = test.current;
     const id = await addSite({ display_name: "Taken for a while" });
     const request = {
-      body: siteWish(company.company_id, { display_name: "Taken for a while" }),
+      body: siteFields(company.company_id, { display_name: "Taken for a while" }),
       headers: keyed(),
     };
     const first = await call("POST", "/v2/sites", request);
@@ -107,10 +107,10 @@ describe("a request with an Idempotency-Key", () => {
   it("is forgotten after 24 hours", async () => {
     const { call, company, database } = test.current;
     const headers = keyed();
-    const first = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const first = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
     const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
     await database.updateTable("idempotency_keys").set({ created_at: dayAgo }).execute();
-    const second = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const second = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
     expect(second.status).toBe(202);
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
   });
@@ -118,7 +118,7 @@ describe("a request with an Idempotency-Key", () => {
   it.each(["", "with space", "é", "x".repeat(256)])("with a malformed key is refused: %j", async (key) => {
     const { call, company } = test.current;
     const answer = await call("POST", "/v2/sites", {
-      body: siteWish(company.company_id),
+      body: siteFields(company.company_id),
       headers: { "idempotency-key": key },
     });
     expect(answer.body.data).toEqual({ code: "idempotency_key_malformed" });

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { Malformed } from "./faults.ts";
 import { type InputReader, makeInputReader } from "./input.ts";
-import { unusableTexts } from "./texts.ts";
+import { findInvalidStrings } from "./invalidStrings.ts";
 
 const row = endpoint({
   method: "POST",
@@ -126,12 +126,12 @@ describe("texts", () => {
     [{ "a/b": "\0" }, [{ path: "/a~1b", message: "must not contain a NUL character" }]],
     [[1, null, true], []],
   ])("of %j that can't be stored: %j", (value, expected) => {
-    expect(unusableTexts(value)).toEqual(expected);
+    expect(findInvalidStrings(value)).toEqual(expected);
   });
 
   it("are found however deep they are", () => {
     let deep: unknown = "\0";
     for (let level = 0; level < 5_000; level += 1) deep = [deep];
-    expect(unusableTexts(deep)).toHaveLength(1);
+    expect(findInvalidStrings(deep)).toHaveLength(1);
   });
 });

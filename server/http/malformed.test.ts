@@ -2,7 +2,7 @@
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 const rows = Object.values<Endpoint>(endpoints);
@@ -75,10 +75,10 @@ describe("malformed requests", () => {
           ? ""
           : `?${pick(["limit", "wait", "company", "language", "a[b]", "__proto__"])}=${encodeURI(String(pick(strangeTexts)))}`;
       // One field of a right body is spoiled, and one that every creation wants, so that no request is right by chance.
-      const field = String(pick(Object.keys(siteWish(company.company_id)).filter((name) => name !== "install_mode")));
+      const field = String(pick(Object.keys(siteFields(company.company_id)).filter((name) => name !== "install_mode")));
       const value = pick(strange.filter((one) => typeof one !== "string" || one.trim() === "" || one.includes("\0")));
       const always = row?.path === "/sites/plain" ? { region: value } : {};
-      const spoiled = { ...siteWish(company.company_id), [field]: value, ...always, name: 1 };
+      const spoiled = { ...siteFields(company.company_id), [field]: value, ...always, name: 1 };
       const body = random() < 0.7 ? spoiled : pick(strange);
       const answer = await server.inject({
         method: pick(["GET", "POST", "PUT", "DELETE", "PATCH"] as const) ?? "GET",

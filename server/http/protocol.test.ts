@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import pino from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
-import { siteWish, startTestServer, useTestServer } from "./testing/server.ts";
+import { siteFields, startTestServer, useTestServer } from "./testing/server.ts";
 
 const lines: string[] = [];
 const log = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
@@ -95,14 +95,14 @@ describe("a body", () => {
   });
 
   it("may come in chunks", async () => {
-    const body = JSON.stringify(siteWish(test.current.company.company_id));
+    const body = JSON.stringify(siteFields(test.current.company.company_id));
     const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
     expect((await send({ method: "POST", path: "/v2/sites", headers, body })).status).toBe(202);
   });
 
   it("with a byte order mark or broken UTF-8 is never an error of ours", async () => {
     const { server, company } = test.current;
-    const wish = JSON.stringify(siteWish(company.company_id));
+    const wish = JSON.stringify(siteFields(company.company_id));
     for (const payload of [
       `\ufeff${wish}`,
       Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
@@ -115,7 +115,7 @@ describe("a body", () => {
 
   it("with a character of another encoding is refused, and not stored as something else", async () => {
     const { server, company } = test.current;
-    const payload = Buffer.from(JSON.stringify(siteWish(company.company_id, { site_title: "Café" })), "latin1");
+    const payload = Buffer.from(JSON.stringify(siteFields(company.company_id, { site_title: "Café" })), "latin1");
     const headers = { authorization: `Bearer ${company.api_key}`, "content-type": "application/json" };
     const answer = await server.inject({ method: "POST", url: "/v2/sites", headers, payload });
     expect(answer.statusCode).toBe(400);
@@ -159,7 +159,7 @@ describe("a fault of ours", () => {
 
   it("is not remembered under an Idempotency-Key: the next try may succeed", async () => {
     const { call, company, database } = test.current;
-    const wish = { body: siteWish(company.company_id), headers: { "idempotency-key": "after-a-fault" } };
+    const wish = { body: siteFields(company.company_id), headers: { "idempotency-key": "after-a-fault" } };
     await database.schema.alterTable("domains").renameTo("domains_away").execute();
     const first = await call("POST", "/v2/sites", wish);
     await database.schema.alterTable("domains_away").renameTo("domains").execute();
@@ -170,7 +170,7 @@ describe("a fault of ours", () => {
   it("leaves neither passwords nor keys in the log", async () => {
     const { call, company, database } = test.current;
     await database.schema.alterTable("domains").renameTo("domains_away").execute();
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id, { admin_password: "sekret-sekret" }) });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id, { admin_password: "sekret-sekret" }) });
     await database.schema.alterTable("domains_away").renameTo("domains").execute();
     expect(lines.join("")).not.toContain("sekret-sekret");
     expect(lines.join("")).not.toContain(company.api_key);
@@ -186,7 +186,7 @@ describe("a waiting request", () => {
         return false;
       },
     });
-    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const answer = await server.call("GET", `/v2/operations/${body.operation_id}?wait=0.3`);
     expect(answer.status).toBe(202);
     expect(waits).toEqual([0.3]);
@@ -194,7 +194,7 @@ describe("a waiting request", () => {
 
   it("can be held for 30 seconds, and no longer", async () => {
     const { call, company } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const tooLong = await send({ path: `/v2/operations/${body.operation_id}?wait=31` });
     expect(JSON.parse(tooLong.body).data.errors).toEqual([{ path: "/wait", message: "must be at most 30" }]);
   });
@@ -208,7 +208,7 @@ describe("a waiting request", () => {
         return false;
       },
     });
-    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const socket = connect(await server.listen(), "127.0.0.1");
     const path = `/v2/operations/${body.operation_id}?wait=30`;
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.company.api_key}\r\n\r\n`);
@@ -221,7 +221,7 @@ describe("a waiting request", () => {
 
   it("is answered at once when the server stops", async () => {
     await using server = await startTestServer();
-    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const listening = await server.listen();
     const path = `/v2/operations/${body.operation_id}?wait=30`;
     const headers = { authorization: `Bearer ${server.company.api_key}` };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
 describe("a key's budget of requests", () => {
   const test = useTestServer({ limits: { rateLimitPerMinute: 5, creationLimitPerMinute: 2 } });
@@ -28,7 +28,7 @@ describe("a key's budget of requests", () => {
 
   it("is not used up by creations or by following operations, which have their own", async () => {
     const { call, company } = test.current;
-    const create = () => call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const create = () => call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const created = [await create(), await create(), await create()];
     expect(created.map(({ status }) => status)).toEqual([202, 202, 429]);
     expect(created[0]?.headers["x-ratelimit-limit"]).toBe("2");

@@ -207,7 +207,7 @@ describe("a link", () => {
       text: content,
     });
     const behind = await opened(link, { range: "bytes=100-" });
-    expect(behind.body).toEqual({ message: "That part of the file does not exist", status: 416, data: null });
+    expect(behind.body).toEqual({ message: "The requested range starts beyond the end of the file", status: 416, data: null });
     expect(behind.headers["content-range"]).toBe("bytes */100");
   });
 

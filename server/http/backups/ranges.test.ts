@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { partOf } from "./ranges.ts";
+import { rangeOf } from "./ranges.ts";
 
 test.each([
   ["nothing", undefined, null],
@@ -17,5 +17,5 @@ test.each([
   ["nonsense", "bytes=-", null],
   ["a number beyond all files", `bytes=${"9".repeat(16)}-`, null],
 ])("%s of 100 bytes", (_, header, part) => {
-  expect(partOf(header, 100)).toEqual(part);
+  expect(rangeOf(header, 100)).toEqual(part);
 });

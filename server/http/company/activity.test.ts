@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { languages, type listActivity } from "@sitewright/contract/company/activity.ts";
 import type { Result } from "@sitewright/contract/endpoint.ts";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
@@ -19,7 +19,7 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 describe("an entry", () => {
   it("says what was done, by whom, with which key and from where", async () => {
     const { call, company, database } = test.current;
-    const wish = siteWish(company.company_id, { display_name: "Logged" });
+    const wish = siteFields(company.company_id, { display_name: "Logged" });
     const before = Date.now();
     await call("POST", "/v2/sites", { body: wish, headers: { "user-agent": firefox } });
     const key = await database
@@ -56,7 +56,7 @@ describe("an entry", () => {
 
   it("carries the public reason of a failure", async () => {
     const { call, company, fail } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     await fail(body.operation_id, "The disk is full.");
     expect((await log("?limit=1")).items).toMatchObject([
       { is_done: true, has_failed: true, public_error: "The disk is full." },
@@ -77,7 +77,7 @@ describe("an entry", () => {
   it("is not written for a request that was refused", async () => {
     const { call, company } = test.current;
     const { total } = await log();
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id, { region: "nowhere" }) });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id, { region: "nowhere" }) });
     expect((await log()).total).toBe(total);
   });
 });

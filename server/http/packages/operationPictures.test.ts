@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ComparedPage } from "../../pictures/pictures.ts";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const taken = new Map<string, ComparedPage[]>();
 const asked: (string | null)[] = [];
@@ -12,7 +12,7 @@ const test = useTestServer({
 });
 
 async function operationOf(key: string, companyId: string): Promise<string> {
-  const answer = await test.current.call("POST", "/v2/sites", { body: siteWish(companyId), key });
+  const answer = await test.current.call("POST", "/v2/sites", { body: siteFields(companyId), key });
   return answer.body.operation_id;
 }
 

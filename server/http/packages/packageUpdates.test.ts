@@ -1,7 +1,7 @@
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const zip = new URL("https://packages.example/zip");
 const offered = ["1.5", "2.0", "2.0-beta1"];
@@ -109,7 +109,7 @@ describe("an update", () => {
 
   it("and plugins of a new site are refused where there is no package source", async () => {
     const { call, company } = without.current;
-    const wish = siteWish(company.company_id, { woocommerce: true, wordpressseo: true });
+    const wish = siteFields(company.company_id, { woocommerce: true, wordpressseo: true });
     const { status, body } = await call("POST", "/v2/sites", { body: wish });
     expect([status, body.data]).toEqual([400, { code: "no_package_source", fields: ["woocommerce", "wordpressseo"] }]);
   });

@@ -4,15 +4,15 @@ import { putPackages } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { type RolloutItem, useRollouts } from "../testing/rollouts.ts";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
-const { test, plugin, pathOf, ask, get, environments, goOn, endRunning } = useRollouts();
+const { test, plugin, pathOf, create, get, environments, reconcile, endRunning } = useRollouts();
 const without = useTestServer({ packageSource: null });
 
 describe("POST /company/{id}/rollouts", () => {
   it("begins with those that are named, in their order", async () => {
     const [first, second, third] = await environments(3);
-    const answer = await ask({ environments: [third, first, second], canaries: 2 });
+    const answer = await create({ environments: [third, first, second], canaries: 2 });
     expect(answer.status).toBe(201);
     expect(answer.body.rollout).toMatchObject({
       type: "plugin",
@@ -47,9 +47,9 @@ describe("POST /company/{id}/rollouts", () => {
       .set({ update_version: "2.0" })
       .where("environment_id", "=", staging)
       .execute();
-    const { rollout } = (await ask({})).body;
+    const { rollout } = (await create({})).body;
     expect(rollout.environments.map(({ id }: RolloutItem) => id)).toEqual([staging, live]);
-    const { rollout: same } = (await ask({ update_version: "2.0" })).body;
+    const { rollout: same } = (await create({ update_version: "2.0" })).body;
     expect(same.environments.map(({ id }: RolloutItem) => id)).toEqual([staging, live]);
   });
 
@@ -65,7 +65,7 @@ describe("POST /company/{id}/rollouts", () => {
     };
     const asked = await database.transaction().execute(async (transaction) => {
       await removeEnvironmentRows(transaction, deleted);
-      const answer = ask({ environments: [deleted, left] });
+      const answer = create({ environments: [deleted, left] });
       await expect.poll(waiting).toBe(1);
       return { answer };
     });
@@ -75,7 +75,7 @@ describe("POST /company/{id}/rollouts", () => {
 
   it("is seen in the activity log", async () => {
     await environments(2);
-    await ask({});
+    await create({});
     const { company, call } = test.current;
     const { body } = await call("GET", `/v2/company/${company.company_id}/activity-logs`);
     expect(JSON.stringify(body)).toContain(`Update “${plugin.name}” in 2 environments`);
@@ -85,18 +85,18 @@ describe("POST /company/{id}/rollouts", () => {
     ["nothing that is newer", {}, "nothing_to_update"],
     ["an environment that is not there", { environments: [randomUUID()] }, "unknown_environment"],
   ])("refuses %s", async (_, body, code) => {
-    const answer = await ask(body);
+    const answer = await create(body);
     expect([answer.status, answer.body.data.code]).toEqual([400, code]);
   });
 
   it("refuses a version that is not offered, another company's environment, and everything without a source", async () => {
     const [id] = await environments(1);
-    expect((await ask({ environments: [id], update_version: "3.0" })).body.data.code).toBe("version_not_offered");
+    expect((await create({ environments: [id], update_version: "3.0" })).body.data.code).toBe("version_not_offered");
     const { addSite, otherCompany, call } = test.current;
-    const siteId = await addSite(siteWish(otherCompany.company_id), otherCompany.api_key);
+    const siteId = await addSite(siteFields(otherCompany.company_id), otherCompany.api_key);
     const { site } = (await call("GET", `/v2/sites/${siteId}`, { key: otherCompany.api_key })).body;
-    expect((await ask({ environments: [site.environments[0].id] })).body.data.code).toBe("unknown_environment");
-    expect((await ask({}, without.current)).body.data.code).toBe("no_package_source");
+    expect((await create({ environments: [site.environments[0].id] })).body.data.code).toBe("unknown_environment");
+    expect((await create({}, without.current)).body.data.code).toBe("no_package_source");
   });
 
   it.each([
@@ -110,7 +110,7 @@ describe("POST /company/{id}/rollouts", () => {
     { stop_after_failures: 0 },
     { update_version: "" },
   ])("refuses %j", async (body) => {
-    expect((await ask(body)).status).toBe(400);
+    expect((await create(body)).status).toBe(400);
   });
 
   it("is for keys of the whole company that may change live sites", async () => {
@@ -127,12 +127,12 @@ describe("POST /company/{id}/rollouts", () => {
 describe("POST /company/{id}/rollouts/{rollout_id}/cancel", () => {
   it("begins nothing more, and lets those end that were begun", async () => {
     await environments(3);
-    const { id } = (await ask({ canaries: 0, concurrency: 1 })).body.rollout;
-    await goOn();
+    const { id } = (await create({ canaries: 0, concurrency: 1 })).body.rollout;
+    await reconcile();
     const { rollout } = (await test.current.call("POST", `${pathOf(id)}/cancel`)).body;
     expect(rollout).toMatchObject({ state: "cancelled", ended_at: null, counts: { running: 1, skipped: 2 } });
     await endRunning(id);
-    await goOn();
+    await reconcile();
     const ended = await get(id);
     expect(ended).toMatchObject({ state: "cancelled", ended_at: expect.any(String), counts: { updated: 1 } });
     const again = await test.current.call("POST", `${pathOf(id)}/cancel`);
@@ -143,7 +143,7 @@ describe("POST /company/{id}/rollouts/{rollout_id}/cancel", () => {
 describe("keys that are limited to a site", () => {
   it("can't see rollouts, and cancel none", async () => {
     await environments(1);
-    const { id } = (await ask({})).body.rollout;
+    const { id } = (await create({})).body.rollout;
     const { addKey, addSite, call } = test.current;
     const { token: key } = await addKey({ scopes: [`site:${await addSite()}`] });
     for (const [method, path] of [
@@ -160,7 +160,7 @@ describe("keys that are limited to a site", () => {
 describe("GET /company/{id}/rollouts", () => {
   it("shows the company's own, the newest first and some at a time", async () => {
     await environments(1);
-    const [older, newer] = [(await ask({})).body.rollout.id, (await ask({})).body.rollout.id];
+    const [older, newer] = [(await create({})).body.rollout.id, (await create({})).body.rollout.id];
     const list = async (query: string) => (await test.current.call("GET", `${pathOf()}${query}`)).body.company.rollouts;
     const { items, total } = await list("?limit=2");
     expect(items.map(({ id }: RolloutItem) => id)).toEqual([newer, older]);

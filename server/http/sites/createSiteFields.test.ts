@@ -1,12 +1,12 @@
 /** `POST /sites`, field by field: what is refused names the field; what is accepted arrives exactly as it was sent. */
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
 async function faultsOf(wish: Record<string, unknown>): Promise<Record<string, string>> {
   const { call, company } = test.current;
-  const answer = await call("POST", "/v2/sites", { body: siteWish(company.company_id, wish) });
+  const answer = await call("POST", "/v2/sites", { body: siteFields(company.company_id, wish) });
   expect(answer.status, answer.text).toBe(400);
   expect(answer.body.message).toBe("Bad request format");
   return Object.fromEntries(
@@ -48,7 +48,7 @@ describe("required fields", () => {
   it("display_name must be one line and not only spaces", async () => {
     for (const value of notLines) {
       expect(await faultsOf({ display_name: value })).toEqual({
-        "/display_name": "must be one line of text, without control characters and not only spaces",
+        "/display_name": "must be one line of text without control characters, and not only spaces",
       });
     }
   });
@@ -56,7 +56,7 @@ describe("required fields", () => {
   it.each(["site_title", "admin_password"])("%s must be a line that WordPress takes for one", async (field) => {
     for (const value of [...notLines, "0"]) {
       expect(await faultsOf({ [field]: value })).toEqual({
-        [`/${field}`]: "must be one line of text, without control characters, not only spaces, and not just 0",
+        [`/${field}`]: "must be one line of text without control characters, not only spaces, and not just 0",
       });
     }
   });

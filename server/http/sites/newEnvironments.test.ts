@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { useTestServer, wordpressWish } from "../testing/server.ts";
+import { useTestServer, wordpressFields } from "../testing/server.ts";
 
 const test = useTestServer();
 
 const wish = (displayName: string, more: Readonly<Record<string, unknown>> = {}) => ({
   display_name: displayName,
   is_premium: false,
-  ...wordpressWish,
+  ...wordpressFields,
   ...more,
 });
 

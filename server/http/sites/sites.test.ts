@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -8,7 +8,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 describe("POST /sites", () => {
   it("answers 202 with an operation that can be followed from that moment", async () => {
     const { call, company } = test.current;
-    const answer = await call("POST", "/v2/sites", { body: siteWish(company.company_id, { display_name: "First" }) });
+    const answer = await call("POST", "/v2/sites", { body: siteFields(company.company_id, { display_name: "First" }) });
     expect(answer.status).toBe(202);
     expect(answer.body).toEqual({
       operation_id: expect.stringMatching(/^sites:add-[0-9a-f-]{36}$/),
@@ -28,7 +28,7 @@ describe("POST /sites", () => {
 
   it("shows the site once its operation has succeeded, and not before", async () => {
     const { call, company, succeed } = test.current;
-    const wish = siteWish(company.company_id, { display_name: "Visible later" });
+    const wish = siteFields(company.company_id, { display_name: "Visible later" });
     const { body } = await call("POST", "/v2/sites", { body: wish });
     const id = (await call("GET", `/v2/operations/${body.operation_id}`)).body.data.idSite;
     expect((await call("GET", `/v2/sites/${id}`)).status).toBe(404);
@@ -59,7 +59,7 @@ describe("POST /sites", () => {
 
   it("gives the operation everything but the password", async () => {
     const { call, company, database } = test.current;
-    const wish = siteWish(company.company_id, { admin_password: 'se\'cret "$1" \\ 🔑', is_multisite: true });
+    const wish = siteFields(company.company_id, { admin_password: 'se\'cret "$1" \\ 🔑', is_multisite: true });
     const { body } = await call("POST", "/v2/sites", { body: wish });
     const row = await database
       .selectFrom("operations")
@@ -85,7 +85,7 @@ describe("POST /sites", () => {
 
   it("makes a subdomain multisite reachable below its name", async () => {
     const { call, company, database } = test.current;
-    const wish = siteWish(company.company_id, { display_name: "Network", is_subdomain_multisite: true });
+    const wish = siteFields(company.company_id, { display_name: "Network", is_subdomain_multisite: true });
     expect((await call("POST", "/v2/sites", { body: wish })).status).toBe(202);
     const domain = await database.selectFrom("domains").selectAll().where("name", "=", "network.localhost").execute();
     expect(domain).toMatchObject([{ is_wildcard: true, is_primary: true }]);
@@ -93,7 +93,7 @@ describe("POST /sites", () => {
 
   it("takes install_mode for plain where it is left out", async () => {
     const { call, company } = test.current;
-    const wish = siteWish(company.company_id, { install_mode: undefined });
+    const wish = siteFields(company.company_id, { install_mode: undefined });
     expect((await call("POST", "/v2/sites", { body: wish })).status).toBe(202);
   });
 });
@@ -101,8 +101,8 @@ describe("POST /sites", () => {
 describe("names", () => {
   it("refuses a display name that the company has, in whatever case", async () => {
     const { call, company } = test.current;
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id, { display_name: "Ünique" }) });
-    const again = await call("POST", "/v2/sites", { body: siteWish(company.company_id, { display_name: "üNIQUE" }) });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id, { display_name: "Ünique" }) });
+    const again = await call("POST", "/v2/sites", { body: siteFields(company.company_id, { display_name: "üNIQUE" }) });
     expect(again.status).toBe(400);
     expect(again.body).toEqual({
       message: 'A site with the name "üNIQUE" already exists.',
@@ -121,7 +121,7 @@ describe("names", () => {
 
   it("gives ten requests for one display name at once exactly one site", async () => {
     const { call, company } = test.current;
-    const wish = siteWish(company.company_id, { display_name: "Race" });
+    const wish = siteFields(company.company_id, { display_name: "Race" });
     const answers = await Promise.all(Array.from({ length: 10 }, () => call("POST", "/v2/sites", { body: wish })));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, ...Array(9).fill(400)]);
     expect(answers.filter(({ body }) => body.data?.code === "site_name_taken")).toHaveLength(9);
@@ -131,7 +131,7 @@ describe("names", () => {
     const { call, company, database } = test.current;
     const names = ["Slug!", "slug?", "SLUG.", "slug…", "(slug)", "slug_"];
     const answers = await Promise.all(
-      names.map((name) => call("POST", "/v2/sites", { body: siteWish(company.company_id, { display_name: name }) })),
+      names.map((name) => call("POST", "/v2/sites", { body: siteFields(company.company_id, { display_name: name }) })),
     );
     expect(answers.map(({ status }) => status)).toEqual(names.map(() => 202));
     const rows = await database.selectFrom("sites").select("name").where("display_name", "in", names).execute();
@@ -160,7 +160,7 @@ describe("requests that can't be", () => {
     ],
   ])("are refused with a code and a sentence: %s", async (_, wish, code, message) => {
     const { call, company } = test.current;
-    const answer = await call("POST", "/v2/sites", { body: siteWish(company.company_id, wish) });
+    const answer = await call("POST", "/v2/sites", { body: siteFields(company.company_id, wish) });
     expect(answer.status).toBe(400);
     expect(answer.body.data.code).toBe(code);
     expect(answer.body.message).toMatch(message);
@@ -169,7 +169,7 @@ describe("requests that can't be", () => {
   it("say in the operation which plugins were asked for", async () => {
     const { call, company, database } = test.current;
     const flags = { woocommerce: true, wordpressseo: true, wordpress_plugin_edd: true };
-    const { status, body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id, flags) });
+    const { status, body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id, flags) });
     expect(status).toBe(202);
     const query = database.selectFrom("operations").select("input").where("id", "=", body.operation_id);
     const { input } = await query.executeTakeFirstOrThrow();
@@ -187,7 +187,7 @@ describe("requests that can't be", () => {
   it("take the plugin flags as false", async () => {
     const { call, company } = test.current;
     const flags = { woocommerce: false, wordpressseo: false, wordpress_plugin_edd: false, is_multisite: false };
-    expect((await call("POST", "/v2/sites", { body: siteWish(company.company_id, flags) })).status).toBe(202);
+    expect((await call("POST", "/v2/sites", { body: siteFields(company.company_id, flags) })).status).toBe(202);
   });
 });
 
@@ -328,7 +328,7 @@ describe("DELETE /sites/{site_id}", () => {
 describe("GET /operations/{operation_id}", () => {
   it("answers 200 when it has succeeded, and a waiting request as soon as that happens", async () => {
     const { call, company, succeed } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const waiting = call("GET", `/v2/operations/${body.operation_id}?wait=30`);
     await succeed(body.operation_id);
     const followed = await waiting;
@@ -342,7 +342,7 @@ describe("GET /operations/{operation_id}", () => {
 
   it("gives the public reason of a failure", async () => {
     const { call, company, fail } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     await fail(body.operation_id, "The disk is full.");
     const followed = await call("GET", `/v2/operations/${body.operation_id}`);
     expect(followed.status).toBe(500);
@@ -351,7 +351,7 @@ describe("GET /operations/{operation_id}", () => {
 
   it("accepts a percent-encoded colon and a trailing slash", async () => {
     const { call, company } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const encoded = body.operation_id.replace(":", "%3A");
     expect((await call("GET", `/v2/operations/${encoded}`)).status).toBe(202);
     expect((await call("GET", `/v2/operations/${encoded}/`)).status).toBe(202);
@@ -360,7 +360,7 @@ describe("GET /operations/{operation_id}", () => {
 
   it("answers 404 for an unknown one and for another company's", async () => {
     const { call, company, otherCompany } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const foreign = await call("GET", `/v2/operations/${body.operation_id}`, { key: otherCompany.api_key });
     const unknown = await call("GET", `/v2/operations/sites:add-${randomUUID()}`);
     expect(foreign.status).toBe(404);
