@@ -11,7 +11,7 @@ async function countOperations(): Promise<number> {
 }
 
 describe("a request with an Idempotency-Key", () => {
-  it("is carried out once, and answered alike as often as it comes", async () => {
+  it("is carried out once, and repetitions get the same response", async () => {
     const { call, company } = test.current;
     const request = { body: siteFields(company.company_id), headers: keyed() };
     const before = await countOperations();
@@ -24,7 +24,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await countOperations()).toBe(before + 1);
   });
 
-  it("is carried out once when many come at the same moment, more than there are connections", async () => {
+  it("is carried out once if more copies arrive at once than there are database connections", async () => {
     const { call, company } = test.current;
     const request = { body: siteFields(company.company_id), headers: keyed() };
     const before = await countOperations();
@@ -34,7 +34,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await countOperations()).toBe(before + 1);
   });
 
-  it("does not hold up others: many different ones at once all succeed", async () => {
+  it("does not block requests with other keys", async () => {
     const { call, company } = test.current;
     const answers = await Promise.all(
       Array.from({ length: 25 }, () =>
@@ -44,7 +44,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(answers.every(({ status }) => status === 202)).toBe(true);
   });
 
-  it("is refused when the key was used with another body or on another path", async () => {
+  it("is refused if the key was used with another body or path", async () => {
     const { addSite, call, company } = test.current;
     const headers = keyed();
     await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
@@ -56,7 +56,7 @@ describe("a request with an Idempotency-Key", () => {
     }
   });
 
-  it("belongs to one API key: another may use the same text", async () => {
+  it("does not conflict with the same Idempotency-Key of another API key", async () => {
     const { call, company, otherCompany } = test.current;
     const headers = keyed();
     const first = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
@@ -66,7 +66,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
   });
 
-  it("that was refused gets the same refusal again, and nothing of it remains", async () => {
+  it("that was refused is refused in the same way again", async () => {
     const { addSite, call, company, database } = test.current;
     const id = await addSite({ display_name: "Taken for a while" });
     const request = {
@@ -80,7 +80,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(second.text).toBe(first.text);
   });
 
-  it("is answered as before even when what it acted on is gone", async () => {
+  it("gets the same response after its resource has been deleted", async () => {
     const { addSite, call, database } = test.current;
     const id = await addSite();
     const headers = keyed();
@@ -91,7 +91,7 @@ describe("a request with an Idempotency-Key", () => {
     expect((await call("DELETE", `/v2/sites/${id}`)).status).toBe(404);
   });
 
-  it("shows a new key's token again, and the database never holds it", async () => {
+  it("returns a new key's token again, although the database does not contain it", async () => {
     const { call, company, database } = test.current;
     const request = { body: { name: "Once" }, headers: keyed() };
     const path = `/v2/company/${company.company_id}/api-keys`;
@@ -115,7 +115,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
   });
 
-  it.each(["", "with space", "é", "x".repeat(256)])("with a malformed key is refused: %j", async (key) => {
+  it.each(["", "with space", "é", "x".repeat(256)])("is refused if the key is malformed: %j", async (key) => {
     const { call, company } = test.current;
     const answer = await call("POST", "/v2/sites", {
       body: siteFields(company.company_id),
@@ -124,7 +124,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(answer.body.data).toEqual({ code: "idempotency_key_malformed" });
   });
 
-  it("on a GET means nothing", async () => {
+  it("is handled normally if it is a GET", async () => {
     const headers = keyed();
     expect((await test.current.call("GET", "/v2/sites", { headers })).status).toBe(200);
     expect((await test.current.call("GET", "/v2/validate", { headers })).status).toBe(200);
