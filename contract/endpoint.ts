@@ -74,8 +74,8 @@ export interface Endpoint {
   /** The lowest role that may call it. Default: `billing` for reads, `developer` for everything else. */
   readonly role?: Role;
   /**
-   * Whether the call changes a live environment, which keys with the scope `non-live` must not do. If the resource is an
-   * environment: whether the call changes it.
+   * Whether the call changes a live environment, which keys with the scope `non-live` must not do. If the resource is
+   * an environment: whether the call changes it.
    */
   readonly changesLive?: boolean;
   /** The rate limit that applies. Default: the one for all other requests. */
