@@ -53,7 +53,7 @@ export const listBackups = endpoint({
   tag: "Backups",
   summary: "List an environment's backups",
   description:
-    "All finished backups, newest first. `damage` and `proof_error` show which of them are known to be incomplete.",
+    "Lists all finished backups, newest first. `damage` and `proof_error` show which of them are known to be incomplete.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: {
@@ -109,7 +109,7 @@ export const removeBackup = endpoint({
   tag: "Backups",
   summary: "Delete a backup",
   description:
-    "Data shared with other backups stays in the archives. Deleting a backup of a deleted site needs the permission to delete sites, because a site without a backup can't be restored.",
+    "Deletes the backup; data shared with other backups stays in the archives. Deleting a backup of a deleted site needs the permission to delete sites, because a site without a backup can't be restored.",
   params: Type.Object({
     backup_id: Type.String({
       pattern: pattern("^[1-9][0-9]{0,9}$", "must be the id of a backup, a positive whole number"),

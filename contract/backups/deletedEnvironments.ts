@@ -39,7 +39,7 @@ export const listDeletedEnvironments = endpoint({
   path: "/sites/{site_id}/deleted-environments",
   tag: "Environments",
   summary: "List a site's deleted environments",
-  description: "The environments that can be restored, most recently deleted first.",
+  description: "Lists the environments that can be restored, most recently deleted first.",
   params: Type.Object({ site_id }),
   responses: {
     200: result(["site", "deleted_environments"], "The deleted environments.", Type.Array(DeletedEnvironment)),

@@ -26,7 +26,7 @@ export const listDeletedSites = endpoint({
   path: "/company/{id}/deleted-sites",
   tag: "Sites",
   summary: "List a company's deleted sites",
-  description: "The sites that can be restored, most recently deleted first.",
+  description: "Lists the sites that can be restored, most recently deleted first.",
   params: Type.Object({ id }),
   responses: {
     200: result(["company", "deleted_sites"], "The deleted sites.", Type.Array(DeletedSite)),

@@ -29,7 +29,7 @@ export const listDownloadableBackups = endpoint({
   path: "/sites/environments/{env_id}/downloadable-backups",
   tag: "Backups",
   summary: "List an environment's downloadable backups",
-  description: "Those that can be downloaded and those being created, newest first.",
+  description: "Lists finished backups that can be downloaded, and those in progress, newest first.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: result(

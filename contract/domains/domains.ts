@@ -119,7 +119,7 @@ export const listSiteDomains = endpoint({
   path: "/sites/environments/{env_id}/domains",
   tag: "Domains",
   summary: "List an environment's domains",
-  description: "The primary domain first, then in the order in which they were added.",
+  description: "Lists the primary domain first, then the others in the order in which they were added.",
   params: byEnvironment,
   responses: {
     200: result(["environment", "site_domains"], "The domains.", Type.Array(SiteDomain)),
@@ -249,7 +249,7 @@ export const getForceHttps = endpoint({
   path: "/sites/environments/{env_id}/force-https-status",
   tag: "Domains",
   summary: "Get the HTTPS redirect setting",
-  description: "Default: `DISABLED`.",
+  description: "Returns what happens to HTTP requests. Default: `DISABLED`.",
   params: byEnvironment,
   responses: {
     200: result(["environment"], "How HTTP requests are handled.", forceHttpsStatus),

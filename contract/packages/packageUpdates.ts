@@ -21,7 +21,7 @@ export const PackageUpdate = Type.Object(
 );
 
 const procedure =
-  "The update is made on a copy of the site: the package is downloaded and checked, the copy is updated, its front page, login page, dashboard and the pages of `update-checks` are tested, a backup is made, and the copy replaces the site. Visitors can keep reading. Writes are refused during the test, which takes a few seconds, or a minute or two if many screenshots are taken (`picture_threshold`). If anything fails, the site stays as it was, and the reason in the operation is PHP's own error. The operation also fails if it had to wait and the package has been removed or updated meanwhile. `data.result` is `{updated: [{name, from, to}]}`; `from` is the version that was replaced.";
+  "Updates a copy of the site and tests it before it goes live. The package is downloaded and checked, and the copy is updated. Its front page, login page, dashboard and the pages of `update-checks` must load without an error. Then a backup is made, and the copy replaces the site. If anything fails, the site stays as it was, and the operation fails with PHP's own error as the reason. Visitors can keep reading; writes are refused during the test, which takes a few seconds, or a minute or two if many screenshots are taken (`picture_threshold`). The operation also fails if it had to wait and the package has been removed or updated meanwhile. `data.result` is `{updated: [{name, from, to}]}`; `from` is the version that was replaced.";
 
 export const updatePlugin = endpoint({
   method: "PUT",

@@ -13,7 +13,7 @@ export const updateStatuses = ["updated", "updating", "failed"] as const;
 const filters = {
   status: Type.Optional(
     Type.Enum(packageStatuses, {
-      description: "Only plugins or themes that are active, or inactive, in at least one environment.",
+      description: "Only plugins or themes with this status (in a company's list: in at least one environment).",
     }),
   ),
   column: Type.Optional(
@@ -40,7 +40,10 @@ const companyFilters = Type.Object({
           Type.Enum(["ascend", "descend"], { default: "ascend", description: "Sort order: ascending or descending." }),
         ),
       },
-      { description: "Sort order. In a query: JSON, or `order_by[field]=…&order_by[order]=…`. Default: by slug." },
+      {
+        description:
+          "How to sort the list. In a query: JSON, or `order_by[field]=…&order_by[order]=…`. Default: by slug.",
+      },
     ),
   ),
   limit: limit("Maximum number of items. Default: all."),

@@ -116,7 +116,7 @@ export const createRollout = endpoint({
   tag: "Plugins and themes",
   summary: "Update one plugin or theme in many environments",
   description:
-    "Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
+    "Starts a rollout: canaries are updated first, then the other environments, until too many updates fail. Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
   body: RolloutWish,
   responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },

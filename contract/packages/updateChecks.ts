@@ -56,7 +56,7 @@ export const replaceUpdateChecks = endpoint({
   tag: "Plugins and themes",
   summary: "Set the pages that updates are tested with",
   description:
-    "Name important pages, such as a shop's checkout. The whole setting is replaced: without `picture_threshold`, no screenshots are taken. It applies to updates that are requested from now on. Clones do not copy it.",
+    "Sets the pages to test in addition to the front page, the login page and the dashboard. Name important ones, such as a shop's checkout. The whole setting is replaced: without `picture_threshold`, no screenshots are taken. It applies to updates that are requested from now on. Clones do not copy it.",
   params: byId,
   body: Type.Object(
     { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },

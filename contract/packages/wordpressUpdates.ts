@@ -26,7 +26,8 @@ export const getWordPress = endpoint({
   path: "/sites/environments/{env_id}/wordpress",
   tag: "Plugins and themes",
   summary: "Get the WordPress version and its available updates",
-  description: "Asks the package source. If it does not respond in time, no updates are listed and `problem` says so.",
+  description:
+    "Asks the package source for updates. If it does not respond in time, no updates are listed and `problem` says so.",
   params: byId,
   responses: {
     200: result(["environment"], "The versions.", WordPressVersions),
@@ -41,7 +42,7 @@ export const updateWordPress = endpoint({
   tag: "Plugins and themes",
   summary: "Update WordPress",
   description:
-    "The update is made on a copy of the site: WordPress is downloaded and checked, the copy is updated and its database upgraded, its front page, login page, dashboard and the pages of `update-checks` are tested, a backup is made, and the copy replaces the site. Visitors can keep reading. Writes are refused during the test, which takes a few seconds, or a minute or two if many screenshots are taken (`picture_threshold`). If anything fails, the site stays as it was. The operation also fails if it had to wait and WordPress has been updated meanwhile. In a network, the main site's database is upgraded at once, and that of each other site when its dashboard is opened. `data.result` is `{from, to}`; `from` is the version that was replaced.",
+    "Updates a copy of the site and tests it before it goes live. WordPress is downloaded and checked, and the copy and its database are upgraded. Its front page, login page, dashboard and the pages of `update-checks` must load without an error. Then a backup is made, and the copy replaces the site. If anything fails, the site stays as it was. Visitors can keep reading; writes are refused during the test, which takes a few seconds, or a minute or two if many screenshots are taken (`picture_threshold`). The operation also fails if it had to wait and WordPress has been updated meanwhile. In a network, the main site's database is upgraded at once, and that of each other site when its dashboard is opened. `data.result` is `{from, to}`; `from` is the version that was replaced.",
   params: byId,
   body: Type.Object(
     {

@@ -47,7 +47,7 @@ export const listCronEvents = endpoint({
   tag: "Environments",
   summary: "List an environment's scheduled tasks (WP-Cron)",
   description:
-    "The scheduled tasks of WordPress and its plugins, next one first, and the outcome of the last run. Due tasks run within a minute, even without visitors.",
+    "Lists the scheduled tasks of WordPress and its plugins, next one first, with the outcome of the last run. Due tasks run within a minute, even without visitors.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({ limit: limit("Maximum number of tasks. Default: all."), offset }),
   responses: {

@@ -74,7 +74,7 @@ export const listEnvironments = endpoint({
   path: "/sites/{site_id}/environments",
   tag: "Environments",
   summary: "List a site's environments",
-  description: "Includes their domains, addresses and PHP versions.",
+  description: "Returns the environments with their domains, addresses and PHP versions.",
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   responses: {
     200: result(["site", "environments"], "The environments.", Type.Array(Environment)),

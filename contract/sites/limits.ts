@@ -28,7 +28,7 @@ export const changeEnvironmentPhpAllocation = endpoint({
   path: "/sites/environments/{env_id}/change-environment-php-allocation",
   tag: "Limits",
   summary: "Change an environment's PHP allocation",
-  description: `${effect} Clones start with the allocation of their source.`,
+  description: `Sets the number and the memory of the PHP threads. ${effect} Clones start with the allocation of their source.`,
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: PhpAllocation,
   responses: { 202: { description: "The allocation is being changed.", body: Accepted } },

@@ -8,7 +8,7 @@ export const listPhpVersions = endpoint({
   path: "/company/{id}/available-php-versions",
   tag: "PHP versions",
   summary: "List PHP versions",
-  description: "The PHP versions of this installation, oldest first. New sites get the default.",
+  description: "Lists the PHP versions of this installation, oldest first. New sites get the default.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(

@@ -108,7 +108,7 @@ export const getSite = endpoint({
   path: "/sites/{site_id}",
   tag: "Sites",
   summary: "Get a site",
-  description: "Includes its environments and their domains.",
+  description: "Returns the site with its environments and their domains.",
   params: byId,
   responses: { 200: result(["site"], "The site.", Site) },
   verb: "read",

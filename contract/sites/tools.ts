@@ -30,7 +30,7 @@ export const modifyPhpVersion = endpoint({
   tag: "Tools",
   summary: "Change an environment's PHP version",
   description:
-    "The site is first tested on the new version, and switched to it if it answers. If not, nothing is changed, and the reason in the operation is PHP's own error.",
+    "Tests the site on the new version, and switches it if it answers. If not, nothing is changed, and the operation fails with PHP's own error as the reason.",
   body: PhpVersionChange,
   responses: { 202: { description: "The version is being changed.", body: Accepted } },
   verb: "write",

@@ -46,7 +46,7 @@ export const runWpCli = endpoint({
     "Runs the command once, in its own process, with the environment's files, database, PHP version and permissions. Standard input is empty: add `--yes` to commands that ask. `data.result` of the operation is `{stdout, stderr, exit_code, ended_by, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated}`. At most 256 KiB of each output are kept: its beginning and its end. If the exit code is not 0, the operation fails with WP-CLI's first error as the reason; `data.result` is still available. A command is killed after five minutes (SITEWRIGHT_WP_CLI_SECONDS), after 64 MiB of output, or if it uses too much memory. If the server restarts meanwhile, the operation fails and the command is not repeated. Read-only keys can't see the result.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: WpCliCommand,
-  responses: { 202: { description: "The command is being started.", body: Accepted } },
+  responses: { 202: { description: "The command is being run.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

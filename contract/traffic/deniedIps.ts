@@ -12,7 +12,7 @@ export const listDeniedIps = endpoint({
   path: "/sites/tools/denied-ips",
   tag: "Tools",
   summary: "List blocked IP addresses",
-  description: "Addresses and networks in their shortest form, in the order in which they were sent.",
+  description: "Returns addresses and networks in their shortest form, in the order in which they were sent.",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
     200: result(

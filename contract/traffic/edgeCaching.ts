@@ -60,7 +60,7 @@ export const getEdgeCacheStatus = endpoint({
   tag: "Edge caching",
   summary: "Get the page cache setting",
   description:
-    "Whether the page cache is on. How a single page was served is in its `X-Cache` header: `HIT` (from the cache), `STALE` (from the cache, older than an hour and being refreshed), `MISS` (by PHP) or `BYPASS` (by PHP, private to this visitor).",
+    "Returns whether the page cache is on. The `X-Cache` header of a page says how it was served: `HIT` (from the cache), `STALE` (from the cache, older than an hour and being refreshed), `MISS` (by PHP) or `BYPASS` (by PHP, private to this visitor).",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
     200: result(

@@ -83,7 +83,7 @@ export const listMails = endpoint({
   path: "/sites/environments/{env_id}/mails",
   tag: "Mail",
   summary: "List an environment's mail",
-  description: "Sent and stored mail, newest first.",
+  description: "Lists sent and stored mail, newest first.",
   params: Type.Object(environment),
   query: Type.Object({
     limit: limit("Maximum number of mails; values above 100 count as 100.", { default: 10 }),
@@ -141,7 +141,7 @@ export const deleteMail = endpoint({
   path: "/sites/environments/{env_id}/mails/{mail_id}",
   tag: "Mail",
   summary: "Delete a mail",
-  description: "A queued mail is no longer sent, unless it is being delivered at that moment.",
+  description: "Deletes the mail. If it was queued, it is no longer sent, unless it is being delivered at that moment.",
   params: Type.Object(mail),
   responses: {
     200: result(["deleted"], "The mail is deleted.", Type.Integer({ description: "Always 1.", examples: [1] })),
@@ -156,7 +156,7 @@ export const deleteMails = endpoint({
   path: "/sites/environments/{env_id}/mails",
   tag: "Mail",
   summary: "Delete all mail of an environment",
-  description: "Queued mail is deleted too and no longer sent.",
+  description: "Deletes all stored mail. Queued mail is deleted too and no longer sent.",
   params: Type.Object(environment),
   responses: {
     200: result(

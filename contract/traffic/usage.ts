@@ -41,7 +41,7 @@ export const getUsage = endpoint({
   tag: "Limits",
   summary: "Get the resource usage of a company's environments",
   description:
-    "Heaviest environments first. Usage is counted per hour: the period is extended to whole hours, which are `from` and `to` of the response. Data is kept for 62 days. Deleted environments are not included.",
+    "Returns one row per environment. Usage is counted per hour: the period is extended to whole hours, which are `from` and `to` of the response. Data is kept for 62 days. Deleted environments are not included.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({
     from: Type.Optional(timestamp("Start of the period. Milliseconds since 1970. Default: 24 hours before `to`.")),
@@ -58,7 +58,7 @@ export const getUsage = endpoint({
   responses: {
     200: result(
       ["company", "usage"],
-      "One row for each environment.",
+      "The usage.",
       Type.Object({
         from: timestamp("Start of the period. Milliseconds since 1970."),
         to: timestamp("End of the period. Milliseconds since 1970."),
