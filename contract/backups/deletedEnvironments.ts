@@ -5,7 +5,7 @@ import { Accepted } from "../operations.ts";
 import { line, nullable, uuid } from "../schema.ts";
 import { timestamp } from "./backups.ts";
 
-export const whenDeleted = {
+export const deletionFields = {
   deleted_at: timestamp("When it was deleted."),
   deleted_by: nullable(
     Type.String({ description: "Name of the user who deleted it, or null.", examples: ["Ada Lovelace"] }),
@@ -20,7 +20,7 @@ export const DeletedEnvironment = Type.Object(
     display_name: Type.String({ description: "Display name of the environment.", examples: ["Staging"] }),
     is_premium: Type.Boolean({ description: "As set when it was created; it has no effect on this installation." }),
     is_blocked: Type.Boolean({ description: "Whether an operation is working on it, such as its restore." }),
-    ...whenDeleted,
+    ...deletionFields,
     backup_id: Type.Integer({
       description:
         "Id of its newest backup, from which it is restored. The backup can also be restored to other environments.",
