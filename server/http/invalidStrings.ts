@@ -1,19 +1,19 @@
-/** Texts that no field may hold: the database stores neither NUL nor half a character. */
+/** Finds strings that the database can't store: those with a NUL character or half a surrogate pair. */
 import type { Fault } from "./faults.ts";
-import { escapePointer } from "./problems.ts";
+import { escapePointer } from "./validationMessages.ts";
 
-/** Walks without recursion, because a body may be nested as deeply as it is long. */
-export function unusableTexts(value: unknown): Fault[] {
+/** Finds invalid strings in a JSON value. Iterative, because deep nesting would overflow the stack. */
+export function findInvalidStrings(value: unknown): Fault[] {
   const faults: Fault[] = [];
-  const rest: { readonly path: string; readonly value: unknown }[] = [{ path: "", value }];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+  const pending: { readonly path: string; readonly value: unknown }[] = [{ path: "", value }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { path } = next;
     if (typeof next.value === "string") {
       const message = faultOf(next.value);
       if (message) faults.push({ path, message });
     } else if (next.value !== null && typeof next.value === "object") {
       for (const [name, inner] of Object.entries(next.value))
-        rest.push({ path: `${path}/${escapePointer(name)}`, value: inner });
+        pending.push({ path: `${path}/${escapePointer(name)}`, value: inner });
     }
   }
   return faults;

@@ -1,18 +1,18 @@
-/** What is wrong with a value, in sentences. */
-import { sentenceOfPattern } from "@sitewright/contract/schema.ts";
+/** Error messages for values that fail validation. */
+import { patternMessage } from "@sitewright/contract/schema.ts";
 import type { ErrorObject } from "ajv";
 import type { Fault } from "./faults.ts";
 
-const mostFaults = 100;
+const maxFaults = 100;
 
-/** One fault for each place, the first that was found there. */
+/** The first fault of each value, at most 100 in total. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   const faults = new Map<string, string>();
   for (const error of errors) {
     const path = pathOf(error);
-    if (!faults.has(path)) faults.set(path, sentence(error));
+    if (!faults.has(path)) faults.set(path, messageOf(error));
   }
-  return [...faults].slice(0, mostFaults).map(([path, message]) => ({ path, message }));
+  return [...faults].slice(0, maxFaults).map(([path, message]) => ({ path, message }));
 }
 
 function pathOf(error: ErrorObject): string {
@@ -20,21 +20,21 @@ function pathOf(error: ErrorObject): string {
   return `${error.instancePath}/${escapePointer(String(error.params.missingProperty))}`;
 }
 
-/** One name as a part of a JSON pointer. */
+/** A field name as a token of a JSON pointer. */
 export function escapePointer(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-function sentence({ keyword, params, message }: ErrorObject): string {
+function messageOf({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case "required":
       return "is required";
     case "type":
-      return `must be ${[params.type].flat().map(articled).join(" or ")}`;
+      return `must be ${[params.type].flat().map(withArticle).join(" or ")}`;
     case "enum":
       return `must be one of: ${params.allowedValues.join(", ")}`;
     case "pattern":
-      return sentenceOfPattern(params.pattern);
+      return patternMessage(params.pattern);
     case "format":
       return params.format === "email"
         ? "must be an e-mail address"
@@ -56,7 +56,7 @@ function sentence({ keyword, params, message }: ErrorObject): string {
   }
 }
 
-function articled(type: string): string {
+function withArticle(type: string): string {
   if (type === "null") return "null";
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
