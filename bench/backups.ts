@@ -1,6 +1,7 @@
 /**
- * Time and disk space of backups of an environment with 100 MB of files, compared with restic on the same files and machine,
- * and a restore with visitors. The two take turns at going first, because the second finds the files in the system's cache.
+ * Time and disk space of backups of an environment with 100 MB of files, compared with restic on the same files and
+ * machine, and a restore with visitors. The two take turns at going first, because the second finds the files in the
+ * system's cache.
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { mkdir, realpath, utimes, writeFile } from "node:fs/promises";

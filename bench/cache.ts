@@ -1,7 +1,7 @@
 /**
- * Cached pages and files at the edge, compared with a bare Node server that sends the same head and bytes, and with nginx and the
- * same bytes in a file. The clients use as much processor time as the server, so servers are compared by the responses per
- * second of their own processor time.
+ * Cached pages and files at the edge, compared with a bare Node server that sends the same head and bytes, and with
+ * nginx and the same bytes in a file. The clients use as much processor time as the server, so servers are compared by
+ * the responses per second of their own processor time.
  */
 
 import { randomBytes } from "node:crypto";
@@ -84,7 +84,10 @@ function figuresOf(name: string, [ours, bare, nginx]: readonly Rate[]): Figure[]
   ];
 }
 
-/** On a real site: time from a purge to the fresh page, and requests to PHP for many concurrent visitors of an uncached page. */
+/**
+ * On a real site: time from a purge to the fresh page, and requests to PHP for many concurrent visitors of an uncached
+ * page.
+ */
 async function measureFreshness(installation: Installation, adminSocket: string): Promise<Figure[]> {
   const site = await createSite(installation, { display_name: "Cached", site_title: "Cached" });
   const callEdge = (method: string, path: string, body?: string) =>

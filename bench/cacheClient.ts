@@ -1,6 +1,6 @@
 /**
- * `cacheClient.ts <port> <milliseconds> <path>`: requests one URL from 50 connections without a pause. Sends the numbers of
- * responses and failures and the p99 latency over IPC.
+ * `cacheClient.ts <port> <milliseconds> <path>`: requests one URL from 50 connections without a pause. Sends the
+ * numbers of responses and failures and the p99 latency over IPC.
  */
 import autocannon from "autocannon";
 

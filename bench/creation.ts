@@ -1,4 +1,6 @@
-/** Measures the creation of a site: from `POST /sites` to the 202, and to the first front page with the site's title. */
+/**
+ * Measures the creation of a site: from `POST /sites` to the 202, and to the first front page with the site's title.
+ */
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { acceptSite, followOperation } from "@sitewright/e2e/sites.ts";
 import { until } from "@sitewright/e2e/until.ts";

@@ -1,6 +1,6 @@
 /**
- * Our DNS server with ten thousand zones: startup time, memory, answers per second and latency, compared with Knot and the same
- * zones if it is installed. Each uses one thread, which leaves the other processor to the clients.
+ * Our DNS server with ten thousand zones: startup time, memory, answers per second and latency, compared with Knot and
+ * the same zones if it is installed. Each uses one thread, which leaves the other processor to the clients.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,6 @@
-/** `dnsServer.ts <folder>`: runs our DNS server. Sends its port over IPC, and its memory for each message it receives. */
+/**
+ * `dnsServer.ts <folder>`: runs our DNS server. Sends its port over IPC, and its memory for each message it receives.
+ */
 import { join } from "node:path";
 import { startDns } from "@sitewright/dns/dns.ts";
 

@@ -44,7 +44,10 @@ export function makeTable(): DnsTable {
   return { generation: 1, zones, secondaries: [], keys: [] };
 }
 
-/** Queries for a zone in dnsperf's format: mostly addresses, one through a CNAME, and one for a name that does not exist. */
+/**
+ * Queries for a zone in dnsperf's format: mostly addresses, one through a CNAME, and one for a name that does not
+ * exist.
+ */
 export function queriesFor(number: number): string[] {
   const name = zoneName(number);
   return [`www.${name} A`, `${name} A`, `${name} AAAA`, `${name} MX`, `host-3.${name} A`, `nothing.${name} A`];

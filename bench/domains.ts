@@ -1,6 +1,6 @@
 /**
- * Time from adding a domain that already points here to its first 200 over TLS, with a custom certificate and with one issued by
- * the test authority Pebble. Uses a separate installation, because it needs special settings.
+ * Time from adding a domain that already points here to its first 200 over TLS, with a custom certificate and with one
+ * issued by the test authority Pebble. Uses a separate installation, because it needs special settings.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

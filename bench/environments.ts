@@ -1,6 +1,6 @@
 /**
- * Duration of changes to a site while visitors request its front page: a new environment, a clone, a push and another PHP
- * version. Counts the visitors' errors and measures their longest wait.
+ * Duration of changes to a site while visitors request its front page: a new environment, a clone, a push and another
+ * PHP version. Counts the visitors' errors and measures their longest wait.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -215,7 +215,10 @@ async function measurePhp(installation: Installation): Promise<Figure[]> {
   ];
 }
 
-/** Runs all measurements on new sites. `ready` waits until spare workers are warm, `compiled` until every PHP version is compiled. */
+/**
+ * Runs all measurements on new sites. `ready` waits until spare workers are warm, `compiled` until every PHP version is
+ * compiled.
+ */
 export async function measureEnvironments(
   installation: Installation,
   ready: () => Promise<void>,

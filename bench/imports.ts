@@ -1,4 +1,7 @@
-/** Processor time for loading the modules of each process: the minimum for `npm start`, an operator command, or a PHP worker. */
+/**
+ * Processor time for loading the modules of each process: the minimum for `npm start`, an operator command, or a PHP
+ * worker.
+ */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -33,8 +33,8 @@ function processorTimes(): ProcessorTimes {
 const sessionPriority = "/proc/self/autogroup";
 
 /**
- * Gives this process the lowest priority. It must lead its own session: Linux may divide processor time between sessions
- * first, and then the priority of a process counts only within its session.
+ * Gives this process the lowest priority. It must lead its own session: Linux may divide processor time between
+ * sessions first, and then the priority of a process counts only within its session.
  */
 export function useLowestPriority(): void {
   setPriority(constants.priority.PRIORITY_LOW);

@@ -1,7 +1,7 @@
 /**
- * `npm run bench` starts an installation from a clean clone, measures it from outside, and prints each figure with its target
- * and a reference. The exit code is 1 if a target was missed. `npm run bench -- backups` runs only that part; `parts` lists
- * them all.
+ * `npm run bench` starts an installation from a clean clone, measures it from outside, and prints each figure with its
+ * target and a reference. The exit code is 1 if a target was missed. `npm run bench -- backups` runs only that part;
+ * `parts` lists them all.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";

@@ -7,8 +7,8 @@ const columnsOf = `
    where table_schema = current_schema and table_name = 'backups' and column_name not in ('id', 'operation_id')`;
 
 /**
- * Adds `count` copies of a finished backup's row while `work` runs. Real backups would take minutes, and a list reads only the
- * rows. `data` is the data folder of a running installation.
+ * Adds `count` copies of a finished backup's row while `work` runs. Real backups would take minutes, and a list reads
+ * only the rows. `data` is the data folder of a running installation.
  */
 export async function withManyBackups<T>(
   data: string,

@@ -1,6 +1,6 @@
 /**
- * The effect of a busy environment on a quiet one: a visitor requests the quiet site's front page at a modest pace, alone and next
- * to each kind of load, in alternating rounds, and the p99 latencies are compared.
+ * The effect of a busy environment on a quiet one: a visitor requests the quiet site's front page at a modest pace,
+ * alone and next to each kind of load, in alternating rounds, and the p99 latencies are compared.
  *
  * The process that generates the load has the lowest priority, because real visitors have their own processors.
  */

@@ -1,4 +1,6 @@
-/** Measures the operations engine alone: how soon an operation starts, ends, and is taken over from a killed process. */
+/**
+ * Measures the operations engine alone: how soon an operation starts, ends, and is taken over from a killed process.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";

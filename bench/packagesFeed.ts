@@ -1,4 +1,7 @@
-/** `packagesFeed.ts <database url> <file>`: reads a vulnerability feed and prints the time and memory that it took, as JSON. */
+/**
+ * `packagesFeed.ts <database url> <file>`: reads a vulnerability feed and prints the time and memory that it took, as
+ * JSON.
+ */
 import { readAdvisories } from "@sitewright/server/reconcilers/readAdvisories.ts";
 import { openDatabase } from "@sitewright/server/store/open.ts";
 

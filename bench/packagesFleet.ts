@@ -39,8 +39,8 @@ export interface Fleet {
 }
 
 /**
- * Adds environments to the company while `work` runs. Their state is `adding`, so that the rest of the installation ignores
- * them. `data` is the data folder of a running installation.
+ * Adds environments to the company while `work` runs. Their state is `adding`, so that the rest of the installation
+ * ignores them. `data` is the data folder of a running installation.
  */
 export async function withFleet<T>(
   data: string,

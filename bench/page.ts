@@ -1,6 +1,6 @@
 /**
- * The edge's overhead for an uncached page: an environment's front page through the edge over HTTP, compared with a worker of
- * this process called directly. Requests alternate, so that changes in the machine's speed affect both.
+ * The edge's overhead for an uncached page: an environment's front page through the edge over HTTP, compared with a
+ * worker of this process called directly. Requests alternate, so that changes in the machine's speed affect both.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

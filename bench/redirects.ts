@@ -1,6 +1,6 @@
 /**
- * The cost of ten thousand redirect rules for a request that matches none: a file from an edge with the rules, compared with an
- * edge without rules in alternating requests, and the matching alone.
+ * The cost of ten thousand redirect rules for a request that matches none: a file from an edge with the rules, compared
+ * with an edge without rules in alternating requests, and the matching alone.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:http";

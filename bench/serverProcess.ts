@@ -34,8 +34,8 @@ export async function startNode(program: string, parameters: readonly string[]):
 }
 
 /**
- * Starts nginx in a single process, like the servers it is compared with. Returns null if it is not installed. `listen` and
- * `server` are added to its `server` block; `files` are written to its folder.
+ * Starts nginx in a single process, like the servers it is compared with. Returns null if it is not installed. `listen`
+ * and `server` are added to its `server` block; `files` are written to its folder.
  */
 export async function startNginx(
   { listen, server }: { readonly listen: string; readonly server: string },

@@ -1,7 +1,7 @@
 /**
- * TLS handshakes of our edge, compared with a bare Node server and nginx, with the same certificate and in alternating rounds. The
- * clients use as much processor time as the server, so servers are compared by the handshakes per second of their own processor
- * time.
+ * TLS handshakes of our edge, compared with a bare Node server and nginx, with the same certificate and in alternating
+ * rounds. The clients use as much processor time as the server, so servers are compared by the handshakes per second of
+ * their own processor time.
  */
 import { makeCertificate } from "@sitewright/server/certificates/testing/openssl.ts";
 import type { Figure } from "./report.ts";

@@ -1,4 +1,6 @@
-/** `tlsClient.ts <port> <milliseconds> full|resumed`: makes concurrent TLS handshakes and sends their number over IPC. */
+/**
+ * `tlsClient.ts <port> <milliseconds> full|resumed`: makes concurrent TLS handshakes and sends their number over IPC.
+ */
 import { type ConnectionOptions, connect } from "node:tls";
 
 const [port = 0, milliseconds = 0] = process.argv.slice(2, 4).map(Number);

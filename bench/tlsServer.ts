@@ -1,4 +1,7 @@
-/** `tlsServer.ts edge|bare <key> <chain>`: a TLS server for `tls.ts`, our edge or a bare Node server. Sends its port over IPC. */
+/**
+ * `tlsServer.ts edge|bare <key> <chain>`: a TLS server for `tls.ts`, our edge or a bare Node server. Sends its port
+ * over IPC.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * A Node process as a service. It sends `{ type: "ready" }` over IPC once it listens, and ends on SIGTERM. It also ends when
- * the IPC channel closes, which happens when the supervisor is killed.
+ * A Node process as a service. It sends `{ type: "ready" }` over IPC once it listens, and ends on SIGTERM. It also ends
+ * when the IPC channel closes, which happens when the supervisor is killed.
  */
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";

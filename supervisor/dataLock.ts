@@ -1,6 +1,6 @@
 /**
- * One supervisor per data folder. The operating system releases the lock when its holder ends, however that happens, so there
- * are no stale locks. The file's content is only the holder's process id.
+ * One supervisor per data folder. The operating system releases the lock when its holder ends, however that happens, so
+ * there are no stale locks. The file's content is only the holder's process id.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,9 @@
 /**
- * All processes of one data folder: starts them in order of their dependencies, keeps them running, and stops them in reverse.
+ * All processes of one data folder: starts them in order of their dependencies, keeps them running, and stops them in
+ * reverse.
  *
- * Only this process owns PostgreSQL. If a second supervisor used the same server, it would lose it for good when the first is
- * killed.
+ * Only this process owns PostgreSQL. If a second supervisor used the same server, it would lose it for good when the
+ * first is killed.
  */
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/settings/config.ts";
@@ -283,7 +284,9 @@ function controlSecrets({ config, env }: InstallationOptions, databaseUrl: strin
   };
 }
 
-/** Servers that customers' PHP must not reach. The edge, which runs that PHP, gets their addresses without credentials. */
+/**
+ * Servers that customers' PHP must not reach. The edge, which runs that PHP, gets their addresses without credentials.
+ */
 function forbiddenAddresses({ databaseUrl, smtpUrl }: Config): NodeJS.ProcessEnv {
   return {
     ...(databaseUrl === null ? {} : { DATABASE_URL: `postgresql://${new URL(databaseUrl).host}/` }),

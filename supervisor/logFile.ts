@@ -18,8 +18,8 @@ export interface LogSize {
 const defaultSize: LogSize = { bytes: 5_000_000, older: 3 };
 
 /**
- * Opens the log and creates its folder if missing. Drops lines that can't be written, such as on a full disk: logging must
- * never stop a process.
+ * Opens the log and creates its folder if missing. Drops lines that can't be written, such as on a full disk: logging
+ * must never stop a process.
  */
 export function openLog(path: string, size: LogSize = defaultSize): LogFile {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

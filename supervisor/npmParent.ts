@@ -1,6 +1,6 @@
 /**
- * Under `npm start`, npm is the parent of this process (the script in package.json uses `exec`). npm forwards signals, but if
- * it is killed, the only sign is that this process gets another parent.
+ * Under `npm start`, npm is the parent of this process (the script in package.json uses `exec`). npm forwards signals,
+ * but if it is killed, the only sign is that this process gets another parent.
  */
 
 const intervalMs = 500;

@@ -1,12 +1,12 @@
 /**
- * Folders that must belong to this user. `run` is in the system's temporary folder, where another user could have created it
- * first, so an existing folder is used only if this user owns it.
+ * Folders that must belong to this user. `run` is in the system's temporary folder, where another user could have
+ * created it first, so an existing folder is used only if this user owns it.
  */
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 
 /**
- * Creates the folder with the given mode, or checks an existing one. Throws a user-facing error if it is not a folder, belongs
- * to another user, or is open to others.
+ * Creates the folder with the given mode, or checks an existing one. Throws a user-facing error if it is not a folder,
+ * belongs to another user, or is open to others.
  */
 export function ensureOwnedFolder(path: string, mode = 0o700): void {
   const isNew = mkdirSync(path, { recursive: true, mode }) !== undefined;

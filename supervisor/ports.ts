@@ -41,8 +41,8 @@ export async function findPorts(
 }
 
 /**
- * Outside the ephemeral range, which the system would choose from for port 0: an outgoing connection could get such a port
- * before the process listens on it.
+ * Outside the ephemeral range, which the system would choose from for port 0: an outgoing connection could get such a
+ * port before the process listens on it.
  */
 function randomPorts(): number[] {
   return Array.from({ length: 50 }, () => randomInt(20_000, 32_000));

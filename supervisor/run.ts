@@ -7,8 +7,8 @@ import type { Terminal } from "./terminal.ts";
 const interrupted = 130;
 
 /**
- * Runs the installation until a signal arrives or its `npm start` ends. Then ends the process: 0 after a clean stop, 1 if the
- * start failed, 130 if it was interrupted.
+ * Runs the installation until a signal arrives or its `npm start` ends. Then ends the process: 0 after a clean stop, 1
+ * if the start failed, 130 if it was interrupted.
  */
 export async function runUntilStopped(installation: Installation, terminal: Terminal): Promise<void> {
   let isReady = false;

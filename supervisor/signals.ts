@@ -1,8 +1,8 @@
 /** Ctrl-C: the first stops gracefully, the second kills. */
 
 /**
- * Signals within this time count as one keystroke: the terminal sends one to the whole process group, and npm forwards its
- * own.
+ * Signals within this time count as one keystroke: the terminal sends one to the whole process group, and npm forwards
+ * its own.
  */
 const sameKeystrokeMs = 500;
 

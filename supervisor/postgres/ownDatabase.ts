@@ -15,8 +15,8 @@ export type DatabaseLocation = Pick<Config, "data" | "run" | "databaseUrl">;
 export const clusterPath = (data: string): string => join(data, "postgres");
 
 /**
- * Calls `work` with the URL of the database: `DATABASE_URL`, or the embedded one, which runs until `work` is done. The caller
- * must hold the lock of the data folder.
+ * Calls `work` with the URL of the database: `DATABASE_URL`, or the embedded one, which runs until `work` is done. The
+ * caller must hold the lock of the data folder.
  */
 export async function withStartedDatabase<T>(
   location: DatabaseLocation,
@@ -43,8 +43,8 @@ export async function withStartedDatabase<T>(
 }
 
 /**
- * Like `withStartedDatabase`, but uses the database of a running installation if there is one. Rejects with a user-facing
- * error while the installation starts or stops.
+ * Like `withStartedDatabase`, but uses the database of a running installation if there is one. Rejects with a
+ * user-facing error while the installation starts or stops.
  */
 export async function withDatabase<T>(location: DatabaseLocation, work: (url: string) => Promise<T>): Promise<T> {
   const lock = lockUnlessRunning(location.data);

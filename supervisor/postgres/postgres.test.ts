@@ -240,7 +240,10 @@ describe("embedded PostgreSQL", () => {
   });
 });
 
-/** Copies this source folder and PostgreSQL's package, world-readable and without the links that its install script creates. */
+/**
+ * Copies this source folder and PostgreSQL's package, world-readable and without the links that its install script
+ * creates.
+ */
 function copySource(folder: string): string {
   const copy = join(folder, "copy", "supervisor");
   cpSync(dirname(import.meta.dirname), copy, { recursive: true, filter: (path) => !path.includes("node_modules") });

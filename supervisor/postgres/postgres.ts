@@ -57,7 +57,10 @@ const settings = {
   timezone: "UTC",
 } as const;
 
-/** Starts the server and resolves when it accepts connections. Rejects with a user-facing error and PostgreSQL's last output. */
+/**
+ * Starts the server and resolves when it accepts connections. Rejects with a user-facing error and PostgreSQL's last
+ * output.
+ */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const log = options.log ?? (() => undefined);
   const user = postgresUser();
@@ -135,8 +138,9 @@ async function launchAfterOrphans(
 }
 
 /**
- * PostgreSQL trusts its lock file if any process has the recorded process id. After a restart of the machine or container that
- * may be an unrelated process, or a zombie. On Linux we can tell: the working directory of a live server is its cluster.
+ * PostgreSQL trusts its lock file if any process has the recorded process id. After a restart of the machine or
+ * container that may be an unrelated process, or a zombie. On Linux we can tell: the working directory of a live server
+ * is its cluster.
  */
 function removeStaleLock(cluster: string): boolean {
   const lock = join(cluster, "postmaster.pid");

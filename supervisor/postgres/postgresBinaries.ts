@@ -1,7 +1,7 @@
 /**
- * Finds PostgreSQL's programs. They come from npm, one package per platform. If needed, this module completes the package:
- * it creates the symbolic links of the libraries (npm packages can't contain links, and `--ignore-scripts` skips the script
- * that creates them), and copies the programs for a user that can't read `node_modules`.
+ * Finds PostgreSQL's programs. They come from npm, one package per platform. If needed, this module completes the
+ * package: it creates the symbolic links of the libraries (npm packages can't contain links, and `--ignore-scripts`
+ * skips the script that creates them), and copies the programs for a user that can't read `node_modules`.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";

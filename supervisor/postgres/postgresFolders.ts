@@ -1,10 +1,10 @@
 /**
  * Gives PostgreSQL access to its folders.
  *
- * If we are root, PostgreSQL runs as another user, and its folder may be below one that only root can enter, such as `/root`
- * or the result of `mktemp -d`. So on Linux we open the folder, let PostgreSQL inherit the descriptor, and pass the path
- * `/proc/self/fd/<n>`, which the kernel resolves without checking the parent folders. PostgreSQL changes to its folder once
- * and then uses relative paths; its children inherit the descriptor.
+ * If we are root, PostgreSQL runs as another user, and its folder may be below one that only root can enter, such as
+ * `/root` or the result of `mktemp -d`. So on Linux we open the folder, let PostgreSQL inherit the descriptor, and pass
+ * the path `/proc/self/fd/<n>`, which the kernel resolves without checking the parent folders. PostgreSQL changes to
+ * its folder once and then uses relative paths; its children inherit the descriptor.
  */
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { ensureOwnedFolder } from "../ownedFolder.ts";
@@ -20,7 +20,9 @@ export interface InheritedFolders {
 
 const firstDescriptor = 4;
 
-/** Creates missing folders, accessible only to `user` (null: this process's user), and opens them for a child process. */
+/**
+ * Creates missing folders, accessible only to `user` (null: this process's user), and opens them for a child process.
+ */
 export function openInheritedFolders(paths: readonly string[], user: PostgresUser | null): InheritedFolders {
   for (const path of paths) {
     ensureFolder(path, user);

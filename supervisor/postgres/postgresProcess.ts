@@ -1,6 +1,6 @@
 /**
- * Runs one of PostgreSQL's programs, and stops it when this process ends. The child's side reads a pipe whose only write end
- * is ours: when we die, even from SIGKILL, the pipe closes and a watcher stops the program.
+ * Runs one of PostgreSQL's programs, and stops it when this process ends. The child's side reads a pipe whose only
+ * write end is ours: when we die, even from SIGKILL, the pipe closes and a watcher stops the program.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
@@ -21,9 +21,9 @@ export interface PostgresProcess {
 }
 
 /**
- * Starts a watcher that reads the pipe (descriptor 3), then replaces the shell by the program. The watcher is a grandchild, so
- * that PostgreSQL has no unknown child process. A line on the pipe means that the program has ended: the watcher must not
- * signal its process id, which may have been reused.
+ * Starts a watcher that reads the pipe (descriptor 3), then replaces the shell by the program. The watcher is a
+ * grandchild, so that PostgreSQL has no unknown child process. A line on the pipe means that the program has ended: the
+ * watcher must not signal its process id, which may have been reused.
  */
 const script = `pid=$$; ( ( read -r _ <&3 || kill -INT $pid ) >/dev/null 2>&1 & ); exec 3<&-; exec "$@"`;
 

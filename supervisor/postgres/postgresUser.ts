@@ -1,6 +1,6 @@
 /**
- * The user that PostgreSQL runs as. It refuses to run as root, so a supervisor that is root uses an unprivileged user. That
- * user needs an entry in the user database, because PostgreSQL looks it up.
+ * The user that PostgreSQL runs as. It refuses to run as root, so a supervisor that is root uses an unprivileged user.
+ * That user needs an entry in the user database, because PostgreSQL looks it up.
  */
 import { lchownSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,8 +49,8 @@ function unsigned(text: string | undefined): number | null {
 }
 
 /**
- * Gives a folder and its content to the user, so that a cluster stays usable after a change of user, such as when `sitewright`
- * was added after a start as `nobody`.
+ * Gives a folder and its content to the user, so that a cluster stays usable after a change of user, such as when
+ * `sitewright` was added after a start as `nobody`.
  */
 export function chownFolder(path: string, user: PostgresUser): void {
   if (lstatSync(path).uid === user.uid) {

@@ -1,6 +1,6 @@
 /**
- * A fake of control, edge, dns or the preparation: `node fakeChild.ts <name>`. It listens on its port, sends the ready message,
- * and writes its signals to `<data>/events`. Requests make it misbehave: `/die`, `/hang`, `/spin`, `/warn`.
+ * A fake of control, edge, dns or the preparation: `node fakeChild.ts <name>`. It listens on its port, sends the ready
+ * message, and writes its signals to `<data>/events`. Requests make it misbehave: `/die`, `/hang`, `/spin`, `/warn`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
