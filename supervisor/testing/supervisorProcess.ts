@@ -1,4 +1,4 @@
-/** A supervisor in a process of its own, with a data folder of its own. */
+/** Runs a supervisor in a separate process with its own data folder. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { until } from "./until.ts";
 
-const standInMain = join(import.meta.dirname, "standInMain.ts");
+const fakeMain = join(import.meta.dirname, "fakeMain.ts");
 
 export interface SupervisorUnderTest {
   readonly child: ChildProcess;
@@ -16,18 +16,18 @@ export interface SupervisorUnderTest {
   readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts a supervisor, which is stopped after the test. */
+/** Starts a supervisor and stops it after the test. */
 export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}): SupervisorUnderTest {
-  return startProgram(process.execPath, [standInMain], data, settings);
+  return startProgram(process.execPath, [fakeMain], data, settings);
 }
 
-/** Starts one by `npm start`, with the script of the real package.json. The child is npm. */
+/** Starts a supervisor with `npm start` and the script of the real package.json. `child` is npm. */
 export function startByNpm(data: string): SupervisorUnderTest {
   const root = join(import.meta.dirname, "..", "..");
   const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const start = scripts.start
     .replace("tools/", `${join(root, "tools")}/`)
-    .replace("supervisor/main.ts", relative(root, standInMain));
+    .replace("supervisor/main.ts", relative(root, fakeMain));
   const folder = join(data, "..", "package");
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "started-by-npm", scripts: { start } }));
@@ -84,18 +84,19 @@ export async function whenReady(supervisor: SupervisorUnderTest): Promise<Superv
   return supervisor;
 }
 
-export interface Facts {
+export interface ChosenPorts {
   readonly controlPort: number;
   readonly edgePort: number;
   readonly dnsPort: number;
 }
 
-export const chosenPorts = (data: string): Facts => JSON.parse(readFileSync(join(data, "installation.json"), "utf8"));
+export const chosenPorts = (data: string): ChosenPorts =>
+  JSON.parse(readFileSync(join(data, "installation.json"), "utf8"));
 export const events = (data: string): string[] => readFileSync(join(data, "events"), "utf8").trim().split("\n");
 export const postgresPid = (data: string): number =>
   Number.parseInt(readFileSync(join(data, "postgres", "postmaster.pid"), "utf8"), 10);
 
-/** Asks a stand-in. Null if it does not answer. */
+/** Sends a request to a fake child. Null if it does not respond. */
 export function ask(port: number, path = "/"): Promise<{ pid: number; database: string | null } | null> {
   return new Promise((resolve) => {
     const request = get({ host: "127.0.0.1", port, path, agent: false }, async (response) => {

@@ -1,16 +1,16 @@
-/** The settings that sites' addresses depend on. They stay as they were at the last start until someone sets them. */
+/** Settings that are part of sites' URLs. They keep their values from the last start unless they are set. */
 import { resolve } from "node:path";
 import { readChosen } from "./records.ts";
 
-/** The environment, with the ports of the sites and their suffix as at the last start where it doesn't say otherwise. */
-export function withKeptAddresses(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Adds the sites' ports and suffix of the last start to the environment if it doesn't set them. */
+export function withPreviousAddresses(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const chosen = readChosen(resolve(env.SITEWRIGHT_DATA || "data"));
   if (chosen === null) return env;
-  const kept = {
+  const previous = {
     SITEWRIGHT_EDGE_PORT: String(chosen.edgePort),
     ...(chosen.edgeTlsPort === undefined ? {} : { SITEWRIGHT_EDGE_TLS_PORT: String(chosen.edgeTlsPort) }),
     SITEWRIGHT_SITE_SUFFIX: chosen.siteSuffix,
   };
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
-  return { ...env, ...kept, ...given };
+  return { ...env, ...previous, ...given };
 }

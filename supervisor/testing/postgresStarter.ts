@@ -1,6 +1,6 @@
 /**
- * node starter.ts <data> <run> [uid]: starts PostgreSQL, prints `{ url, pid }` and waits to be killed.
- * With a uid it becomes that user first, so that a test as root can see what a normal user meets.
+ * `node postgresStarter.ts <data> <run> [uid]` starts PostgreSQL, prints `{ url, pid }` and waits to be killed. With a
+ * uid, it switches to that user first, so that a test run as root can check the behaviour for a normal user.
  */
 import { startPostgres } from "../postgres/postgres.ts";
 

@@ -1,4 +1,4 @@
-/** Asks a DNS server: one question and its answer at a time, or with dnsperf as many as it answers. */
+/** Queries a DNS server: one query at a time, or with dnsperf as fast as possible. */
 import { execFile } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -7,38 +7,38 @@ import { until } from "@sitewright/e2e/until.ts";
 
 const run = promisify(execFile);
 
-/** `name type`, as dnsperf's lists have it, as a packet. */
-function packetOf(question: string, id: number): Buffer {
-  const [name = "", type] = question.split(" ");
+/** Encodes a query in dnsperf's format (`name type`) as a packet. */
+function encodeQuery(query: string, id: number): Buffer {
+  const [name = "", type] = query.split(" ");
   const code = { A: 1, MX: 15, AAAA: 28 }[type ?? ""] ?? 1;
   const labels = name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)]));
   const header = Buffer.from([id >> 8, id & 255, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
   return Buffer.concat([header, ...labels, Buffer.from([0, 0, code, 0, 1])]);
 }
 
-/** Returns how long each took, in milliseconds. */
-export async function askInTurn(port: number, questions: readonly string[]): Promise<number[]> {
+/** Returns the latency of each query, in milliseconds. */
+export async function querySequentially(port: number, queries: readonly string[]): Promise<number[]> {
   const socket = createSocket("udp4");
   const waits: number[] = [];
-  for (const [index, question] of questions.entries()) {
-    const packet = packetOf(question, index & 0xffff);
-    const began = performance.now();
+  for (const [index, query] of queries.entries()) {
+    const packet = encodeQuery(query, index & 0xffff);
+    const startedAt = performance.now();
     const answered = once(socket, "message");
     socket.send(packet, port, "127.0.0.1");
     await answered;
-    waits.push(performance.now() - began);
+    waits.push(performance.now() - startedAt);
   }
   socket.close();
   return waits;
 }
 
-/** Resolves when the server answers with authority. */
-export async function untilAnswered(port: number, question: string): Promise<void> {
+/** Resolves when the server answers the query without an error. */
+export async function untilServing(port: number, query: string): Promise<void> {
   await until(
     async () => {
       const socket = createSocket("udp4");
       const answered = once(socket, "message", { signal: AbortSignal.timeout(200) });
-      socket.send(packetOf(question, 1), port, "127.0.0.1");
+      socket.send(encodeQuery(query, 1), port, "127.0.0.1");
       const [answer] = await answered.finally(() => socket.close());
       if (!Buffer.isBuffer(answer) || (answer.readUInt16BE(2) & 0xf) !== 0) throw new Error("It does not answer yet");
     },
@@ -48,16 +48,16 @@ export async function untilAnswered(port: number, question: string): Promise<voi
 
 export interface Rate {
   readonly perSecond: number;
-  /** Share of the questions, 0 to 1. */
+  /** Share of lost queries, 0 to 1. */
   readonly lost: number;
 }
 
-/** Null if the machine has no dnsperf. `file` lists the questions. */
-export async function askForSeconds(port: number, file: string, seconds: number): Promise<Rate | null> {
+/** Runs dnsperf with the queries in `file`. Returns null if it is not installed. */
+export async function measureThroughput(port: number, file: string, seconds: number): Promise<Rate | null> {
   const parameters = ["-s", "127.0.0.1", "-p", `${port}`, "-d", file, "-l", `${seconds}`, "-c", "4", "-q", "100"];
   try {
     const { stdout } = await run("dnsperf", parameters);
-    const find = (what: RegExp) => Number(what.exec(stdout)?.[1] ?? Number.NaN);
+    const find = (pattern: RegExp) => Number(pattern.exec(stdout)?.[1] ?? Number.NaN);
     return { perSecond: find(/Queries per second:\s+([\d.]+)/), lost: find(/Queries lost:.*\(([\d.]+)%\)/) / 100 };
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;

@@ -1,11 +1,11 @@
-/** The supervisor as `npm start` runs it, over real PostgreSQL, with stand-ins for its children and for WordPress. */
+/** The supervisor as run by `npm start`, with real PostgreSQL and fake children. */
 import { join } from "node:path";
 import { loadConfig } from "@sitewright/server/settings/config.ts";
 import { makeInstallation } from "../installation.ts";
 import { runUntilStopped } from "../run.ts";
 import { makeTerminal } from "../terminal.ts";
 
-const child = join(import.meta.dirname, "standInChild.ts");
+const child = join(import.meta.dirname, "fakeChild.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 const installation = makeInstallation({
   config: loadConfig(process.env),

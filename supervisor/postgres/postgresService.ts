@@ -1,17 +1,17 @@
-/** The embedded PostgreSQL as a part. */
+/** The embedded PostgreSQL as a service. */
 import type { LogFile } from "../logFile.ts";
-import { EndedEarly, type Part } from "../part.ts";
+import { type Service, StartFailed } from "../service.ts";
 import { startPostgres } from "./postgres.ts";
 
 export interface PostgresProgram {
   readonly dataDirectory: string;
   readonly runDirectory: string;
   readonly log: LogFile;
-  /** Called with its address after each start; it is the same each time. */
+  /** Called with the database URL after each start. The URL never changes. */
   readonly ready: (url: string) => void;
 }
 
-export function postgresPart({ dataDirectory, runDirectory, log, ready }: PostgresProgram): Part {
+export function postgresService({ dataDirectory, runDirectory, log, ready }: PostgresProgram): Service {
   return {
     name: "PostgreSQL",
     logPath: log.path,
@@ -21,7 +21,7 @@ export function postgresPart({ dataDirectory, runDirectory, log, ready }: Postgr
         ready(server.url);
         return server;
       } catch (error) {
-        throw new EndedEarly(error instanceof Error ? error.message : String(error), { cause: error });
+        throw new StartFailed(error instanceof Error ? error.message : String(error), { cause: error });
       }
     },
   };

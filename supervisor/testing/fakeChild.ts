@@ -1,6 +1,6 @@
 /**
- * Stands in for control, edge, dns and what prepares the runtime: node standInChild.ts <name>. It listens on its port, says that it is ready, and
- * writes what happens to it to `<data>/<name>.events`. Requests make it misbehave: `/die`, `/hang`, `/spin`, `/warn`.
+ * A fake of control, edge, dns or the preparation: `node fakeChild.ts <name>`. It listens on its port, sends the ready
+ * message, and writes its signals to `<data>/events`. Requests make it misbehave: `/die`, `/hang`, `/spin`, `/warn`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -14,20 +14,20 @@ const portOf: Readonly<Record<string, string>> = {
   dns: "SITEWRIGHT_DNS_PORT",
 };
 const port = process.env[portOf[name] ?? ""];
-const note = (event: string) => appendFileSync(join(data, "events"), `${name} ${event}\n`);
+const record = (event: string) => appendFileSync(join(data, "events"), `${name} ${event}\n`);
 let hangs = false;
 
-function leave(event: string): void {
+function exitUnlessHanging(event: string): void {
   if (!hangs) {
-    note(event);
+    record(event);
     process.exit(0);
   }
 }
 
 if (name === "prepare") {
-  process.send?.({ type: "progress", phase: "Unpacking a stand-in", done: 1, total: 2 });
+  process.send?.({ type: "progress", phase: "Unpacking the fake", done: 1, total: 2 });
   if (process.env.SITEWRIGHT_TEST_BROKEN_DOWNLOAD !== undefined) {
-    console.error("The download broke off. Run npm start again.");
+    console.error("The download failed. Run npm start again.");
     process.exit(1);
   }
   if (process.env.SITEWRIGHT_TEST_SLOW_DOWNLOAD === undefined) {
@@ -39,12 +39,12 @@ if (existsSync(join(data, `${name}.broken`))) {
   console.error(`${name} is broken and says why`);
   process.exit(3);
 }
-process.on("SIGTERM", () => leave("SIGTERM"));
-process.on("SIGINT", () => note("SIGINT"));
-process.on("disconnect", () => leave("disconnect"));
+process.on("SIGTERM", () => exitUnlessHanging("SIGTERM"));
+process.on("SIGINT", () => record("SIGINT"));
+process.on("disconnect", () => exitUnlessHanging("disconnect"));
 const server = createServer((request, response) => {
   if (request.url === "/die") {
-    console.error(`the last words${"\n    at somewhere".repeat(30)}`);
+    console.error(`the last message${"\n    at somewhere".repeat(30)}`);
     process.exit(4);
   }
   if (request.url === "/warn") {
@@ -53,7 +53,7 @@ const server = createServer((request, response) => {
   if (request.url === "/spin") {
     response.end("{}", () => {
       for (;;) {
-        // Neither signals nor channels are heard.
+        // Handles neither signals nor a closed channel.
       }
     });
     return;
@@ -66,6 +66,6 @@ server.listen(Number(port ?? 0), process.env.SITEWRIGHT_HOST ?? "127.0.0.1", () 
     const facts = { company_id: "the-company", api_key: "sk_the_key", admin_email: "admin@example.com" };
     writeFileSync(join(data, "first-run.json"), JSON.stringify(facts));
   }
-  note("ready");
+  record("ready");
   process.send?.({ type: "ready" });
 });
