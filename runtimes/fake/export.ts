@@ -1,7 +1,7 @@
-/** A snapshot of the fake's put together to run elsewhere: its files, and its tables as something like SQL. */
+/** Exports a fake snapshot: its files, and its tables as pseudo-SQL. */
 import { cp, lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole } from "../folders.ts";
+import { buildAtomically } from "../folders.ts";
 import { partOf, type Release } from "../releases.ts";
 import type { SiteExport } from "../runtime.ts";
 import { readTables, type Tables } from "./database.ts";
@@ -16,7 +16,7 @@ function sqlOf(tables: Tables): string {
     .join("\n");
 }
 
-/** `middle` is called when a part of it is there. */
+/** Exports a release. `middle` is called when half of the files exist. */
 export async function exportRelease(
   release: Release,
   folder: string,
@@ -24,9 +24,9 @@ export async function exportRelease(
 ): Promise<SiteExport> {
   const spec = await specOf(release);
   const tables = await readTables(await partOf(release, "database"));
-  await buildWhole(folder, `${folder}.new`, async (place) => {
-    const isNoLink = async (file: string) => !(await lstat(file)).isSymbolicLink();
-    await cp(await partOf(release, "public"), path.join(place, "public"), { recursive: true, filter: isNoLink });
+  await buildAtomically(folder, `${folder}.new`, async (place) => {
+    const isNotLink = async (file: string) => !(await lstat(file)).isSymbolicLink();
+    await cp(await partOf(release, "public"), path.join(place, "public"), { recursive: true, filter: isNotLink });
     await middle();
     for (const name of sharedFoldersOf(spec)) {
       await rm(path.join(place, "public", name), { recursive: true, force: true });

@@ -10,7 +10,7 @@
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole, exists, removeTree } from "../../folders.ts";
+import { buildAtomically, exists, removeTree } from "../../folders.ts";
 import { ownWebRoot, type Release, stagedRelease, writeRecord } from "../../releases.ts";
 import { type NewWordPress, RuntimeFailure } from "../../runtime.ts";
 import { isSitesOwn } from "../../wordpressFiles.ts";
@@ -60,7 +60,7 @@ async function keep(assets: string, core: string, folder: string): Promise<void>
     );
     await chmod(target, 0o755);
   };
-  await withLock(`${place}.lock`, () => buildWhole(place, `${place}.new`, build));
+  await withLock(`${place}.lock`, () => buildAtomically(place, `${place}.new`, build));
 }
 
 /** The files of WordPress that lie in a web root itself; what is the site's own there stays as it is. */

@@ -1,7 +1,7 @@
 /** From a template to an environment: copied beside, filled with its own values, then given its name. */
 import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole, environmentFolders } from "../../folders.ts";
+import { buildAtomically, environmentFolders } from "../../folders.ts";
 import { firstRelease, releaseFolder, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
@@ -79,7 +79,7 @@ export async function makeEnvironment(
   environments: string,
   fill: (release: string) => Promise<ReleaseFacts>,
 ): Promise<{ readonly wordpressVersion: string | null }> {
-  const { live, beside } = environmentFolders(environments, environment);
+  const { live, building } = environmentFolders(environments, environment);
   await mkdir(environments, { recursive: true });
   const build = async (place: string) => {
     const release = releaseFolder(place, 1);
@@ -90,7 +90,7 @@ export async function makeEnvironment(
     await writeRecord(release, record);
     await symlink(path.join("releases", "1"), path.join(place, "current"));
   };
-  await tellFullDisk(() => buildWhole(live, beside, build));
+  await tellFullDisk(() => buildAtomically(live, building, build));
   const { wordpressVersion } = recordOf(await requireRelease(live));
   return { wordpressVersion };
 }

@@ -1,8 +1,8 @@
 /** An environment for an archive: its files, not copied but linked, and a copy of its database. */
 import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole } from "../../../folders.ts";
-import { firstRelease, partOf, type Release, stillCurrent, writeRecord } from "../../../releases.ts";
+import { buildAtomically } from "../../../folders.ts";
+import { firstRelease, partOf, type Release, requireStillCurrent, writeRecord } from "../../../releases.ts";
 import { bothSettled } from "../bothSettled.ts";
 import { addCore } from "../core.ts";
 import { copyDatabases } from "../database/databases.ts";
@@ -15,11 +15,11 @@ export async function snapshot(live: string, folder: string, assets: string): Pr
   const build = async (place: string) => {
     const release = await requireRelease(live);
     await chmod(place, 0o700);
-    await stillCurrent(live, release, copyParts(release, place));
+    await requireStillCurrent(live, release, copyParts(release, place));
     await addCore(assets, recordOf(release), place);
     await writeRecord(place, { ...recordOf(release), ...firstRelease });
   };
-  await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));
+  await tellFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
 }
 
 async function copyParts(release: Release, place: string): Promise<void> {

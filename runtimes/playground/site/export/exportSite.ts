@@ -1,7 +1,7 @@
 /** A snapshot of a site as it runs elsewhere: all of WordPress with MySQL, and nothing that only this installation has. */
 import { chmod, lstat, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole, exists, removeTree } from "../../../folders.ts";
+import { buildAtomically, exists, removeTree } from "../../../folders.ts";
 import { partOf, type Release, releaseIn } from "../../../releases.ts";
 import { RuntimeFailure, type SiteExport, type SnapshotFolder } from "../../../runtime.ts";
 import { sharedFolders } from "../../php/site.ts";
@@ -76,6 +76,6 @@ export async function exportSite(
     if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
     dumped = await writeSql(facts, databases, path.join(place, "database.sql"));
   };
-  await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));
+  await tellFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
   return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };
 }
