@@ -5,7 +5,7 @@
  */
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import type { Replacements, TextChange } from "../../../runtime.ts";
-import { readSchema, sameName } from "../../mysql/schema.ts";
+import { nameKey, readSchema } from "../../mysql/schema.ts";
 import { quoted } from "../../templates/places.ts";
 import { siteAddresses } from "../address/siteAddresses.ts";
 import { siteTables, type Table } from "../database/tables.ts";
@@ -58,9 +58,9 @@ class Tally {
 function textColumns(database: DatabaseSync): (table: Table) => readonly string[] {
   const schema = new Map(readSchema(database).map((table) => [table.name, table]));
   return ({ name, columns, primaryKey }) => {
-    const types = new Map(schema.get(name)?.columns.map((column) => [sameName(column.name), column.type?.family]));
+    const types = new Map(schema.get(name)?.columns.map((column) => [nameKey(column.name), column.type?.family]));
     return columns.filter((column) => {
-      const family = types.get(sameName(column));
+      const family = types.get(nameKey(column));
       const isText = family === undefined || family === "text" || family === "json";
       return isText && !primaryKey.includes(column) && !credentialColumns.has(column);
     });
