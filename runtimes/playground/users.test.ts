@@ -139,7 +139,7 @@ describe("an administrator is made by WordPress itself", () => {
     );
     const { answer } = await create("demoted@example.com");
     await runPhp(world.serving, site, "unlink('/site/wp-content/mu-plugins/demote.php');");
-    expect(answer).toEqual({ failed: expect.stringContaining("keeps new users from becoming administrators") });
+    expect(answer).toEqual({ failed: expect.stringContaining("prevents new users from becoming administrators") });
     expect(await userOf("demoted@example.com")).toBeNull();
   });
 });

@@ -112,7 +112,7 @@ async function compileProgram(php: PHP, job: CompileJob, command: readonly strin
 async function compile(job: CompileJob): Promise<void> {
   const { phpVersion } = job;
   const module = await compileEagerly(phpVersion);
-  const opcodes = { folder: job.opcodes, kind: "own" } as const;
+  const opcodes = { folder: job.opcodes, kind: "unprotected" } as const;
   const boot = { version: phpVersion, network: () => null, opcodes, module };
   const php = await bootPhp(boot);
   await compileScripts(php, job);

@@ -10,7 +10,7 @@ import { Socket } from "node:net";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
-import { tellPackageSource } from "../php/platform.ts";
+import { setPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { warmUp } from "../templates/warmUp.ts";
@@ -62,7 +62,7 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   const own = enterEnvironment(order);
   network = own.network;
   php.limitMemory(own.memoryMb);
-  tellPackageSource(php, own.network.packageSource);
+  setPackageSource(php, own.network.packageSource);
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
 }
 

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
 import type { GuardedPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
-import { taskScript, writeOrder } from "../php/platform.ts";
+import { taskScript, writeTaskInput } from "../php/platform.ts";
 import { serverVariables } from "../php/site.ts";
 import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
@@ -113,7 +113,7 @@ async function run(
   if (php.isFile(scriptPath)) {
     // As every web server has it: scripts of plugins load WordPress from where they are.
     php.chdir(path.posix.dirname(`${siteFolder}${head.script}`));
-    if (head.task !== null) writeOrder(php, head.task);
+    if (head.task !== null) writeTaskInput(php, head.task);
     isWhole = await passOn(await php.runStream(options), writer, log);
   } else await notFound(writer);
   php.closeOutputs();

@@ -10,7 +10,7 @@ import type { PHP } from "@php-wasm/universal";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
-import { tellPackageSource } from "../php/platform.ts";
+import { setPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { reachable, usableOf } from "../worker/compiled.ts";
@@ -95,7 +95,7 @@ async function prepare({
   network = own.network;
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
   php.disk.begin(diskLeftBytes);
-  tellPackageSource(php, own.network.packageSource);
+  setPackageSource(php, own.network.packageSource);
   install(php);
   php.divertOutputs({
     onStdout: (bytes) => writeAll(outputs.stdout, bytes),
