@@ -1,4 +1,7 @@
-/** The playground runtime, its making side: WordPress on SQLite, from templates. `serving.ts` is the other side. */
+/**
+ * The playground runtime: creates and changes environments with WordPress on SQLite, from templates. `serving.ts`
+ * serves them.
+ */
 import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { installPackage } from "../packageInstall.ts";
@@ -33,17 +36,20 @@ import { createTemplateStore, templatePhpVersion } from "./templates/template.ts
 import { createWpCli, type WpCliNetwork, type WpCliOptions } from "./wpcli/wpCli.ts";
 
 export interface PlaygroundRuntimeOptions {
-  /** Folder of what all environments share: WordPress, its languages, templates. */
+  /** Folder of files that all environments share: WordPress, its languages, templates. */
   readonly assets: string;
-  /** Folder that holds an environment's folder each. */
+  /** Folder that contains one folder for each environment. */
   readonly environments: string;
-  /** How many copies of the usual template lie ready for new sites, and where (`readyCopies.ts`). Absent: none. */
+  /**
+   * Number and folder of the copies of the default template that are prepared for new sites (`readyCopies.ts`). Absent:
+   * none.
+   */
   readonly ready?: { readonly folder: string; readonly count: number };
-  /** What WP-CLI reaches of the network. Absent: nothing. */
+  /** Network access of WP-CLI commands. Absent: none. */
   readonly network?: WpCliNetwork;
-  /** Takes what a command of WP-CLI sends. Absent: nothing is sent. */
+  /** Takes e-mail from WP-CLI commands. Absent: nothing is sent. */
   readonly takeMail?: TakeMail;
-  /** How much a command of WP-CLI may take. Absent: the usual limits. */
+  /** Limits of WP-CLI commands. Absent: the defaults. */
   readonly wpCliLimits?: WpCliOptions["limits"];
 }
 
@@ -68,10 +74,10 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
   const events = createEventReader(environments);
-  const list = async (release: Release) =>
+  const filesOf = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
-  /** Null if the environment is absent. */
+  /** Runs `work` on the current release. Returns null if the environment doesn't exist. */
   async function ofCurrent<T>(environment: EnvironmentRef, work: (release: Release) => Promise<T>): Promise<T | null> {
     const release = await currentRelease(liveOf(environment));
     return release === null ? null : work(release);
@@ -106,9 +112,9 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, environments), options.assets),
     installPackages: async (environment, token, packages) => {
       const webRoot = await ownWebRoot(liveOf(environment), token);
-      const give = (folder: string) => giveToEnvironment(environment, folder);
+      const takeOwnership = (folder: string) => giveToEnvironment(environment, folder);
       await tellFullDisk(async () => {
-        for (const one of packages) await installPackage(webRoot, one, give);
+        for (const one of packages) await installPackage(webRoot, one, takeOwnership);
       });
     },
     installWordPress: (environment, token, wordpress) => {
@@ -128,7 +134,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     stageReplacement: (spec) => stageReplacement(spec, environments),
     stageAddress: (spec) => stageAddress(spec, environments),
     runWpCli: (environment, command, begin, signal) => wpCli.run(environment, command, begin, signal),
-    listFiles: (environment) => ofCurrent(environment, list),
+    listFiles: (environment) => ofCurrent(environment, filesOf),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
     plannedEvents: (environment, signal) => events.all(environment, signal),
