@@ -2,12 +2,12 @@
 import { existsSync } from "node:fs";
 import { filesFolder, readManifest } from "./assets/manifest.ts";
 import { assetPackage } from "./assets/package.ts";
-import { descriptionOf, templateFolder, usualTemplate } from "./templates/folder.ts";
+import { defaultTemplate, descriptionOf, templateFolder } from "./templates/folder.ts";
 
 /** Whether this asset store is complete, so that the runtime's `prepare` has nothing to do. */
 export function isPrepared(assets: string): boolean {
   const manifest = readManifest(filesFolder(assets, assetPackage));
   return (
-    manifest !== null && existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, usualTemplate)))
+    manifest !== null && existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, defaultTemplate)))
   );
 }

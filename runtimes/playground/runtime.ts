@@ -14,7 +14,7 @@ import { phpVersions } from "./php/versions.ts";
 import { stageAddress } from "./site/address/addressStage.ts";
 import { clone } from "./site/copy/clone.ts";
 import { compareRelease } from "./site/copy/compareRelease.ts";
-import { keepReadyCopies, noReadyCopies } from "./site/copy/readyCopies.ts";
+import { noPreparedCopies, prepareCopies } from "./site/copy/preparedCopies.ts";
 import { rehearse } from "./site/copy/rehearsal.ts";
 import { snapshot } from "./site/copy/snapshot.ts";
 import { stage } from "./site/copy/stage.ts";
@@ -25,13 +25,13 @@ import { exportSite } from "./site/export/exportSite.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { readPackages } from "./site/packages/packages.ts";
 import { provision } from "./site/provision.ts";
-import { giveToEnvironment, layoutOf, recordOf, sharedFoldersOf, tellFullDisk } from "./site/release.ts";
+import { giveToEnvironment, layoutOf, recordOf, reportFullDisk, sharedFoldersOf } from "./site/release.ts";
 import { countReplacements, stageReplacement } from "./site/replace/replacement.ts";
 import { setAdminPassword } from "./site/users/adminPassword.ts";
 import { findUser } from "./site/users/findUser.ts";
 import { wordpressOf } from "./site/wordpress.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
-import { usualTemplate } from "./templates/folder.ts";
+import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import { createWpCli, type WpCliNetwork, type WpCliOptions } from "./wpcli/wpCli.ts";
 
@@ -41,7 +41,7 @@ export interface PlaygroundRuntimeOptions {
   /** Folder that contains one folder for each environment. */
   readonly environments: string;
   /**
-   * Number and folder of the copies of the default template that are prepared for new sites (`readyCopies.ts`). Absent:
+   * Number and folder of the copies of the default template that are prepared for new sites (`preparedCopies.ts`). Absent:
    * none.
    */
   readonly ready?: { readonly folder: string; readonly count: number };
@@ -59,8 +59,8 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
   const { environments } = options;
   const ready =
     options.ready === undefined
-      ? noReadyCopies
-      : keepReadyCopies({ ...options.ready, template: () => templates.get(usualTemplate) });
+      ? noPreparedCopies
+      : prepareCopies({ ...options.ready, template: () => templates.get(defaultTemplate) });
   const foldersOf = (environment: { readonly id: string }) => environmentFolders(environments, environment);
   const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
 
@@ -88,7 +88,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     prepare: async (progress) => {
       await assets.prepare(progress);
       progress({ phase: "Preparing new sites", done: 0, total: 1 });
-      await templates.get(usualTemplate);
+      await templates.get(defaultTemplate);
       progress({ phase: "Preparing new sites", done: 1, total: 1 });
     },
     capabilities: async () => ({
@@ -113,14 +113,14 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     installPackages: async (environment, token, packages) => {
       const webRoot = await ownWebRoot(liveOf(environment), token);
       const takeOwnership = (folder: string) => giveToEnvironment(environment, folder);
-      await tellFullDisk(async () => {
+      await reportFullDisk(async () => {
         for (const one of packages) await installPackage(webRoot, one, takeOwnership);
       });
     },
     installWordPress: (environment, token, wordpress) => {
-      const give = (place: string) => giveToEnvironment(environment, place);
-      const places = { assets: options.assets, give };
-      return tellFullDisk(() => installWordPress(liveOf(environment), token, wordpress, places));
+      const takeOwnership = (file: string) => giveToEnvironment(environment, file);
+      const context = { assets: options.assets, takeOwnership };
+      return reportFullDisk(() => installWordPress(liveOf(environment), token, wordpress, context));
     },
     switchTo: (environment, token) => switchTo(liveOf(environment), token),
     switchBack: (environment, token) => switchBack(liveOf(environment), token),

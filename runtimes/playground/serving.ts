@@ -19,7 +19,7 @@ import { createPool, type Requester } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
-import { usualTemplate } from "./templates/folder.ts";
+import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { WarmUp } from "./templates/warmUp.ts";
 import { assignmentOf } from "./worker/assignment.ts";
@@ -129,9 +129,9 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   const compiler = createCompiler({
     compiled,
-    usual: templatePhpVersion,
+    defaultVersion: templatePhpVersion,
     ahead: options.aheadPhpVersions ?? [],
-    calmSeconds: options.aheadSeconds ?? defaultAheadSeconds,
+    quietSeconds: options.aheadSeconds ?? defaultAheadSeconds,
     lastWork,
     onFailure: onSpareFailure,
   });
@@ -148,14 +148,14 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   async function warmUp(): Promise<WarmUp> {
     const { core } = await assets.files();
-    const { folder } = await templates.get(usualTemplate);
+    const { folder } = await templates.get(defaultTemplate);
     return { template: folder, core };
   }
 
   const spares = createSpares({
     wanted: options.spareWorkers,
     order: async () => {
-      await compiler.usual;
+      await compiler.defaultReady;
       return bootOrder(templatePhpVersion);
     },
     warmUp,

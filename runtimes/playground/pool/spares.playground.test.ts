@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
 import { type Compiled, createCompiledStore } from "../templates/compiled.ts";
-import { usualTemplate } from "../templates/folder.ts";
+import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import { sharedAssets } from "../testing/world.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 400_000);
 
 async function template(): Promise<WarmUp> {
-  const { folder } = await templates.get(usualTemplate);
+  const { folder } = await templates.get(defaultTemplate);
   return { template: folder, core: (await assets.files()).core };
 }
 

@@ -65,7 +65,7 @@ export function createWpCli({ assets, compiled, environments, network, takeMail,
     const memoryMb = Math.max(defaultMemoryMb, command.memoryMb ?? 0);
     const { wpCli } = await assets.files();
     const assigned = await assignment(environment, memoryMb, maySendMail);
-    await compiled.recall(phpVersion);
+    await compiled.lookUp(phpVersion);
     const prepare = {
       phpVersion,
       compiled: compiled.find(phpVersion),

@@ -192,7 +192,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     {
       damage: async (place) => rm(await realpath(currentOf(place)), { recursive: true }),
       says: /^Something went wrong on the server\. .+ To restore it all the same, /,
-      halfSays: /^What the environment is now is damaged, so that no part of it can stay: /,
+      halfSays: /^The environment is damaged, so none of its parts can be kept\. /,
     },
   ],
 ];

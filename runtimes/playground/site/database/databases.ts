@@ -43,13 +43,13 @@ export async function replaceTablesOf(job: Omit<TablesJob, "kind">): Promise<voi
   await run({ kind: "tables", ...job });
 }
 
-function isLost(value: unknown): value is StageChanges["lost"] {
+function isLostRows(value: unknown): value is StageChanges["lost"] {
   return Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null && "table" in each);
 }
 
 export async function findLostRows(job: Omit<LostJob, "kind">): Promise<StageChanges["lost"]> {
   const found = await run({ kind: "lost", ...job });
-  if (!isLost(found)) throw new Error("The comparison of two databases came to something else.");
+  if (!isLostRows(found)) throw new Error("The comparison of two databases came to something else.");
   return found;
 }
 

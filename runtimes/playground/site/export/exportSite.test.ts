@@ -89,7 +89,7 @@ test("what is missing is said in a sentence, and nothing is left", async () => {
   await expect(exported(place)).rejects.toThrow("The site has no database");
   makeDatabase(place, "wordpress.sqlite");
   await expect(exported(place, "nowhere")).rejects.toThrow(
-    "WordPress 7.1.1, which this was, is not kept here any more.",
+    "WordPress 7.1.1, which this site used, is no longer available here.",
   );
   await writeFile(
     path.join(place, "database", "wordpress.sqlite"),

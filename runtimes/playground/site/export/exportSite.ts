@@ -8,7 +8,7 @@ import { sharedFolders } from "../../php/site.ts";
 import { linkLive } from "../copy/copy.ts";
 import { sharedCodeOf } from "../core.ts";
 import { dumpDatabase } from "../database/databases.ts";
-import { mainDatabase, type ReleaseFacts, recordOf, tellFullDisk } from "../release.ts";
+import { mainDatabase, type ReleaseFacts, recordOf, reportFullDisk } from "../release.ts";
 import { exportConfig } from "./exportConfig.ts";
 
 /** What makes a WordPress one on SQLite; each template has it (`templates/template.ts`). */
@@ -76,6 +76,6 @@ export async function exportSite(
     if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
     dumped = await writeSql(facts, databases, path.join(place, "database.sql"));
   };
-  await tellFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
+  await reportFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
   return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };
 }

@@ -11,8 +11,8 @@ import {
   mainDatabase,
   type ReleaseRecord,
   recordOf,
+  reportFullDisk,
   requireRelease,
-  tellFullDisk,
 } from "../release.ts";
 
 /** What a release that came of a replacement is, and what was replaced in it. */
@@ -39,7 +39,7 @@ export async function countReplacements(
   const release = await requireRelease(live);
   const scratch = scratchFolder(live, randomUUID());
   try {
-    return await tellFullDisk(() => replaceInCopy(release, scratch, change, signal));
+    return await reportFullDisk(() => replaceInCopy(release, scratch, change, signal));
   } finally {
     await removeTree(scratch);
   }
@@ -61,7 +61,7 @@ export async function stageReplacement(
       await writeRecord(folder, record);
     };
   };
-  await tellFullDisk(() => stageRelease(live, token, plan));
+  await reportFullDisk(() => stageRelease(live, token, plan));
   return replacementsOf(await findRelease(live, token));
 }
 

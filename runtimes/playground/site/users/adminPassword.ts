@@ -12,7 +12,7 @@ import { hash } from "bcrypt";
 import { partOf } from "../../../releases.ts";
 import { RuntimeFailure } from "../../../runtime.ts";
 import { isBusy } from "../copy/copyDatabase.ts";
-import { mainDatabase, recordOf, requireRelease, tellFullDisk } from "../release.ts";
+import { mainDatabase, recordOf, reportFullDisk, requireRelease } from "../release.ts";
 
 /** What no password's hash is equal to. */
 export const noPassword = "*";
@@ -64,5 +64,5 @@ export async function setAdminPassword(live: string, digest: string): Promise<vo
   if (facts.wordpressVersion === null) return;
   const passwordHash = await hashPassword(digest);
   const file = path.join(await partOf(release, "database"), mainDatabase(facts));
-  await tellFullDisk(() => writeWhenFree(file, passwordHash));
+  await reportFullDisk(() => writeWhenFree(file, passwordHash));
 }
