@@ -3,7 +3,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { RuntimeFailure, type WordPressFacts } from "../../runtime.ts";
-import { hasTable, requireTables, whatToDo } from "./database/wordpressTables.ts";
+import { advice, hasTable, requireTables } from "./database/wordpressTables.ts";
 import { fromStored } from "./replace/serialized.ts";
 
 /** Facts that the database contains; the kind of network is recorded elsewhere. */
@@ -62,16 +62,16 @@ function administratorOf(database: DatabaseSync): { readonly login: string; read
     )
     .get();
   if (isShortText(row?.login) && isShortText(row?.email)) return { login: row.login, email: row.email };
-  throw new RuntimeFailure(`The site's database has no administrator. ${whatToDo}`);
+  throw new RuntimeFailure(`The site's database has no administrator. ${advice}`);
 }
 
-/** Reads the facts from a copy of a database. Throws `RuntimeFailure` if it doesn't have WordPress's structure. */
+/** Reads the facts from a copy of a database. Throws `RuntimeFailure` if it lacks WordPress's tables or values. */
 export function readStoredFacts(file: string): StoredFacts {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     requireTables(database, ["wp_options", "wp_users", "wp_usermeta"]);
     const title = option(database, "blogname");
-    if (title === null) throw new RuntimeFailure(`The site's database has no site title. ${whatToDo}`);
+    if (title === null) throw new RuntimeFailure(`The site's database has no site title. ${advice}`);
     const { login, email } = administratorOf(database);
     return { title: unescapeTitle(fromStored(title)), adminUser: login, adminEmail: email, locale: localeOf(database) };
   } finally {

@@ -65,18 +65,18 @@ async function ownSide(spec: Omit<StageSpec, "token">, environments: string): Pr
 
 /** Requires both sides to be of the same kind: only then can files of one run with the database of the other. */
 function checkKinds(own: ReleaseFacts, source: ReleaseFacts): void {
-  const whatToDo = "Copy all files and the whole database";
+  const advice = "Copy all files and the whole database";
   if ((own.wordpressVersion === null) !== (source.wordpressVersion === null)) {
-    throw new RuntimeFailure(`Only one of the environments has WordPress. ${whatToDo}.`);
+    throw new RuntimeFailure(`Only one of the environments has WordPress. ${advice}.`);
   }
   if (own.wordpressVersion !== source.wordpressVersion) {
     throw new RuntimeFailure(
       `The environments have different versions of WordPress, ${source.wordpressVersion} and ${own.wordpressVersion}. ` +
-        `${whatToDo}, or update one of them first.`,
+        `${advice}, or update one of them first.`,
     );
   }
   if (own.multisite !== source.multisite) {
-    throw new RuntimeFailure(`The environments are different kinds of network. ${whatToDo}.`);
+    throw new RuntimeFailure(`The environments are different kinds of network. ${advice}.`);
   }
 }
 

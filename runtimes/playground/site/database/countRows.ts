@@ -1,4 +1,4 @@
-/** How many rows an environment's tables have, or a snapshot's. */
+/** Counts the rows of an environment's tables, or a snapshot's. */
 import { randomUUID } from "node:crypto";
 import { environmentFolders, removeTree } from "../../../folders.ts";
 import { scratchFolder } from "../../../releaseMoves.ts";
@@ -7,7 +7,10 @@ import type { EnvironmentRef, RowCounts, SnapshotFolder } from "../../../runtime
 import { mainDatabase, recordOf, reportFullDisk, sourceRelease } from "../release.ts";
 import { countRowsOf } from "./databases.ts";
 
-/** A snapshot is read where it is. An environment may be written to: a copy of its databases is read. */
+/**
+ * Implements `Runtime.countRows`. A snapshot is read in place. An environment may be written to, so a copy of its
+ * databases is read.
+ */
 export async function countRows(
   source: EnvironmentRef | SnapshotFolder,
   environments: string,

@@ -1,4 +1,4 @@
-/** A user of a release's WordPress. */
+/** Finds a user of a release's WordPress. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -9,7 +9,7 @@ import type { UserSearch } from "../../../runtime.ts";
 import { storedUserOf } from "../database/databases.ts";
 import { mainDatabase, recordOf, reportFullDisk } from "../release.ts";
 
-/** Null if there is no WordPress in it. `live` is the environment's folder. */
+/** Implements `Runtime.findUser`. Null if there is no WordPress. `live` is the environment's folder. */
 export async function findUser(release: Release, live: string, email: string): Promise<UserSearch | null> {
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;
