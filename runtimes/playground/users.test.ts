@@ -198,8 +198,8 @@ describe("a login", () => {
   });
 
   test.each([
-    [{ id: 1, login: "somebody" }, "not there any more"],
-    [{ id: 4711, login: "admin" }, "not there any more"],
+    [{ id: 1, login: "somebody" }, "no longer exists"],
+    [{ id: 4711, login: "admin" }, "no longer exists"],
   ])("is refused for whoever is not that user any more: %j", async (user, sentence) => {
     const { first, visitor } = await logIn(site, user);
     expect(first.status).toBe(403);
