@@ -24,17 +24,17 @@ export async function exportRelease(
 ): Promise<SiteExport> {
   const spec = await specOf(release);
   const tables = await readTables(await partOf(release, "database"));
-  await buildAtomically(folder, `${folder}.new`, async (place) => {
+  await buildAtomically(folder, `${folder}.new`, async (target) => {
     const isNotLink = async (file: string) => !(await lstat(file)).isSymbolicLink();
-    await cp(await partOf(release, "public"), path.join(place, "public"), { recursive: true, filter: isNotLink });
+    await cp(await partOf(release, "public"), path.join(target, "public"), { recursive: true, filter: isNotLink });
     await middle();
     for (const name of sharedFoldersOf(spec)) {
-      await rm(path.join(place, "public", name), { recursive: true, force: true });
-      await mkdir(path.join(place, "public", name));
-      await writeFile(path.join(place, "public", name, "index.php"), "<?php\n");
+      await rm(path.join(target, "public", name), { recursive: true, force: true });
+      await mkdir(path.join(target, "public", name));
+      await writeFile(path.join(target, "public", name, "index.php"), "<?php\n");
     }
-    if (spec.wordpress === null) await copyPart("database", release, place);
-    if (Object.keys(tables).length > 0) await writeFile(path.join(place, "database.sql"), sqlOf(tables));
+    if (spec.wordpress === null) await copyPart("database", release, target);
+    if (Object.keys(tables).length > 0) await writeFile(path.join(target, "database.sql"), sqlOf(tables));
   });
   const multisite = spec.wordpress?.multisite ?? null;
   return { wordpressVersion: await versionOf(release), multisite, tables: Object.keys(tables).length, notes: [] };

@@ -124,15 +124,15 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
   async function snapshot(environment: EnvironmentRef, folder: string): Promise<void> {
     const live = liveOf(environment);
     const release = await requireRelease(live);
-    const copyParts = async (place: string) => {
-      await copyPart("public", release, place);
+    const copyParts = async (target: string) => {
+      await copyPart("public", release, target);
       await middle("snapshot", environment);
-      await copyPart("database", release, place);
-      await writeSpec(place, await specOf(release), []);
+      await copyPart("database", release, target);
+      await writeSpec(target, await specOf(release), []);
     };
-    await buildAtomically(folder, `${folder}.new`, async (place) => {
-      await requireStillCurrent(live, release, copyParts(place));
-      await writeRecord(place, firstRelease);
+    await buildAtomically(folder, `${folder}.new`, async (target) => {
+      await requireStillCurrent(live, release, copyParts(target));
+      await writeRecord(target, firstRelease);
     });
   }
 

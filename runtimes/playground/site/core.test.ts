@@ -72,18 +72,18 @@ async function originsOf(source: string) {
 
 test("core code of an earlier Sitewright version is used while it exists", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   await putAssets("files-2", "7.2");
-  expect(await originsOf(place)).toEqual({ exported: "files-1", restored: "files-1", core: "files-1/core" });
+  expect(await originsOf(snapshotFolder)).toEqual({ exported: "files-1", restored: "files-1", core: "files-1/core" });
 });
 
-test("after that, the same version is used from any other place, and no other version", async () => {
+test("after that, the same version is used from any other snapshotFolder, and no other version", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   await rm(path.join(assets, "files-1"), { recursive: true });
   await putAssets("files-2", "7.2");
   await putCore("cores/7.1");
-  for (const make of [() => restore(place), () => download(place)]) {
+  for (const make of [() => restore(snapshotFolder), () => download(snapshotFolder)]) {
     await expect(make()).rejects.toThrow(
       /^WordPress 7\.1\.1, which this site used, is no longer available here\. .+ the Sitewright version of that time/,
     );
@@ -91,24 +91,24 @@ test("after that, the same version is used from any other place, and no other ve
   expect(await readdir(path.join(folder, "environments"))).toEqual([]);
   for (const core of ["cores/7.1.1", "cores/7.1.1-0123456789abcdef"]) {
     await putCore(core);
-    expect(await originsOf(place)).toMatchObject({ exported: core, restored: core, core });
+    expect(await originsOf(snapshotFolder)).toMatchObject({ exported: core, restored: core, core });
     for (const made of ["target", "environments"]) await rm(path.join(folder, made), { recursive: true });
   }
 });
 
 test("core code is found in a newer Sitewright with the same WordPress", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   await rename(path.join(assets, "files-1"), path.join(assets, "files-2"));
-  expect(await originsOf(place)).toMatchObject({ restored: "files-1", core: "files-2/core" });
+  expect(await originsOf(snapshotFolder)).toMatchObject({ restored: "files-1", core: "files-2/core" });
 });
 
 test("a snapshot of an updated WordPress contains its core code, for restores and downloads", async () => {
   await putCore("cores/7.2");
-  const place = await snapshot("7.2", "cores/7.2");
+  const snapshotFolder = await snapshot("7.2", "cores/7.2");
   await rm(path.join(assets, "cores"), { recursive: true });
-  expect(await originsOf(place)).toEqual({ exported: "cores/7.2", restored: "cores/7.2", core: "cores/7.2" });
-  expect(recordOf(await releaseIn(place)).core).toBe("cores/7.2");
+  expect(await originsOf(snapshotFolder)).toEqual({ exported: "cores/7.2", restored: "cores/7.2", core: "cores/7.2" });
+  expect(recordOf(await releaseIn(snapshotFolder)).core).toBe("cores/7.2");
 });
 
 /** Creates an unpacked WordPress with this code. */
@@ -140,9 +140,9 @@ async function installed(environment: EnvironmentRef, wordpress: NewWordPress) {
 
 test("a damaged package is never used in place of the repaired one of the same version", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   const other = { id: "other", number: 2 };
-  for (const environment of [restored, other]) await restore(place, environment);
+  for (const environment of [restored, other]) await restore(snapshotFolder, environment);
   const bad = await installed(restored, await unpacked("bad"));
   expect(bad).toEqual({ core: expect.stringMatching(/^cores\/7\.2-[0-9a-f]{16}$/), code: "bad" });
   const repaired = await installed(restored, await unpacked("repaired"));
