@@ -1,8 +1,8 @@
 /**
- * Copies of the usual template that lie ready: a new site takes one by a rename instead of waiting for five hundred
- * files to be copied. Which only saves time: where none is ready, or it can't be moved, the site is copied as always.
+ * Prepares copies of the default template: a new site takes one with a rename instead of waiting for five hundred files
+ * to be copied. This only saves time: if no copy is ready, or it can't be moved, the template is copied as usual.
  *
- * What an earlier process has left is thrown away. After a power failure it might hold files without their content.
+ * Leftovers of an earlier process are removed: after a power failure they might contain empty files.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename } from "node:fs/promises";
@@ -11,48 +11,48 @@ import { removeTree } from "../../../folders.ts";
 import type { Template } from "../../templates/template.ts";
 import { copyTemplate } from "./copyTemplate.ts";
 
-/** After one was taken: the new site's first page comes first. */
+/** Pause after a copy was taken, so that the new site's first page comes first. */
 const pauseMilliseconds = 600;
 const failurePauseMilliseconds = 30_000;
 
-export interface ReadyCopies {
-  /** Gives `release`, an empty folder, what `copyTemplate` would. False if it is still empty. */
+export interface PreparedCopies {
+  /** Fills the empty folder `release` like `copyTemplate`. Returns false if it is still empty. */
   take(template: Template, release: string): Promise<boolean>;
 }
 
-export const noReadyCopies: ReadyCopies = { take: async () => false };
+export const noPreparedCopies: PreparedCopies = { take: async () => false };
 
-export interface ReadyCopiesOptions {
-  /** A folder for this alone, with this owner, on the file system of the environments. */
+export interface PreparedCopiesOptions {
+  /** A folder used only for this, on the environments' file system. */
   readonly folder: string;
   readonly count: number;
   readonly template: () => Promise<Template>;
 }
 
-export function keepReadyCopies({ folder, count, template }: ReadyCopiesOptions): ReadyCopies {
-  let ready: readonly { readonly of: string; readonly place: string }[] = [];
+export function prepareCopies({ folder, count, template }: PreparedCopiesOptions): PreparedCopies {
+  let ready: readonly { readonly template: string; readonly folder: string }[] = [];
   let timer: NodeJS.Timeout | null = null;
-  let emptied: Promise<void> | null = null;
+  let cleared: Promise<void> | null = null;
   let isMovable = true;
 
-  async function empty(): Promise<void> {
+  async function clear(): Promise<void> {
     await removeTree(folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
   }
 
   async function makeOne(): Promise<void> {
-    emptied ??= empty();
-    await emptied;
+    cleared ??= clear();
+    await cleared;
     const source = await template();
-    const place = path.join(folder, randomUUID());
-    await mkdir(place);
+    const copy = path.join(folder, randomUUID());
+    await mkdir(copy);
     try {
-      await copyTemplate(source, place);
+      await copyTemplate(source, copy);
     } catch (error) {
-      await removeTree(place);
+      await removeTree(copy);
       throw error;
     }
-    ready = [...ready, { of: source.folder, place }];
+    ready = [...ready, { template: source.folder, folder: copy }];
   }
 
   function makeSoon(milliseconds: number): void {
@@ -72,16 +72,16 @@ export function keepReadyCopies({ folder, count, template }: ReadyCopiesOptions)
   return {
     async take(wanted, release) {
       const [found, ...others] = ready;
-      if (found === undefined || found.of !== wanted.folder) return false;
+      if (found === undefined || found.template !== wanted.folder) return false;
       ready = others;
       makeSoon(pauseMilliseconds);
       try {
-        await rename(found.place, release);
+        await rename(found.folder, release);
         return true;
       } catch {
-        // The environments lie on another file system.
+        // The environments are on another file system.
         isMovable = false;
-        await removeTree(found.place);
+        await removeTree(found.folder);
         return false;
       }
     },

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Template } from "../../templates/template.ts";
-import { keepReadyCopies } from "./readyCopies.ts";
+import { prepareCopies } from "./preparedCopies.ts";
 
 let root = "";
 let template: Template;
-let isOver = false;
+let isDone = false;
 beforeEach(async () => {
-  isOver = false;
+  isDone = false;
   root = await mkdtemp(path.join(tmpdir(), "ready-"));
   template = { folder: path.join(root, "template"), wordpressVersion: "7.1.1", places: [] };
   for (const part of ["public", "database"]) {
@@ -18,17 +18,17 @@ beforeEach(async () => {
   }
 });
 afterEach(async () => {
-  isOver = true;
+  isDone = true;
   await rm(root, { recursive: true, maxRetries: 5 });
 });
 
 const folder = () => path.join(root, "ready");
 const keep = () =>
-  keepReadyCopies({
+  prepareCopies({
     folder: folder(),
     count: 2,
     template: async () => {
-      if (isOver) throw new Error("Nobody wants a copy any more.");
+      if (isDone) throw new Error("The test is done.");
       return template;
     },
   });
@@ -38,12 +38,12 @@ async function release(name: string): Promise<string> {
   return path.join(root, name);
 }
 
-/** Resolves when so many copies lie there, and nothing else. */
+/** Resolves when the folder contains exactly this many copies. */
 async function untilReady(count: number): Promise<void> {
   await vi.waitFor(async () => expect(await readdir(folder())).toHaveLength(count), { timeout: 20_000 });
 }
 
-test("a copy is taken whole, and another one is made in its place", async () => {
+test("a copy is taken completely, and replaced", async () => {
   const copies = keep();
   await untilReady(2);
   const [first, second] = [await release("first"), await release("second")];
@@ -52,7 +52,7 @@ test("a copy is taken whole, and another one is made in its place", async () => 
   await vi.waitFor(async () => expect(await copies.take(template, second)).toBe(true), { timeout: 20_000 });
 }, 30_000);
 
-test("none is given for another template, nor before one is there", async () => {
+test("no copy is given for another template, or before one is ready", async () => {
   const copies = keep();
   const target = await release("target");
   expect(await copies.take(template, target)).toBe(false);
@@ -61,14 +61,14 @@ test("none is given for another template, nor before one is there", async () => 
   expect(await readdir(target)).toEqual([]);
 }, 30_000);
 
-test("what an earlier process has left is never given to anybody", async () => {
+test("leftovers of an earlier process are never used", async () => {
   await mkdir(path.join(folder(), "old", "public"), { recursive: true });
   keep();
   await untilReady(2);
   expect(await readdir(folder())).not.toContain("old");
 }, 30_000);
 
-test("where a copy can't be moved, nothing has come and the copy is gone", async () => {
+test("a copy that can't be moved is removed, and the target stays unchanged", async () => {
   const copies = keep();
   await untilReady(2);
   const full = await release("full");

@@ -1,9 +1,9 @@
-/** Several changes as one. */
+/** Merges reports of outdated pages. */
 import type { Touched } from "../../serving.ts";
 
-export const untouched: Touched = { urls: [], subtrees: [], everything: false };
+export const nothingTouched: Touched = { urls: [], subtrees: [], everything: false };
 
-export function together(one: Touched, other: Touched): Touched {
+export function mergeTouched(one: Touched, other: Touched): Touched {
   if (one.everything || other.everything) return { urls: [], subtrees: [], everything: true };
   return {
     urls: [...new Set([...one.urls, ...other.urls])],

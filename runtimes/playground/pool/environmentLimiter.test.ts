@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createLanes } from "./lanes.ts";
+import { createEnvironmentLimiter } from "./environmentLimiter.ts";
 
-test("of each environment only so many are under way, and none waits for another's", async () => {
+test("limits each environment separately", async () => {
   const begun: string[] = [];
   const end = Promise.withResolvers<void>();
-  const lanes = createLanes(2);
+  const limiter = createEnvironmentLimiter(2);
   const begin = (environment: string, name: string) =>
-    lanes.run(environment, async () => {
+    limiter.run(environment, async () => {
       begun.push(name);
       await end.promise;
     });

@@ -1,6 +1,6 @@
 /**
- * What a WordPress plans to do by itself, as its database says: the option `cron` of each of its sites. PHP writes it, so
- * that everything that is expected may be missing, of another kind, or too much.
+ * Reads a WordPress's WP-Cron events from its database: the option `cron` of each of its sites. PHP writes it, so
+ * anything expected may be missing, of another type, or too large.
  */
 import { DatabaseSync } from "node:sqlite";
 import { type EventPlans, type PlannedEvent, type PlannedEvents, RuntimeFailure } from "../../../runtime.ts";
@@ -8,14 +8,14 @@ import { quoted } from "../../templates/places.ts";
 import { hasOptions, type SiteOptions, sitesWithOptions } from "../database/siteOptions.ts";
 import { readPhpValue } from "../phpValue.ts";
 
-/** A plugin that plans without end makes such a list; PHP can hardly read it either. */
+/** A plugin that schedules events endlessly causes such a list; PHP can hardly read it either. */
 const maxListBytes = 8_000_000;
-/** How long a reader waits for one who is just writing. */
-const patienceMilliseconds = 1_000;
+/** How long a reader waits for a writer. */
+const lockTimeoutMilliseconds = 1_000;
 
-export interface PlansSource {
+export interface EventsSource {
   readonly file: string;
-  /** Of WordPress's tables. */
+  /** Prefix of WordPress's tables. */
   readonly prefix: string;
 }
 
@@ -41,14 +41,15 @@ function eventOf(hook: string, dueAt: number, stored: unknown): PlannedEvent {
 }
 
 /**
- * WordPress's list: by time, by hook, by what the hook is given. Soonest first. Throws `RuntimeFailure` if it is none.
+ * Parses WordPress's list, which is nested by time, hook and arguments. Soonest first. Throws `RuntimeFailure` if it is
+ * damaged.
  */
 export function readEventList(stored: Uint8Array): PlannedEvent[] {
   let list: unknown;
   try {
     list = readPhpValue(stored);
   } catch (cause) {
-    throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is damaged.", { cause });
+    throw new RuntimeFailure("WordPress's list of WP-Cron events (the option `cron`) is damaged.", { cause });
   }
   return entriesOf(list)
     .filter(([time]) => /^\d{1,12}$/.test(time))
@@ -70,7 +71,7 @@ function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
   const list = row?.list;
   if (!(list instanceof Uint8Array) || list.length === 0) return [];
   if (list.length <= maxListBytes) return readEventList(list);
-  throw new RuntimeFailure("WordPress's list of planned events (the option `cron`) is too long to be read.");
+  throw new RuntimeFailure("WordPress's list of WP-Cron events (the option `cron`) is too long to read.");
 }
 
 /** The scheduled events of one site, or a sentence that says why they are unknown. */
@@ -87,7 +88,7 @@ function readSite(database: DatabaseSync, { place, options }: SiteOptions): Plan
 function readSites(database: DatabaseSync, prefix: string): EventPlans {
   const main = `${prefix}options`;
   if (!hasOptions(database, main)) {
-    return { sites: [], problem: `The site's database has no table ${main} as WordPress makes it.` };
+    return { sites: [], problem: `The site's database has no WordPress table ${main}.` };
   }
   const read = sitesWithOptions(database, prefix).map((site) => readSite(database, site));
   const problem = read.find((each) => typeof each === "string") ?? null;
@@ -95,11 +96,11 @@ function readSites(database: DatabaseSync, prefix: string): EventPlans {
 }
 
 /**
- * Reads a database that may be in use, without changing it or anything beside it. Throws SQLite's errors: where it is
- * damaged, somebody is just writing, or a write was left unfinished.
+ * Reads a database that may be in use, without changing anything. Throws SQLite's errors if it is damaged, being
+ * written, or has an unfinished write.
  */
-export function readPlannedEvents({ file, prefix }: PlansSource): EventPlans {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: patienceMilliseconds });
+export function readCronEvents({ file, prefix }: EventsSource): EventPlans {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: lockTimeoutMilliseconds });
   try {
     database.exec("BEGIN");
     return readSites(database, prefix);

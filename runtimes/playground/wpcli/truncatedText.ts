@@ -1,15 +1,15 @@
-/** Of a text that may be of any length: its beginning and its end. */
+/** Keeps the beginning and the end of a text of any length. */
 import { constants } from "node:buffer";
 
-export interface KeptText {
+export interface TruncatedText {
   readonly text: string;
-  /** Of the whole. */
+  /** Size of the whole text. */
   readonly bytes: number;
   readonly isTruncated: boolean;
 }
 
-/** Keeps at most `limit` bytes, half of them of the beginning. */
-export class TextKeeper {
+/** Keeps at most `limit` bytes, half of them from the beginning. */
+export class TextTruncator {
   readonly #limit: number;
   #head = Buffer.alloc(0);
   #tail: Buffer[] = [];
@@ -17,7 +17,7 @@ export class TextKeeper {
   bytes = 0;
 
   constructor(limit: number) {
-    if (limit > constants.MAX_STRING_LENGTH) throw new Error("So long a text can't be kept.");
+    if (limit > constants.MAX_STRING_LENGTH) throw new Error("The limit exceeds the maximum length of a string.");
     this.#limit = limit;
   }
 
@@ -30,32 +30,32 @@ export class TextKeeper {
     if (rest.length === 0) return;
     this.#tail.push(rest);
     this.#tailBytes += rest.length;
-    // In one piece from time to time only: each time would take as long as all that was kept.
+    // Joined only occasionally: joining each time would take as long as the whole text is.
     if (this.#tailBytes > 2 * this.#limit) this.#cut();
   }
 
   #cut(): void {
-    const most = this.#limit - this.#head.length;
+    const maxTail = this.#limit - this.#head.length;
     const tail = Buffer.concat(this.#tail);
-    this.#tail = [Buffer.from(tail.subarray(Math.max(0, tail.length - most)))];
-    this.#tailBytes = Math.min(tail.length, most);
+    this.#tail = [Buffer.from(tail.subarray(Math.max(0, tail.length - maxTail)))];
+    this.#tailBytes = Math.min(tail.length, maxTail);
   }
 
-  /** Halves of characters at the cut are left out; other bytes that are no UTF-8 become U+FFFD. */
-  kept(): KeptText {
+  /** Returns the text. Partial characters at the cut are left out; other invalid UTF-8 becomes U+FFFD. */
+  result(): TruncatedText {
     this.#cut();
     const tail = Buffer.concat(this.#tail);
-    const left = this.bytes - this.#head.length - tail.length;
-    if (left === 0)
+    const omitted = this.bytes - this.#head.length - tail.length;
+    if (omitted === 0)
       return { text: Buffer.concat([this.#head, tail]).toString(), bytes: this.bytes, isTruncated: false };
     const head = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.#head, { stream: true });
-    const note = `\n[… ${left} bytes are left out here …]\n`;
-    return { text: `${head}${note}${withoutHalf(tail).toString()}`, bytes: this.bytes, isTruncated: true };
+    const note = `\n[… ${omitted} bytes are left out here …]\n`;
+    return { text: `${head}${note}${withoutPartialCharacter(tail).toString()}`, bytes: this.bytes, isTruncated: true };
   }
 }
 
-/** Without the bytes at its beginning that belong to a character which began before. */
-function withoutHalf(bytes: Buffer): Buffer {
+/** Removes bytes at the beginning that belong to an earlier character. */
+function withoutPartialCharacter(bytes: Buffer): Buffer {
   const isInside = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
   let start = 0;
   while (start < 3 && isInside(bytes[start])) start += 1;

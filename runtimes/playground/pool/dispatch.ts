@@ -1,40 +1,43 @@
-/** One request to PHP: its body is read, a worker is found for it, and what it costs is put to its environment's account. */
+/** Runs one request: reads its body, gets a worker, and charges the usage to the environment. */
 import type { Readable } from "node:stream";
 import { NoAnswer, type PhpRequest, type PhpResponse } from "../../serving.ts";
 import type { RequestHead } from "../worker/frames.ts";
-import { type Handling, NeverBegun } from "../worker/process.ts";
+import { type RequestCallbacks, RequestNotStarted } from "../worker/process.ts";
 import { type Accounts, allowanceOf } from "./accounts.ts";
-import { createLanes } from "./lanes.ts";
+import { createEnvironmentLimiter } from "./environmentLimiter.ts";
 import { limitsOf } from "./limits.ts";
 import type { Member } from "./member.ts";
 import { type SpooledBody, spool, type Write } from "./spool.ts";
 
-/** Which worker is asked, and who hears what PHP complains of and sends meanwhile. */
-export interface Asking extends Required<Pick<Handling, "onErrorLine" | "mail" | "touched">> {
+/** How to get a worker, and the receivers of PHP's log lines, mail and changed pages. */
+export interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "touched">> {
   readonly acquire: () => Promise<Member>;
   readonly maySendMail: boolean;
 }
 
-export interface AskWorkersOptions {
+export interface DispatcherOptions {
   readonly accounts: Accounts;
-  /** Is told when a worker has done what it was asked. */
+  /** Called when a worker has finished its request. */
   readonly release: (member: Member) => void;
-  /** Folder for bodies that are too large for the memory. */
+  /** Folder for bodies that are too large for memory. */
   readonly folder: string;
 }
 
-/** Rejects with `NoAnswer`. */
-export type AskWorkers = (environmentId: string, request: PhpRequest, asking: Asking) => Promise<PhpResponse>;
+/** Runs a request. Rejects with `NoAnswer`. */
+export type Dispatch = (environmentId: string, request: PhpRequest, asking: DispatchOptions) => Promise<PhpResponse>;
 
-const startTries = 3;
-/** Half of the threads that this process has for its disk: a disk that is busy with one site's uploads has others' files wait. */
-const uploadWritesAtOnce = 2;
+const maxAttempts = 3;
+/**
+ * Concurrent upload writes of one environment: half of this process's disk threads, so that one site's uploads don't
+ * block other sites' files.
+ */
+const maxUploadWrites = 2;
 
-export function createAskWorkers({ accounts, release, folder }: AskWorkersOptions): AskWorkers {
-  const uploadWrites = createLanes(uploadWritesAtOnce);
+export function createDispatcher({ accounts, release, folder }: DispatcherOptions): Dispatch {
+  const uploadWrites = createEnvironmentLimiter(maxUploadWrites);
 
-  /** What the request costs is the account's of the member's environment. */
-  function handlingFor(member: Member, request: PhpRequest): Handling {
+  /** Charges the request's usage to the member's environment. */
+  function callbacksFor(member: Member, request: PhpRequest): RequestCallbacks {
     const { id } = member.environment;
     const account = accounts.of(id);
     const began = performance.now();
@@ -44,7 +47,7 @@ export function createAskWorkers({ accounts, release, folder }: AskWorkersOption
       grown: (bytes) => {
         account.grown.bytes += bytes;
       },
-      outOfTime: () => {
+      timedOut: () => {
         account.counted.killedForTime += 1;
       },
       finished: (hasWritten) => {
@@ -55,16 +58,20 @@ export function createAskWorkers({ accounts, release, folder }: AskWorkersOption
     };
   }
 
-  /** A worker that died unnoticed is found out by the next request, which then goes to another one. */
-  async function run({ acquire, maySendMail, ...heard }: Asking, request: PhpRequest, body: SpooledBody | null) {
-    for (let tried = 1; ; tried += 1) {
+  /** If a worker has died unnoticed, the request goes to another one. */
+  async function run(
+    { acquire, maySendMail, ...receivers }: DispatchOptions,
+    request: PhpRequest,
+    body: SpooledBody | null,
+  ) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         const member = await acquire();
         const head = headOf(request, { diskLeftBytes: allowanceOf(accounts, member), maySendMail });
-        return await member.worker.handle(head, body, { ...handlingFor(member, request), ...heard });
+        return await member.worker.handle(head, body, { ...callbacksFor(member, request), ...receivers });
       } catch (error) {
-        if (!(error instanceof NeverBegun)) throw error;
-        if (tried === startTries) {
+        if (!(error instanceof RequestNotStarted)) throw error;
+        if (attempt === maxAttempts) {
           throw new NoAnswer("crashed", "The workers of this site don't start.", { cause: error });
         }
       }
@@ -84,7 +91,7 @@ export function createAskWorkers({ accounts, release, folder }: AskWorkersOption
 
 async function readBody(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
   return spool(body, folder, write).catch((cause: unknown) => {
-    throw new NoAnswer("unavailable", "The request's body did not arrive.", { cause });
+    throw new NoAnswer("unavailable", "The request's body did not arrive completely.", { cause });
   });
 }
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
-import { readEventList, readPlannedEvents } from "./plannedEvents.ts";
+import { readCronEvents, readEventList } from "./cronEvents.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ function events(text: string) {
   return readEventList(Buffer.from(text));
 }
 
-test("WordPress's list is read: soonest first, once or again and again, and what the hook is given", () => {
+test("reads WordPress's list, soonest first, with recurrence and arguments", () => {
   expect(events(list)).toEqual([
     {
       hook: "müde",
@@ -32,22 +32,22 @@ test("WordPress's list is read: soonest first, once or again and again, and what
 });
 
 test.each([
-  ["nothing planned", 'a:1:{s:7:"version";i:2;}'],
-  ["no list", "b:0;"],
+  ["an empty list", 'a:1:{s:7:"version";i:2;}'],
+  ["a value that is not a list", "b:0;"],
   ["a text", 's:1:"x";'],
-  ["hooks that are none", 'a:1:{i:1700000000;s:1:"x";}'],
-  ["events that are none", 'a:1:{i:1700000000;a:1:{s:1:"x";i:5;}}'],
-  ["times that are none", 'a:2:{i:-5;a:0:{}s:20:"17000000000000000000";a:0:{}}'],
-])("%s are no events", (_, text) => {
+  ["invalid hooks", 'a:1:{i:1700000000;s:1:"x";}'],
+  ["invalid events", 'a:1:{i:1700000000;a:1:{s:1:"x";i:5;}}'],
+  ["invalid times", 'a:2:{i:-5;a:0:{}s:20:"17000000000000000000";a:0:{}}'],
+])("%s: there are no events", (_, text) => {
   expect(events(text)).toEqual([]);
 });
 
-test("an event without what belongs to it is one all the same", () => {
+test("an event may lack all optional fields", () => {
   const [event] = events('a:1:{i:5;a:1:{s:1:"x";a:1:{s:1:"k";N;}}}');
   expect(event).toEqual({ hook: "x", dueAt: 5_000, recurrence: null, intervalSeconds: null, args: [] });
 });
 
-test("whatever PHP can write may be among what a hook is given", () => {
+test("arguments may contain every kind of serialised value", () => {
   const object = 'O:3:"Foo":2:{s:9:"__proto__";i:1;s:6:"\0Foo\0a";s:1:"b";}';
   const values = [
     object,
@@ -70,7 +70,7 @@ test("whatever PHP can write may be among what a hook is given", () => {
   expect(rest).toEqual(["123456789012345678901", "INF", 1.5, null, true, null, "Day:Mon", null]);
 });
 
-describe("a damaged list is told as such", () => {
+describe("reports a damaged list", () => {
   test.each([
     "",
     "nonsense",
@@ -104,15 +104,15 @@ const blogs = (rows: string) =>
    INSERT INTO wp_blogs VALUES ${rows};`;
 
 function read(sql: string, prefix = "wp_") {
-  return readPlannedEvents({ file: database(sql), prefix });
+  return readCronEvents({ file: database(sql), prefix });
 }
 
-test("the site's own tables are read, whatever their names begin with", () => {
+test("reads tables with any prefix", () => {
   expect(read(options("my_options", one), "my_").sites).toMatchObject([{ place: null, events: [{ hook: "x" }] }]);
   expect(read(options("wp_options", null))).toEqual({ sites: [{ place: null, events: [] }], problem: null });
 });
 
-test("a network has several sites; closed ones and half-made ones plan nothing", () => {
+test("reads all sites of a network, except closed and incomplete ones", () => {
   const rows =
     "(1,'a.test','/',0,0,0), (2,'a.test','/two/',0,0,0), (3,'a.test','/3/',1,0,0), (4,'a.test','/4/',0,0,0), (5,'b test\r\n','/',0,0,0)";
   const tables = [options("wp_options", null), options("wp_2_options", one), options("wp_3_options", one)].join("");
@@ -122,33 +122,33 @@ test("a network has several sites; closed ones and half-made ones plan nothing",
   ]);
 });
 
-test("one site with a damaged list does not hide the others' events", () => {
+test("a site with a damaged list does not hide the other sites' events", () => {
   const rows = "(1,'a.test','/',0,0,0), (2,'a.test','/two/',0,0,0)";
   const found = read(blogs(rows) + options("wp_options", "broken") + options("wp_2_options", one));
   expect(found.sites.map(({ place }) => place?.path)).toEqual(["/two/"]);
-  expect(found.problem).toBe("a.test/: WordPress's list of planned events (the option `cron`) is damaged.");
+  expect(found.problem).toBe("a.test/: WordPress's list of WP-Cron events (the option `cron`) is damaged.");
 });
 
-describe("what is not as WordPress makes it is told, and never read without end", () => {
+describe("reports unexpected content, without reading endlessly", () => {
   test.each([
-    ["no tables", "CREATE TABLE other (x)", "no table wp_options"],
+    ["no tables", "CREATE TABLE other (x)", "no WordPress table wp_options"],
     [
       "a view that never ends",
       "CREATE VIEW wp_options AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT 'cron' AS option_name, x AS option_value FROM n",
-      "no table wp_options",
+      "no WordPress table wp_options",
     ],
     [
-      "a computed column",
+      "a generated column",
       "CREATE TABLE wp_options (option_name TEXT, option_value TEXT AS (hex(zeroblob(9))))",
-      "no table wp_options",
+      "no WordPress table wp_options",
     ],
     [
-      "a list without end",
+      "a huge list",
       `${options("wp_options", null)} INSERT INTO wp_options VALUES ('cron', zeroblob(9000000))`,
       "too long",
     ],
     [
-      "bytes that are no text",
+      "a value that is not text",
       `${options("wp_options", null)} INSERT INTO wp_options VALUES ('cron', x'ff00')`,
       "damaged",
     ],
@@ -157,10 +157,10 @@ describe("what is not as WordPress makes it is told, and never read without end"
   });
 });
 
-test("an empty file is no database of WordPress's", async () => {
+test("an empty file is not a WordPress database", async () => {
   const file = path.join(folder, "empty.sqlite");
   await writeFile(file, "");
-  expect(readPlannedEvents({ file, prefix: "wp_" }).problem).toContain("no table wp_options");
+  expect(readCronEvents({ file, prefix: "wp_" }).problem).toContain("no WordPress table wp_options");
 });
 
 test.each([
@@ -169,11 +169,11 @@ test.each([
   ["<?php\n// $table_prefix = 'old_';\n$table_prefix = 'new_';", "new_"],
   ["<?php\n$table_prefix = 'x'' OR 1';", "wp_"],
   ["<?php", "wp_"],
-])("of %j the tables' prefix is %s", async (text, prefix) => {
+])("the table prefix in %j is %s", async (text, prefix) => {
   await writeFile(path.join(folder, "wp-config.php"), text);
   expect(await tablePrefixOf(folder)).toBe(prefix);
 });
 
-test("without a configuration the prefix is the usual one", async () => {
+test("without a configuration the prefix is wp_", async () => {
   expect(await tablePrefixOf(path.join(folder, "nowhere"))).toBe("wp_");
 });
