@@ -5,7 +5,7 @@
 import path from "node:path";
 import { createAssetStore } from "../assets/store.ts";
 import { createCompiledStore } from "../templates/compiled.ts";
-import { usualTemplate } from "../templates/folder.ts";
+import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import { WorkerProcess } from "../worker/process.ts";
 import { sharedAssets } from "./world.ts";
@@ -21,7 +21,7 @@ async function prepare(): Promise<void> {
   const codeCache = path.join(sharedAssets, "code");
   const spare = new WorkerProcess({ type: "boot", phpVersion: templatePhpVersion, compiled, codeCache }, 60);
   const { core } = await assets.files();
-  const { folder } = await templates.get(usualTemplate);
+  const { folder } = await templates.get(defaultTemplate);
   await spare.warmUp({ template: folder, core });
   spare.kill("unavailable");
 }
