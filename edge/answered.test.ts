@@ -82,7 +82,7 @@ test("one who left in the middle of a file has an address all the same", async (
 });
 
 test.each([
-  ["deadline", "deadline, it took longer than it may, and was ended"],
+  ["deadline", "deadline, it exceeded the time limit and was stopped"],
   ["crashed", "crashed, it stopped unexpectedly"],
   ["busy", "busy, too many other requests were waiting"],
 ])("PHP that gave no answer is in the error log with method and address: %s", async (reason, text) => {
@@ -92,7 +92,7 @@ test.each([
   };
   await ask(site.edge, "/page?token=abc");
   const [line = ""] = await logged(site, "error", 1);
-  expect(line).toMatch(/^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] PHP gave no whole answer to GET \/page\?token=\*\*\*: /);
+  expect(line).toMatch(/^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] PHP did not complete GET \/page\?token=\*\*\*: /);
   expect(line.endsWith(text)).toBe(true);
   expect(line).not.toContain("secret");
 });

@@ -1,7 +1,7 @@
-/** Addresses that an environment doesn't answer. */
+/** Blocked IP addresses of an environment. */
 import { BlockList, isIP } from "node:net";
 
-/** Of an address as `addressOf` gives it. */
+/** `address` comes from `addressOf`. */
 export type IsDenied = (address: string) => boolean;
 
 interface Network {
@@ -13,10 +13,10 @@ interface Network {
 const nobody: IsDenied = () => false;
 const networkForm = /^([^/%]+)(?:\/(\d{1,3}))?$/;
 
-/** Addresses and networks in the form of `203.0.113.7` and `2001:db8::/32`. What is neither holds nobody. */
+/** `list` holds IP addresses and networks such as `203.0.113.7` and `2001:db8::/32`. Invalid entries are ignored. */
 export function createDenied(list: readonly string[]): IsDenied {
   if (list.length === 0) return nobody;
-  // A table comes more often than visitors to most of its environments.
+  // Parsed on first use: most environments get more new tables than visitors.
   let known: Record<Network["version"], BlockList> | null = null;
   return (address) => {
     known ??= read(list);
@@ -25,7 +25,7 @@ export function createDenied(list: readonly string[]): IsDenied {
   };
 }
 
-/** Null if the text is neither an address nor a network. */
+/** Null if the text is neither an IP address nor a network. */
 export function readNetwork(text: string): Network | null {
   const [, address = "", prefix] = networkForm.exec(text) ?? [];
   const version = versionOf(address);
@@ -35,7 +35,7 @@ export function readNetwork(text: string): Network | null {
   return bits <= most ? { version, address, bits } : null;
 }
 
-/** Apart, because a network of version 6 may hold the form in which addresses of version 4 are written as such of 6. */
+/** One list per version: an IPv6 network can contain the IPv4-mapped addresses, which must not match. */
 function read(list: readonly string[]): Record<Network["version"], BlockList> {
   const known = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of list.map(readNetwork)) {

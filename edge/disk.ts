@@ -1,8 +1,8 @@
 /**
- * What is on the disk below a web root and the folders laid over it, and nothing outside them.
+ * Finds files and folders below a web root and its overlays, and never outside them.
  *
- * The two questions are asked without leaving the event loop, as other web servers do: the answer is in the system's
- * memory nearly always and comes in microseconds, while a queue behind other visitors' reads would not.
+ * The two system calls are synchronous, as in other web servers: the result is nearly always in the system's cache and
+ * takes microseconds, while an asynchronous call may queue behind other visitors' reads.
  */
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -13,33 +13,33 @@ export interface Found {
   readonly kind: "file" | "directory";
   /** Absolute, without symbolic links. */
   readonly path: string;
-  /** The same as seen from the web root; differs from what was asked for where a link led elsewhere. */
+  /** Path below the web root. Differs from the requested path if a symbolic link led elsewhere. */
   readonly segments: readonly string[];
   readonly facts: FileFacts;
 }
 
-/** Another file, or another content, has others. */
+/** Identifies a version of a file: a different file or changed content has different values. */
 export interface FileFacts {
   /** In bytes. */
   readonly size: number;
-  /** Milliseconds since 1970, with their fractions. */
+  /** Modification time in milliseconds since 1970, with fractions. */
   readonly modified: number;
-  /** The same of whatever else is known of it, which nobody can set to another time. */
+  /** Time of the last change to content or metadata (ctime), which programs can't set. Same unit. */
   readonly changed: number;
   readonly inode: number;
 }
 
-/** Null if there is nothing, nothing readable, or only a way out. */
+/** Finds a file or folder. Null if it is missing, not readable, or outside the roots. */
 export type Look = (segments: readonly string[]) => Promise<Found | null>;
 
 interface Root {
-  /** First folder in the web root that this one is laid over; null for the web root itself. */
+  /** The folder of the web root that this one replaces; null for the web root itself. */
   readonly over: string | null;
   readonly given: string;
   readonly real: string;
 }
 
-/** Finds where the roots really are on first use: a table with a thousand environments costs nothing when it comes. */
+/** Resolves the roots' real paths on first use, so that a new table with a thousand environments costs nothing. */
 export function createLook(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): Look {
   let known: Promise<readonly Root[]> | null = null;
   return async (segments) => {
@@ -48,7 +48,7 @@ export function createLook(environment: Pick<EdgeEnvironment, "documentRoot" | "
     try {
       roots = await known;
     } catch {
-      // The web root itself is away; it may be back at the next request.
+      // The web root is missing. Try again at the next request.
       known = null;
       return null;
     }
@@ -69,7 +69,7 @@ function lookBelow(roots: readonly Root[], segments: readonly string[]): Found |
     const facts = { size: stats.size, modified: stats.mtimeMs, changed: stats.ctimeMs, inode: stats.ino };
     return kind === null ? null : { kind, path: real, segments: inside, facts };
   } catch {
-    // Absent, too long, a loop of links, not ours to read: all the same to a visitor.
+    // Missing, too long, a loop of links, no permission: the same for a visitor.
     return null;
   }
 }

@@ -37,7 +37,7 @@ test.each(["{", "", '{"generation":1}'])(
     const tableFile = path.join(folder, "table.json");
     await writeFile(tableFile, content);
     const { edge, logged } = await startEmptyEdge({ tableFile });
-    expect(logged).toMatchObject([{ level: "error", message: "broken table file" }]);
+    expect(logged).toMatchObject([{ level: "error", message: "table file is broken" }]);
     expect(await status(edge)).toMatchObject({ generation: 0 });
   },
 );

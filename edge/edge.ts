@@ -1,8 +1,8 @@
 /**
- * The edge put together: a server for visitors, one for those who come by TLS,
- * one for PHP's own calls, and one to be told by.
+ * Starts and stops the edge and its servers: HTTP and HTTPS for visitors, a loopback socket for PHP, and the admin
+ * socket.
  *
- * It starts from the table in its file and needs nobody to go on serving from it.
+ * The edge starts from the table in its file and can serve from it without the control process.
  */
 
 import { randomBytes } from "node:crypto";
@@ -35,34 +35,33 @@ import { createTraffic } from "./traffic.ts";
 import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
 
 export interface EdgeOptions {
-  /** The edge closes it when it is closed. */
+  /** Closed together with the edge. */
   readonly upstream: Upstream;
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Absent: no TLS. */
   readonly tls?: EdgeTlsOptions;
-  /** Paths of sockets must be short. The folders of the two are made; only this user may enter that of the first. */
+  /** Only this user may enter its folder. The folders of both sockets are created; socket paths must be short. */
   readonly adminSocket: string;
-  /** For PHP, whose processes may be other users: its folder is open to everybody who knows the path. */
+  /** For PHP, which may run as other users: any user who knows the path may connect. */
   readonly loopbackSocket: string;
   readonly tableFile: string;
-  /** Absent: no redirect rules are in force. */
+  /** Absent: no redirect rules. */
   readonly redirects?: RedirectSources;
-  /** How much is kept of pages that PHP has made. Absent: 64 MB in memory. */
+  /** Size of the page cache. Absent: 64 MB in memory. */
   readonly pages?: PageCacheSettings;
   readonly limits: Limits;
-  /** The edge closes them when it is closed. */
+  /** Closed together with the edge. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
 }
 
-/** In bytes. */
 export interface PageCacheSettings {
   readonly memoryBytes: number;
-  /** Absent: pages are kept in memory only. */
+  /** Absent: memory only. */
   readonly disk?: { readonly folder: string; readonly bytes: number };
-  /** Milliseconds since 1970. Absent: the machine's clock. */
+  /** Milliseconds since 1970. Absent: the system clock. */
   readonly now?: () => number;
 }
 
@@ -70,26 +69,26 @@ const keptFileBytes = 64 << 20;
 const usualPages: PageCacheSettings = { memoryBytes: 64 << 20 };
 
 export interface EdgeTlsOptions {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly readCertificate: ReadCertificate;
 }
 
-/** What tickets are sealed with that visitors come back with; a restart begins with new ones as well. */
+/** Keys for TLS session tickets. They are renewed regularly and on every restart. */
 const ticketKeyBytes = 48;
 const ticketKeyMilliseconds = 12 * 60 * 60 * 1000;
 
 export interface Edge {
   readonly port: number;
-  /** Null: no TLS. */
+  /** Null without TLS. */
   readonly tlsPort: number | null;
-  /** A site has said which of its pages are not right any more: none of these is shown when it returns. */
+  /** Clears cached pages that a site reported as changed. They are gone when this returns. */
   touched(environmentId: string, touched: Touched): void;
-  /** Takes no new visitors, lets those that are being answered finish for so long, then ends what PHP runs. */
+  /** Stops accepting requests, lets running ones finish within the grace period, then stops PHP. */
   close(graceMilliseconds: number): Promise<void>;
 }
 
-/** Rejects with the error of `listen` (`EADDRINUSE`, `EACCES`) where the visitors' port can't be had. */
+/** Rejects with the error of `listen` (such as `EADDRINUSE` or `EACCES`) if a port can't be opened. */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
   const writes = createWrites(limits.freezeSeconds);
@@ -131,7 +130,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   };
 
   await routes.set(
-    await loadTableFile(options.tableFile, (err) => log.error({ err, file: options.tableFile }, "broken table file")),
+    await loadTableFile(options.tableFile, (err) =>
+      log.error({ err, file: options.tableFile }, "table file is broken"),
+    ),
   );
   try {
     await listen(visitors, { host: options.host, port: options.port });
@@ -154,7 +155,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
-      // Answers whose connections were just closed are logged in this round.
+      // Requests whose connections were just closed are logged in this turn of the event loop.
       await nextRound();
       await logs.close();
     },
@@ -164,14 +165,14 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
   const disk = pages?.disk;
   if (disk === undefined) return null;
-  return openDiskPages({ ...disk, onFailure: (err) => log.warn({ err }, "A page could not be kept on the disk") });
+  return openDiskPages({ ...disk, onFailure: (err) => log.warn({ err }, "A page could not be cached on disk") });
 }
 
-/** Also of a server that never listened. */
+/** Also works for a server that never listened. */
 function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-    // `close` lets go of connections that are idle when it is called, not of those that become idle afterwards.
+    // `close` ends connections that are idle when it is called, but not those that become idle later.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
       clearTimeout(end);

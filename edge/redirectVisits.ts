@@ -1,6 +1,6 @@
 /**
- * Redirect rules at the edge: before pages, files and PHP. A list of rules is read and made ready when a visitor first
- * asks for its environment, and kept for as long as a table names it, so that a new table costs nothing.
+ * Applies redirect rules, before cached pages, files and PHP. A list of rules is loaded at the first request to its
+ * environment and kept while the table names it, so that a new table costs nothing.
  */
 import { addressOf } from "./http/address.ts";
 import type { VisitorPath } from "./http/path.ts";
@@ -14,23 +14,23 @@ import type { EdgeEnvironment } from "./tables/table.ts";
 import type { Visit } from "./visit.ts";
 
 export interface RedirectSources {
-  /** The rules of a list that a table names. Rejects if there is none. */
+  /** Reads a list of rules that the table names. Rejects if it doesn't exist. */
   readonly read: (list: string) => Promise<readonly RedirectRule[]>;
-  /** Finds the location of an address. Absent: unknown. */
+  /** Finds the location of an IP address. Absent: locations are unknown. */
   readonly placeOf?: (address: string) => VisitorLocation;
 }
 
-/** Whether a rule has answered. */
+/** Redirects a visit if a rule matches. Returns whether it did. */
 export type RedirectVisit = (visit: Visit) => boolean | Promise<boolean>;
 
 export interface RedirectVisits {
   readonly redirectVisit: RedirectVisit;
-  /** Lets go of the lists that none of the environments has. */
+  /** Drops lists that none of these environments use. */
   keep(environments: readonly EdgeEnvironment[]): void;
 }
 
 export function createRedirectVisits(sources: RedirectSources | null, log: EdgeLog): RedirectVisits {
-  // Null: it could not be read. It is tried again when the next table comes.
+  // Null: the list could not be read. The next table causes a retry.
   const lists = new Map<string, Redirects | null | Promise<Redirects | null>>();
 
   async function load(list: string, read: RedirectSources["read"]): Promise<Redirects | null> {
@@ -39,7 +39,7 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
       lists.set(list, redirects);
       return redirects;
     } catch (err) {
-      log.error({ err, list }, "A list of redirect rules can't be read; the site is served without");
+      log.error({ err, list }, "Could not read a list of redirect rules; the site is served without it");
       lists.set(list, null);
       return null;
     }
@@ -56,7 +56,7 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
   return {
     redirectVisit(visit) {
       const list = visit.route.environment.redirectRules;
-      // What PHP asks of its own site, and links for those who are logged in, are no matter of rules for visitors.
+      // Rules don't apply to PHP's requests to its own site and to login links.
       if (list === undefined || sources === null || visit.fromPhp || isLoginLink(visit)) return false;
       const redirects = listOf(list, sources);
       if (redirects instanceof Promise) return redirects.then((loaded) => apply(visit, loaded, sources));

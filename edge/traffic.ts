@@ -1,8 +1,8 @@
-/** What was sent to visitors, by environment, since this edge began. */
+/** Bytes sent to visitors since the edge started, by environment. */
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 
 export interface Traffic {
-  /** Counts what is sent until the response is over; a second time for the same response changes nothing. */
+  /** Counts the bytes of a response. Calls for a response that is already counted have no effect. */
   follow(request: VisitorRequest, response: VisitorResponse, environmentId: string): void;
   /** In bytes, heads included. */
   sent(): ReadonlyMap<string, number>;

@@ -1,10 +1,10 @@
-/** What environments took since this edge began: what PHP did, and what was sent. */
+/** Usage of environments since the edge started: PHP work and bytes sent. */
 
 import type { Upstream, UpstreamUsage } from "./php/upstream.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface EdgeUsage {
-  /** Names this start of the edge: the numbers of another one begin at 0 again. */
+  /** Identifies this run of the edge. All numbers start at 0 in a new run. */
   readonly run: string;
   readonly environments: readonly (UpstreamUsage & { readonly bytesSent: number })[];
 }

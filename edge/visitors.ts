@@ -1,4 +1,4 @@
-/** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
+/** The public HTTP server: finds the site, decides what the URL means, and sends the response. */
 import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
@@ -24,21 +24,21 @@ import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
 import type { Visit } from "./visit.ts";
 
-/** A WordPress with many plugins sets many cookies. */
+/** Limit for the request head. WordPress with many plugins sets many cookies. */
 const headBytes = 32 * 1024;
 const keepAliveMilliseconds = 30_000;
 
-/** A form without files is smaller. */
+/** Forms without files are smaller than this. */
 const formBytes = 100_000;
 
 const asksForJson = { headers: { accept: "application/json" } };
 
-/** Not listening yet. `fromPhp`: only PHP of this installation reaches it. */
+/** Creates a server that isn't listening yet. `fromPhp`: only this installation's PHP can connect. */
 export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server {
   return prepare(createServer(serverOptions(parts)), parts, { fromPhp, https: false });
 }
 
-/** Not listening yet. The same for visitors who come by TLS. */
+/** Creates the TLS server, not listening yet. */
 export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): SecureServer {
   const way = { fromPhp: false, https: true };
   const http1 = prepare(createServer(serverOptions(parts)), parts, way);
@@ -73,7 +73,7 @@ function handler(parts: EdgeParts, way: Way): Handler {
   const answer = (request: VisitorRequest, response: VisitorResponse) => {
     const began = performance.now();
     const { socket } = request;
-    // A connection that is closed has none any more.
+    // Read now: a closed connection has no address.
     const address = addressOf({ socket, fromPhp });
     const found = findRoute(request, parts.routes);
     response.once("close", () => {
@@ -91,7 +91,7 @@ function handler(parts: EdgeParts, way: Way): Handler {
   return { answer, isWelcome };
 }
 
-/** How a request came. */
+/** Which listener accepted the request. */
 type Way = Pick<Visit, "fromPhp" | "https">;
 type Asking = Pick<Visit, "request" | "response"> & Way;
 
@@ -101,19 +101,19 @@ async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRo
   if (isDenied(found, asking)) return sendPage(request, response, "denied", leaveIfSending(request));
   if (announcesTooMuch(request, parts.limits.uploadBytes))
     return refuseUpload(request, response, parts.limits.uploadBytes);
-  // Answering TRACE would read a visitor's cookies out to a script in the page.
+  // A TRACE response would expose a visitor's cookies to scripts in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (typeof found === "string") return sendPage(request, response, found);
   if (asking.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
   const visit = { ...asking, ...found, page: pageOf({ ...asking, ...found }, parts.pageCache) };
   if (sendToHttps(visit, parts)) return;
   if (await parts.redirectVisit(visit)) return;
-  // A request that PHP made is waited for by one that has had its turn.
+  // Requests from PHP skip the queue: the request that made them has already had its turn.
   if (!visit.fromPhp && !(await hasTurn(visit, parts))) return;
   await answerVisit(visit, parts);
 }
 
-/** False if nothing is left to be done. */
+/** Waits for the request's turn. False if the visitor has left or got the busy page. */
 async function hasTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
   const { id } = route.environment;
   traffic.follow(request, response, id);
@@ -122,13 +122,13 @@ async function hasTurn({ request, response, route }: Visit, { fairQueue, traffic
   return false;
 }
 
-/** PHP may request its own site regardless of blocked addresses. */
+/** PHP may request its own site even from a blocked IP address. */
 function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Pick<Asking, "request" | "fromPhp">): boolean {
   if (fromPhp || typeof found === "string") return false;
   return found.route.isDenied(addressOf({ socket: request.socket, fromPhp }));
 }
 
-/** Bodies from blocked addresses are not read. */
+/** Closes the connection rather than read a body from a blocked IP address. */
 function leaveIfSending(request: VisitorRequest): Readonly<Record<string, string>> {
   return hasBody(request) ? { connection: "close" } : {};
 }
@@ -152,7 +152,10 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   }
 }
 
-/** A write is refused while the environment is frozen, and counted otherwise, because freezing waits for writes. */
+/**
+ * Runs PHP. Writes are refused while the environment is frozen; otherwise they are tracked because freezing waits for
+ * them.
+ */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
   const asked = isForRest(path) ? asksForJson : request;
@@ -168,7 +171,10 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   });
 }
 
-/** WordPress could only say that a file could not be moved. Small things, as forms are, may need no room. */
+/**
+ * Whether an upload is larger than the remaining disk quota. Refused here because WordPress would only report that it
+ * can't move the file. Small uploads are let through: they may be forms without files.
+ */
 function exceedsQuota({ request, route }: Visit): boolean {
   const disk = route.environment.limits?.disk ?? null;
   if (disk === null || !isUpload(request)) return false;
@@ -176,8 +182,8 @@ function exceedsQuota({ request, route }: Visit): boolean {
 }
 
 /**
- * A page that wants to write something while the environment is frozen is made when it is not frozen any more, of what
- * is served then. PHP of the site itself doesn't wait: the freeze may be waiting for it.
+ * Answers a read. If PHP tries to write while the environment is frozen, the request waits for the thaw and starts
+ * again with the route then in force. Requests from the site's own PHP don't wait: the freeze may be waiting for them.
  */
 async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, fromPhp, https } = visit;
@@ -193,7 +199,7 @@ async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<voi
   sendPage(request, response, "wouldWrite");
 }
 
-/** Resolves with false if a visitor would have to wait too long for it, or has left. */
+/** Waits for the thaw. False if it takes too long or the visitor has left. */
 async function isSoonThawed({ response, route }: Visit, { writes, limits }: EdgeParts): Promise<boolean> {
   const enough = new AbortController();
   const leave = () => enough.abort();
@@ -206,7 +212,7 @@ async function isSoonThawed({ response, route }: Visit, { writes, limits }: Edge
 }
 
 function giveUp(parts: EdgeParts, request: VisitorRequest, response: VisitorResponse, error: unknown): void {
-  // A visitor who leaves in the middle of a file is no fault of ours.
+  // Usually the visitor left in the middle of a file. Not worth logging.
   if (response.destroyed || response.headersSent) {
     response.destroy();
     return;

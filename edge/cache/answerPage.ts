@@ -1,8 +1,8 @@
 /**
- * Answers visitors with pages that were kept, and has PHP make those that are not there or too old.
+ * Answers page requests from the cache, and lets PHP render pages that are missing or too old.
  *
- * A page that is older than it should be is shown at once, and made anew by one request that nobody waits for. When it is so
- * old that its forms would not work any more, it is made while the visitor waits; it is then shown only where PHP fails.
+ * A stale page is served at once and refreshed in the background by one request. A page so old that its forms would no
+ * longer work is rendered while the visitor waits; the old one is then served only if PHP fails.
  */
 
 import { noteUnanswered } from "../answered.ts";
@@ -15,7 +15,7 @@ import type { Script } from "../php/script.ts";
 import type { Visit } from "../visit.ts";
 import { pageAskOf } from "./askForPage.ts";
 import type { CachedPage } from "./cachedPage.ts";
-import { inLanguage, type PageAsk } from "./pageAsk.ts";
+import { inLanguage, type PageRequest } from "./pageAsk.ts";
 import type { PageCache } from "./pageCache.ts";
 import { sendCachedPage } from "./sendCachedPage.ts";
 
@@ -23,17 +23,17 @@ export interface PageParts extends PhpParts {
   readonly pageCache: PageCache;
 }
 
-/** For so long an address that led to WordPress is taken to lead there still, and not to a file that is new. */
+/** After this time the disk is checked again for a new file at the page's URL. */
 const resolvedMilliseconds = 1_000;
 
-/** Null if the answer may be for this visitor alone. */
-export function pageOf(visit: Omit<Visit, "page">, cache: Pick<PageCache, "variesByLanguage">): PageAsk | null {
+/** The page that a visit asks for, or null if the response may be private. */
+export function pageOf(visit: Omit<Visit, "page">, cache: Pick<PageCache, "variesByLanguage">): PageRequest | null {
   const ask = pageAskOf(visit);
   if (ask === null || !cache.variesByLanguage(ask)) return ask;
   return inLanguage(ask, visit.request.headers["accept-language"]);
 }
 
-/** Answers with a page that is as good as new, without a look at the disk. False if there is none. */
+/** Sends a fresh page from memory without checking the disk. False if there is none. */
 export function answerAtOnce({ page, request, response }: Visit, { pageCache }: Pick<PageParts, "pageCache">): boolean {
   if (page === null) return false;
   const kept = pageCache.find(page);
@@ -44,10 +44,10 @@ export function answerAtOnce({ page, request, response }: Visit, { pageCache }: 
   return true;
 }
 
-/** The page is one that WordPress makes. */
+/** Answers a request whose URL leads to WordPress. */
 export async function answerWithPage(
   visit: Visit,
-  ask: PageAsk,
+  ask: PageRequest,
   script: Script,
   parts: PageParts,
 ): Promise<PhpOutcome> {
@@ -67,17 +67,17 @@ export async function answerWithPage(
 }
 
 function ageOf({ madeAt }: CachedPage, now: number): number {
-  // A clock that was put back makes no page young for longer.
+  // `abs`: after the clock was set back, a page must not stay fresh for longer.
   return Math.abs(now - madeAt);
 }
 
-function cacheKeyFor({ environmentId, key }: PageAsk): CacheKey {
+function cacheKeyFor({ environmentId, key }: PageRequest): CacheKey {
   return { environmentId, text: key };
 }
 
 async function haveItMade(
   visit: Visit,
-  ask: PageAsk,
+  ask: PageRequest,
   script: Script,
   parts: PageParts,
   { making, kept }: { readonly making: Making | null; readonly kept: CachedPage | null },
@@ -95,11 +95,11 @@ async function haveItMade(
   }
 }
 
-/** After PHP failed at it, a page is not tried again for so long. */
+/** Pause before the next attempt when a refresh has failed. */
 const pauseMilliseconds = 10_000;
 
-/** Refreshes a page in the background, once at a time. */
-async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, script: Script, parts: PageParts) {
+/** Refreshes a page in the background unless that is already running. */
+async function refresh({ request, route, fromPhp, https }: Visit, ask: PageRequest, script: Script, parts: PageParts) {
   const { pageCache, upstream, writes } = parts;
   if (!pageCache.beginRefresh(ask)) return;
   const id = route.environment.id;

@@ -1,16 +1,16 @@
 /**
- * What a visitor asks for where many get the same: a page of WordPress, asked for by somebody who is nobody to it.
+ * Decides whether a visit asks for a public page, and which.
  *
- * What makes another page is part of the key. Of everything else that visitors send (and could make a page say), PHP is
- * told nothing when a page is made that will be kept: it is asked in the name of all of them, without cookies, with one
- * browser's name for all large devices and one for all small ones. So nobody can put something into a page for others.
+ * Everything that makes the page differ is part of the key. Nothing else that the visitor sent reaches PHP when a page
+ * is rendered for the cache: the request has no cookies and one of two fixed user agents, for large and small devices.
+ * So a visitor can't inject content into a page that others see (cache poisoning).
  */
 
 import { isSmallDevice } from "../php/cacheKey.ts";
 import { isForRest } from "../php/mayWrite.ts";
 import type { Visit } from "../visit.ts";
 import { isAnonymous } from "./cookies.ts";
-import { type PageAsk, versionOf } from "./pageAsk.ts";
+import { type PageRequest, versionOf } from "./pageAsk.ts";
 import { pageQuery } from "./query.ts";
 
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -19,16 +19,16 @@ const largeDevice =
 const smallDevice =
   "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36";
 
-/** Requests with one of these headers ask for something personal. */
+/** Requests with one of these headers may get a private response. */
 const personal = ["authorization", "x-requested-with", "x-wp-nonce", "x-http-method-override", "range"];
 
-/** In whatever language a shop is, it says itself that these are not to be kept; these say so before PHP is asked. */
+/** Shop pages that are always private. Translated shops mark theirs in PHP's response. */
 const personalFolders = new Set(["cart", "checkout", "my-account", "wc-api"]);
 
 const longestKey = 1_000;
 
-/** Null if the answer may be for this visitor alone. Whether the address leads to WordPress is not looked at. */
-export function pageAskOf({ request, route, path, host, fromPhp, https }: Omit<Visit, "page">): PageAsk | null {
+/** Null if the response may be private. Doesn't check whether the URL leads to WordPress. */
+export function pageAskOf({ request, route, path, host, fromPhp, https }: Omit<Visit, "page">): PageRequest | null {
   const { environment } = route;
   const version = versionOf(environment);
   if (version === null || fromPhp || !("wp-includes" in environment.overlays)) return null;
@@ -53,7 +53,7 @@ export function pageAskOf({ request, route, path, host, fromPhp, https }: Omit<V
   };
 }
 
-/** Plugins answer programs that ask for JSON at the same addresses. */
+/** Some plugins respond with JSON at the same URL if the client asks for it. */
 function wantsPage(accepted: string | undefined): boolean {
   return (
     accepted === undefined ||

@@ -1,16 +1,16 @@
-/** A page that was kept: what is sent of it, in each form that browsers take. */
+/** A cached page, ready to send in each content encoding. */
 import { createHash } from "node:crypto";
 import { compress } from "../http/compress.ts";
 import { type Encoding, offeredEncodings } from "../http/encodings.ts";
 import { toVisitor } from "../http/headers.ts";
 import type { Lifetime } from "./lifetime.ts";
-import type { PageAddress, PageAsk } from "./pageAsk.ts";
+import type { PageAddress, PageRequest } from "./pageAsk.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What PHP has made. */
+/** A page as rendered by PHP. */
 export interface MadePage {
-  readonly ask: Pick<PageAsk, "environmentId" | "key" | "place">;
+  readonly ask: Pick<PageRequest, "environmentId" | "key" | "place">;
   readonly headers: Headers;
   readonly body: Buffer;
   /** Milliseconds since 1970. */
@@ -19,25 +19,25 @@ export interface MadePage {
 }
 
 export interface CachedPage extends MadePage {
-  /** In bytes, with all its forms, about. */
+  /** Estimated size in bytes, with all encodings. */
   readonly size: number;
-  /** The form that is wanted; as it is, the first time, while that form is being made. */
+  /** Returns the page in this encoding, or uncompressed while the encoding is first being made. */
   inEncoding(encoding: Encoding | "identity"): PageForm;
-  /** When the address was last seen to lead to WordPress, and to no file. Milliseconds since 1970. */
+  /** When the URL was last found to lead to WordPress and not to a file. Milliseconds since 1970. */
   resolvedAt: number;
 }
 
 export interface PageForm {
   readonly body: Buffer;
   readonly etag: string;
-  /** Flat: name, value, name, value; all but those that change with each answer. */
+  /** Name, value, name, value; without headers that differ between responses. */
   readonly head: readonly string[];
 }
 
-/** Shorter pages get no shorter. */
+/** Shorter pages are not compressed. */
 const worthBytes = 512;
 
-/** Others' validators are for the form that they made; ours are for each form. */
+/** Headers replaced by our own, because they depend on the encoding or the time of sending. */
 const ofForm = new Set(["content-length", "etag", "vary", "date", "age", "last-modified", "accept-ranges"]);
 
 export function keepPage(made: MadePage): CachedPage {
@@ -57,7 +57,7 @@ export function keepPage(made: MadePage): CachedPage {
 
   return {
     ...made,
-    // Three compressed forms together take less than the page as it is.
+    // The three compressed encodings together are smaller than the uncompressed page.
     size: made.body.length * 2 + made.ask.key.length * 2 + 2_000,
     resolvedAt: made.madeAt,
     inEncoding(encoding) {
@@ -68,7 +68,7 @@ export function keepPage(made: MadePage): CachedPage {
   };
 }
 
-/** Of pages, all forms that there are may be asked for. */
+/** Encodings that are offered for pages. */
 export const pageEncodings = offeredEncodings;
 
 function formOf(common: readonly string[], digest: string, encoding: Encoding | "identity", body: Buffer): PageForm {
@@ -81,7 +81,7 @@ function varyOf({ lifetime }: MadePage): string {
   return lifetime.variesByLanguage ? "Accept-Encoding, Accept-Language, Cookie" : "Accept-Encoding, Cookie";
 }
 
-/** Whether the page is at this place or, as a subtree, below it. */
+/** Whether `place` is the page `wanted` or, for a subtree, at or below it. */
 export function isAt(place: PageAddress, wanted: PageAddress, isSubtree: boolean): boolean {
   const { segments, query } = place;
   if (!isSubtree && segments.length !== wanted.segments.length) return false;

@@ -1,13 +1,13 @@
 /**
- * Cached pages on the disk, so that a site that sleeps goes on answering from them after a restart, and more are kept than fit
- * into memory. A page is a file, found by its key alone.
+ * Cached pages on disk, so that idle sites can still be served from them after a restart, and more pages fit than in
+ * memory. Each page is a file whose name is a hash of the key.
  *
- * What was purged must not come back, whenever this process is killed. So files go before a purge is acknowledged; and while
- * something is written to an environment, a mark lies beside its pages: the next process that finds it does not trust them,
- * because this one may have been killed between a change and what WordPress said about it.
+ * Purged pages must never come back, whenever this process is killed. So files are removed before a purge is
+ * acknowledged. While an environment is being written to, a marker file lies next to its pages. The next process
+ * discards pages with a marker, because this one may have been killed after a change and before WordPress reported it.
  *
- * A disk that is full or broken costs pages, and nothing else: where something can't be removed or marked, none of what lies
- * there is shown any more.
+ * A full or broken disk only costs cached pages: if a file can't be removed or a marker can't be set, nothing is served
+ * from disk any more.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -19,25 +19,25 @@ import { createPageIndex, type PageFile } from "./pageIndex.ts";
 import type { IsTouched } from "./touched.ts";
 
 export interface DiskPages {
-  /** In the background; a page that can't be written is not kept. */
+  /** Writes a page in the background. If that fails, the page is not cached. */
   put(page: MadePage): void;
   /** Null if there is none. Never rejects. */
   get(environmentId: string, key: string): Promise<MadePage | null>;
   remove(environmentId: string, key: string): void;
-  /** They are gone when it returns. */
+  /** Removes the matching pages. They are gone when this returns. */
   purge(environmentId: string, isTouched: IsTouched): void;
-  /** Only these environments' pages stay, and of each those whose keys begin with this and a space. */
+  /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   keep(versions: ReadonlyMap<string, string>): void;
-  /** Until the returned function is called, a process that starts does not trust the environment's pages. */
+  /** Marks a write. Until the returned function is called, a new process would discard the environment's pages. */
   beginWrite(environmentId: string): () => void;
-  /** Resolves when everything that was there at the start is counted. */
+  /** Resolves when the files that existed at startup are in the index. */
   counted(): Promise<void>;
 }
 
 export interface DiskPagesOptions {
-  /** A folder of its own. */
+  /** Used for nothing else. */
   readonly folder: string;
-  /** All pages together; what was written longest ago goes. */
+  /** Maximum for all pages together. The pages written longest ago are removed first. */
   readonly bytes: number;
   readonly onFailure: (error: unknown) => void;
 }
@@ -46,10 +46,10 @@ const markName = "writing";
 
 export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPagesOptions): DiskPages {
   const pages = createPageIndex(mostBytes, (file) => surely(() => rmSync(file, { force: true })));
-  /** How many write to an environment. */
+  /** Number of running writes per environment. */
   const writers = new Map<string, number>();
   let isCounted = false;
-  /** What lies there may be old. */
+  /** Files may be out of date, so none are read any more. */
   let isLost = false;
   let serial = 0;
 
@@ -57,7 +57,7 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
   const fileOf = (environmentId: string, key: string) =>
     join(folderOf(environmentId), createHash("blake2s256").update(key).digest("hex"));
 
-  /** Does what others rely on. */
+  /** Runs file system work that correctness depends on. */
   function surely(work: () => void): void {
     try {
       work();
@@ -67,7 +67,7 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
     }
   }
 
-  /** At once, though to remove what was in it takes its time. */
+  /** Renames the folder, which takes effect at once, and then removes it in the background. */
   function dropFolder(environmentId: string): void {
     pages.forgetAll((page) => page.environmentId === environmentId);
     serial += 1;
@@ -94,7 +94,7 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeFile(unfinished, content, { mode: 0o600 });
-      // Nothing may come between the look and the rename.
+      // Synchronous: a purge between the check and the rename would be lost.
       if (pages.isExpected(own)) renameSync(unfinished, file);
       if (pages.settle(own)) pages.note(own);
     } finally {
@@ -102,7 +102,7 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
     }
   }
 
-  /** Before anybody can ask for a page. */
+  /** Runs before the first page is read. */
   function distrust(): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(folder)) {
@@ -122,10 +122,10 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
 
   async function learn(environmentId: string, file: string): Promise<void> {
     const isUnfinished = file.endsWith(".new");
-    // It may be one of ours.
+    // It may belong to a write of this process.
     if (isUnfinished && pages.isAnyExpected()) return;
     const head = isUnfinished ? null : await readPageHead(file).catch(() => null);
-    // What was written or dropped since this began is known better.
+    // The index is newer: the file was written or removed in the meantime.
     if (pages.knows(file)) return;
     if (head === null) rmSync(file, { force: true });
     else if (existsSync(file))
@@ -161,7 +161,7 @@ export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPages
       const others = writers.get(environmentId) ?? 0;
       writers.set(environmentId, others + 1);
       if (others === 0) surely(() => mark(environmentId));
-      // The next process would find no mark.
+      // The marker could not be set, so the next process would trust the pages.
       if (isLost) dropFolder(environmentId);
       return () => {
         const left = (writers.get(environmentId) ?? 1) - 1;

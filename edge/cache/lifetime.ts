@@ -1,12 +1,12 @@
-/** Whether an answer of PHP may be shown to others, and for how long (RFC 9111, section 3). */
+/** Decides whether a response from PHP may be cached, and for how long (RFC 9111, section 3). */
 
-/** Milliseconds from when the page was made. */
+/** In milliseconds, counted from the time the page was rendered. */
 export interface Lifetime {
-  /** For so long it is as good as new. */
+  /** Until then the page is served as it is. */
   readonly fresh: number;
-  /** How long after that it is still served, while it is refreshed. */
+  /** Until then the page is served while it is refreshed. */
   readonly stale: number;
-  /** For so long it is better than an error. */
+  /** Until then the page is served if PHP fails. */
   readonly lastResort: number;
   readonly variesByLanguage: boolean;
 }
@@ -15,10 +15,10 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 const page = { fresh: hour, stale: 10 * hour, lastResort: 24 * hour };
-/** Programs ask for these again and again, and other changes show in them than in pages. */
+/** Shorter: programs poll feeds, and feeds also change when no page does. */
 const feed = { fresh: 10 * minute, stale: hour, lastResort: 24 * hour };
 
-/** With one of these an answer is for the one who asked, or is not what it seems. */
+/** A response with one of these headers is not a plain public page. */
 const forOneOnly = new Set([
   "set-cookie",
   "content-encoding",
@@ -28,7 +28,9 @@ const forOneOnly = new Set([
   "refresh",
 ]);
 const notForAll = /(?:^|[\s,])(?:no-store|no-cache|private|must-revalidate|proxy-revalidate)\b/i;
-/** What is asked with is the same for all (`pageAsk.ts`), or asked without. */
+/**
+ * Headers in `Vary` that don't matter: cached pages are rendered with fixed values or without them (`pageRequestOf`).
+ */
 const settled = new Set(["accept-encoding", "accept", "cookie", "user-agent", "sec-ch-ua-mobile", ""]);
 
 const asPage = /^text\/html\b/i;
@@ -36,7 +38,7 @@ const asFeed = /^(?:(?:application|text)\/(?:(?:rss|atom|rdf)\+)?xml|text\/xsl|t
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** Null if it may not be kept. */
+/** Null if the response must not be cached. */
 export function lifetimeOf(
   { status, headers }: { readonly status: number; readonly headers: Headers },
   now: number,
@@ -56,14 +58,14 @@ export function lifetimeOf(
   return { ...bounded(usual, said), variesByLanguage: others.length > 0 };
 }
 
-/** An explicit lifetime is respected: the page is not served longer, unless PHP fails. */
+/** Respects an explicit lifetime: afterwards the page is served only if PHP fails. */
 function bounded(usual: Omit<Lifetime, "variesByLanguage">, said: number | null): Omit<Lifetime, "variesByLanguage"> {
   if (said === null) return usual;
   const fresh = Math.min(said, usual.lastResort);
   return { fresh, stale: fresh, lastResort: Math.max(fresh, usual.stale) };
 }
 
-/** In milliseconds; null: nothing is said. */
+/** The lifetime that the headers state, in milliseconds, or null. */
 function saidLifetime(headers: Headers, control: string, now: number): number | null {
   for (const name of ["s-maxage", "max-age"]) {
     const seconds = new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*"?(\\d+)`, "i").exec(control)?.[1];
@@ -75,7 +77,7 @@ function saidLifetime(headers: Headers, control: string, now: number): number | 
   return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }
 
-/** All of its values, as one. */
+/** All values of a header, joined. */
 function headerOf(headers: Headers, wanted: string): string {
   return headers
     .filter(([name]) => name.toLowerCase() === wanted)

@@ -1,4 +1,4 @@
-/** Cached pages in memory, by key and by environment. What was asked for longest ago goes when there is no more room. */
+/** Cached pages in memory, by key and by environment. The least recently used pages are removed when memory is full. */
 import { LRUCache } from "lru-cache";
 import type { CachedPage } from "./cachedPage.ts";
 import type { PageAddress } from "./pageAsk.ts";
@@ -7,9 +7,9 @@ export interface MemoryPages {
   get(key: string): CachedPage | undefined;
   put(page: CachedPage): void;
   remove(key: string): void;
-  /** Removes the environment's pages at these places; gives how many. */
+  /** Removes the environment's pages at matching addresses. Returns how many. */
   removeAt(environmentId: string, isThere: (place: PageAddress) => boolean): number;
-  /** Of each environment only pages whose keys begin with its version and a space stay. */
+  /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   keep(versions: ReadonlyMap<string, string>): void;
   usage(): { readonly pages: number; readonly bytes: number };
 }
@@ -32,7 +32,7 @@ export function createMemoryPages(mostBytes: number): MemoryPages {
     put: (page) => {
       const { environmentId, key } = page.ask;
       pages.set(key, page);
-      // One that is too large for the memory is not there.
+      // The cache rejects pages that are too large.
       if (!pages.has(key)) return;
       const own = ofEnvironments.get(environmentId) ?? new Map<string, CachedPage>();
       ofEnvironments.set(environmentId, own.set(key, page));

@@ -1,8 +1,9 @@
 /**
- * Pages that PHP has made, kept for everybody who asks the same, until they are old or something in them has changed.
+ * The page cache: public pages rendered by PHP, served to everyone who asks for the same page until they expire or are
+ * purged.
  *
- * A page that PHP began before a change and ended after it may be of before: it is not kept. Nor is one of which PHP says at
- * its end that nobody else may have it. What is kept in memory is bounded in bytes; what was asked for longest ago goes.
+ * A page is not cached if it was purged while PHP was rendering it, because it may show the old content, or if PHP
+ * reports at its end that it is private. Memory is limited in bytes; the least recently used pages are removed.
  */
 import type { Keeping } from "../php/keeping.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
@@ -11,30 +12,30 @@ import { type CachedPage, keepPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { createMemoryPages } from "./memoryPages.ts";
-import { type PageAsk, versionOf } from "./pageAsk.ts";
+import { type PageRequest, versionOf } from "./pageAsk.ts";
 import { createRefreshes } from "./refreshes.ts";
 import { readTouched, type Touched } from "./touched.ts";
 
 export interface PageCache {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** From memory. Null if there is none that may be shown, not even as a last resort. */
-  find(ask: PageAsk): CachedPage | null;
-  /** The same from the disk, whence it comes into memory. */
-  load(ask: PageAsk): Promise<CachedPage | null>;
-  /** Whether pages at this address differ by language, as was seen last. */
-  variesByLanguage(ask: PageAsk): boolean;
-  /** PHP is being asked for the page. `end` must be called, whatever happened. */
-  begin(ask: PageAsk): Keeping;
+  /** Finds a page in memory. Null if there is none that may be served, not even if PHP fails. */
+  find(ask: PageRequest): CachedPage | null;
+  /** Loads a page from disk into memory. Null as in `find`. */
+  load(ask: PageRequest): Promise<CachedPage | null>;
+  /** Whether the page was last seen to vary by language. */
+  variesByLanguage(ask: PageRequest): boolean;
+  /** Starts recording a page that PHP is about to render. Always call `end` on the result. */
+  begin(ask: PageRequest): Keeping;
   /** True unless the page is being refreshed already, or a refresh failed recently. */
-  beginRefresh(ask: PageAsk): boolean;
-  /** It may be tried again after so many milliseconds. */
-  endRefresh(ask: PageAsk, pauseMilliseconds: number): void;
-  /** Something is being written to the environment, until the returned function is called. */
+  beginRefresh(ask: PageRequest): boolean;
+  /** Ends a refresh. The next one may start after the pause. */
+  endRefresh(ask: PageRequest, pauseMilliseconds: number): void;
+  /** Marks a write to the environment that lasts until the returned function is called. */
   beginWrite(environmentId: string): () => void;
-  /** Returns how many pages in memory are not kept any more. */
+  /** Clears pages. Returns how many were in memory. */
   purge(environmentId: string, touched: Touched): number;
-  /** Only pages of these environments are kept from now on, and of each only those that are of it as it is now. */
+  /** Removes pages of other environments and pages of older versions of these. */
   keep(environments: readonly EdgeEnvironment[]): void;
   readonly usage: () => PageCacheUsage;
 }
@@ -45,20 +46,20 @@ export interface PageCacheUsage {
 }
 
 export interface PageCacheOptions {
-  /** All pages together. */
+  /** Maximum for all pages together. */
   readonly memoryBytes: number;
-  /** Null: pages are kept in memory only. */
+  /** Null: memory only. */
   readonly disk: DiskPages | null;
   readonly now: () => number;
 }
 
-/** Longer pages are made each time. */
+/** Longer pages are not cached. */
 const pageBytes = 4 << 20;
-/** So many keys are remembered; then all are forgotten. */
+/** Limit for the remembered keys. When it is reached, all are dropped. */
 const rememberedKeys = 10_000;
 
 interface Making {
-  readonly ask: PageAsk;
+  readonly ask: PageRequest;
   isTouched: boolean;
 }
 
@@ -75,13 +76,13 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     return null;
   }
 
-  function remove({ environmentId, key }: Pick<PageAsk, "environmentId" | "key">): void {
+  function remove({ environmentId, key }: Pick<PageRequest, "environmentId" | "key">): void {
     pages.remove(key);
     disk?.remove(environmentId, key);
   }
 
-  /** A change that came while it was read has gone past it. */
-  async function load(ask: PageAsk): Promise<CachedPage | null> {
+  /** Ignores the file if the page was purged while it was read. */
+  async function load(ask: PageRequest): Promise<CachedPage | null> {
     if (disk === null) return null;
     const making: Making = { ask, isTouched: false };
     makings.add(making);
@@ -99,7 +100,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     byLanguage.add(key);
   }
 
-  function begin(ask: PageAsk): Keeping {
+  function begin(ask: PageRequest): Keeping {
     const making: Making = { ask, isTouched: false };
     makings.add(making);
     const madeAt = now();
@@ -118,7 +119,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
       begun(answer) {
         const lifetime = lifetimeOf(answer, madeAt);
         if (lifetime === null) {
-          // There is no such page any more, or it is for one visitor only from now on.
+          // The page no longer exists or has become private.
           if (answer.status < 500) remove(ask);
           return drop();
         }
@@ -140,7 +141,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         const { headers, mayBeCached, lifetime } = head;
         const page = { ask, headers, body: Buffer.concat(chunks), madeAt, lifetime };
         void mayBeCached.then((mayBe) => {
-          // Whatever has changed until now, PHP has said by now.
+          // PHP has reported all its changes by now.
           if (mayBe && !making.isTouched) {
             pages.put(keepPage(page));
             disk?.put(page);
@@ -184,6 +185,6 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   };
 }
 
-function isAskedInLanguage({ headers }: PageAsk): boolean {
+function isAskedInLanguage({ headers }: PageRequest): boolean {
   return headers["accept-language"] !== undefined;
 }

@@ -1,9 +1,9 @@
-/** A cached page as a file: the length of its head, its head as JSON, and the page as PHP made it. */
+/** Reads and writes the file of a cached page: the length of its head, its head as JSON, and the uncompressed page. */
 import { open } from "node:fs/promises";
 import type { MadePage } from "./cachedPage.ts";
 
 const lengthBytes = 4;
-/** More than any head has. */
+/** More than any head needs. */
 const mostHeadBytes = 64 << 10;
 
 export function writePageFile({ body, ...head }: MadePage): Buffer {
@@ -17,7 +17,7 @@ export function writePageFile({ body, ...head }: MadePage): Buffer {
 
 type Head = Omit<MadePage, "body"> & { readonly bodyBytes: number };
 
-/** Null if it is not as it was written. */
+/** Null if the file is incomplete or damaged. */
 export function readPageFile(content: Buffer): MadePage | null {
   const read = readHead(content);
   if (read === null || content.length !== read.bytes + read.head.bodyBytes) return null;
@@ -25,7 +25,7 @@ export function readPageFile(content: Buffer): MadePage | null {
   return { ...head, body: content.subarray(read.bytes) };
 }
 
-/** The same without the page. Rejects if the file can't be read. */
+/** Reads only the head. `bytes` is the size of the whole file. Null if it is damaged. Rejects if it can't be read. */
 export async function readPageHead(
   file: string,
 ): Promise<(Omit<Head, "bodyBytes"> & { readonly bytes: number }) | null> {
@@ -40,7 +40,7 @@ export async function readPageHead(
   }
 }
 
-/** `bytes`: where the page itself begins. */
+/** `bytes` is the length of the head, including its length field. */
 function readHead(content: Buffer): { readonly head: Head; readonly bytes: number } | null {
   if (content.length < lengthBytes) return null;
   const bytes = lengthBytes + content.readUInt32BE();

@@ -1,4 +1,4 @@
-/** Which cached pages are on the disk, or on their way there, and how many bytes they are together. */
+/** Index of the cached pages on disk and of those being written, with their total size. */
 import type { PageAddress } from "./pageAsk.ts";
 
 export interface PageFile {
@@ -10,28 +10,28 @@ export interface PageFile {
 }
 
 export interface PageIndex {
-  /** It is on its way to the disk. */
+  /** Notes that a page is being written. */
   expect(page: PageFile): void;
-  /** Whether it still is: it may have been dropped meanwhile. */
+  /** Whether the page is still wanted: it may have been dropped in the meantime. */
   isExpected(page: PageFile): boolean;
   isAnyExpected(): boolean;
-  /** It is not on its way any more; gives whether it was. */
+  /** Ends a write. Returns whether the page was still wanted. */
   settle(page: PageFile): boolean;
-  /** It is on the disk. What was written longest ago is removed where there is no more room. */
+  /** Adds a page that is on disk. If the limit is exceeded, the oldest files are removed. */
   note(page: PageFile): void;
-  /** This file is gone, or will not come. */
+  /** Forgets a file and any write to it. */
   forget(file: string): void;
-  /** Whether the file is there or on its way. */
+  /** Whether the file is on disk or being written. */
   knows(file: string): boolean;
-  /** Those on their way will not come, and the others are removed. */
+  /** Removes the matching pages and cancels matching writes. */
   drop(isOld: (page: PageFile) => boolean): void;
-  /** The same where the files are gone already. */
+  /** As `drop`, for files that are already gone. */
   forgetAll(isGone: (page: PageFile) => boolean): void;
 }
 
 /** `remove` removes a file. */
 export function createPageIndex(mostBytes: number, remove: (file: string) => void): PageIndex {
-  /** By path, what was written longest ago first. */
+  /** By path, oldest first. */
   const known = new Map<string, PageFile>();
   const expected = new Set<PageFile>();
   let bytes = 0;

@@ -1,11 +1,11 @@
 /**
- * The part of an address after the question mark, as far as WordPress makes another page of it.
+ * Normalises the query of a URL for the page cache.
  *
- * What advertisers add to addresses to recognise their visitors makes no other page, and is left out; PHP is asked without
- * it, too. With anything else that WordPress itself does not know, nobody knows which pages there are.
+ * Tracking fields of advertisers don't change a page, so they are left out of the key and of the request to PHP. A page
+ * is not cached if its query has any other field that WordPress itself doesn't use, because it may have any effect.
  */
 
-/** By which WordPress finds pages where addresses have no words, and parts of them everywhere. */
+/** WordPress's own query fields, for plain permalinks and for parts of a page. */
 const known = new Set([
   ...[
     "p",
@@ -30,8 +30,8 @@ const plainValue = /^[\w.~:,%+-]*$/;
 const longest = 500;
 
 /**
- * The query that makes the same page: without what makes none, in one order, with its question mark. Empty: there is
- * none. Null if pages of it are not kept. `query` is as it was sent, with its question mark, or empty.
+ * Returns the query without tracking fields and sorted, with its question mark; empty if nothing is left. Null if such
+ * pages are not cached. `query` is as sent, with its question mark, or empty.
  */
 export function pageQuery(query: string): string | null {
   if (query.length <= 1) return "";
@@ -41,7 +41,7 @@ export function pageQuery(query: string): string | null {
     const [name = "", ...rest] = field.split("=");
     if (field === "" || tracking.test(name)) continue;
     const value = rest.join("=");
-    // Of a name that comes twice, PHP believes the last; others may believe the first.
+    // PHP uses the last of two fields with the same name, other programs may use the first.
     if (!known.has(name) || kept.has(name) || !plainValue.test(value)) return null;
     kept.set(name, value);
   }

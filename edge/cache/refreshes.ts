@@ -1,17 +1,17 @@
-/** Which pages are being refreshed, so that one request refreshes a page while the others get the cached one. */
+/** Tracks page refreshes: one request refreshes a page while the others get the cached one. */
 
 export interface Refreshes {
   /** True unless the page is being refreshed already, or a refresh failed recently. */
   begin(key: string): boolean;
-  /** It may be tried again after so many milliseconds. */
+  /** Ends a refresh. The next one may start after the pause. */
   end(key: string, pauseMilliseconds: number): void;
 }
 
-/** So many keys are remembered; then all are forgotten. */
+/** Limit for the remembered keys. When it is exceeded, all are dropped. */
 const rememberedKeys = 10_000;
 
 export function createRefreshes(now: () => number): Refreshes {
-  /** When it may be tried again. Infinity: it is being tried. */
+  /** When the next refresh may start. Infinity: one is running. */
   const again = new Map<string, number>();
   return {
     begin: (key) => {

@@ -1,9 +1,9 @@
-/** Sends a page that was kept. */
+/** Sends a cached page. */
 import { chooseEncoding } from "../http/encodings.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
-/** The value of `X-Cache`. Stale: past its lifetime, because it is being refreshed or PHP fails. */
+/** The value of `X-Cache`. STALE: expired, and sent because it is being refreshed or PHP failed. */
 export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
 
 export function sendCachedPage(
@@ -23,7 +23,7 @@ export function sendCachedPage(
   response.end(method === "HEAD" ? undefined : form.body);
 }
 
-/** Any form that the visitor has is the same page. */
+/** Whether the visitor has the page already, in whichever encoding. */
 function hasIt(known: string | undefined, etag: string): boolean {
   if (known === undefined) return false;
   const digest = (tag: string) =>

@@ -1,20 +1,20 @@
-/** Which cached pages a change has made old. */
+/** Which cached pages to purge. */
 import { readPath, splitTarget } from "../http/path.ts";
 import { isAt } from "./cachedPage.ts";
 import type { PageAddress } from "./pageAsk.ts";
 
-/** Absolute addresses, or paths with their query; the name of the site in them is not looked at: it may have several. */
+/** Absolute URLs, or paths with their query. Host names are ignored, because a site may have several. */
 export interface Touched {
   readonly urls: readonly string[];
-  /** Everything below these. */
+  /** Purges these and everything below them. */
   readonly subtrees: readonly string[];
   readonly everything: boolean;
 }
 
-/** Of a site's addresses by number, no page is made, and other fields would make none. */
+/** Whether the page at this address is to be purged. */
 export type IsTouched = (place: PageAddress) => boolean;
 
-/** An address that can't be parsed clears everything, because it meant something to its sender. */
+/** A URL that can't be parsed purges everything, because the sender did mean some page. */
 export function readTouched({ urls, subtrees, everything }: Touched): IsTouched {
   const [pages, trees] = [urls.map(placeOf), subtrees.map(placeOf)];
   if (everything || [...pages, ...trees].includes(null)) return () => true;

@@ -1,9 +1,9 @@
 /**
- * Small files in memory, with what is sent of them: the file as it is, and smaller where that pays.
+ * Keeps small files in memory, uncompressed and, if worthwhile, compressed.
  *
- * A file is looked for on the disk at every request, links and all (`disk.ts`). What was found then is compared with what was
- * read: another size, time or inode is another file. One that has just been written to is not kept, because it could
- * be written to again within the same moment of the file system's clock.
+ * Each request still looks the file up on disk, symbolic links included. A cached file is used only if size, times and
+ * inode are unchanged. A file that has just been written is not cached, because the next write may fall into the same
+ * tick of the file system's clock.
  */
 import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
@@ -17,9 +17,9 @@ import { openFile } from "./openFile.ts";
 const readAt = promisify(read);
 
 export interface CachedFile {
-  /** The form that is wanted; as it is, while that form is being made for the first time. */
+  /** Returns the file in this encoding, or uncompressed while the encoding is first being made. */
   inEncoding(encoding: Encoding | "identity"): FileForm;
-  /** Whether there are forms of it. */
+  /** Whether it can be sent compressed. */
   readonly isCompressible: boolean;
   readonly lastModified: string;
   readonly facts: FileFacts;
@@ -28,25 +28,27 @@ export interface CachedFile {
 export interface FileForm {
   readonly body: Buffer;
   readonly etag: string;
-  /** Flat: name, value, name, value; all but for how long it may be kept. */
+  /** Name, value, name, value; without Cache-Control. */
   readonly head: readonly string[];
 }
 
 export interface FileCache {
-  /** Null if it is too large, too new, or not as it was found. `file` is absolute and free of symbolic links. */
+  /**
+   * Null if the file is too large, too new or has changed since the lookup. `file` is absolute, without symbolic links.
+   */
   get(file: string, facts: FileFacts): Promise<CachedFile | null> | CachedFile | null;
 }
 
-/** Longer ones are sent from the disk. Texts take less than they seem. */
+/** Larger files are sent from disk. */
 const mostBytes = { text: 1 << 20, other: 2 << 20 };
 const settledMilliseconds = 2_000;
-/** Shorter texts get no shorter. */
+/** Shorter texts are not compressed. */
 const worthBytes = 512;
 
 const text =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|wasm)\b|image\/svg|image\/x-icon|font\/(?:ttf|otf))/;
 
-/** Files that the site's developer has compressed in advance. */
+/** Files compressed in advance by the site's developer. */
 const suffixes: Readonly<Record<Encoding, string>> = { br: ".br", zstd: ".zst", gzip: ".gz" };
 
 export function typeOf(file: string): string {
@@ -54,7 +56,7 @@ export function typeOf(file: string): string {
   return isUtf8MimeType(type) ? `${type}; charset=utf-8` : type;
 }
 
-/** Whether it is worth to send it smaller. */
+/** Whether files of this type are worth compressing. */
 export function isCompressible(type: string): boolean {
   return text.test(type);
 }
@@ -64,7 +66,7 @@ export function isSame(one: FileFacts, other: FileFacts): boolean {
   return isAlike && one.modified === other.modified && one.changed === other.changed;
 }
 
-/** `bytes`: all of them together. */
+/** `bytes` is the limit for all files together. */
 export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
   const files = new LRUCache<string, CachedFile>({
     maxSize: bytes,
@@ -134,7 +136,7 @@ function keep(file: string, { content, type, facts }: Content): CachedFile {
   };
 }
 
-/** Null if it is not the file that was found. */
+/** Null if the file has changed since the lookup. */
 async function readWhole(file: string, facts: FileFacts): Promise<Buffer | null> {
   using opened = openFile(file);
   if (opened === null) return null;
@@ -144,7 +146,7 @@ async function readWhole(file: string, facts: FileFacts): Promise<Buffer | null>
   return bytesRead === size ? buffer : null;
 }
 
-/** Null if there is none, or an older one. */
+/** Reads the file that was compressed in advance. Null if there is none or it is older than the original. */
 async function readBeside(file: string, encoding: Encoding, { modified }: FileFacts): Promise<Buffer | null> {
   using opened = openFile(`${file}${suffixes[encoding]}`);
   if (opened === null) return null;

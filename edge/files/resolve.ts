@@ -1,9 +1,9 @@
 /**
- * What an address means in a WordPress: the rewrite rules of its handbook as one pure decision.
+ * Decides what a URL means in WordPress. Implements the rewrite rules of its handbook.
  *
- * An existing file is sent, an existing script is run (what follows it in the path is its PATH_INFO), a folder
- * means its index, and everything else is WordPress' own `/index.php`. A network of sites in subdirectories
- * has one folder more in front: `/blog/wp-admin/` is `/wp-admin/`, asked for by the site "blog".
+ * An existing file is sent, an existing script is run (the rest of the path is its PATH_INFO), a folder means its
+ * index, and everything else goes to `/index.php`. In a subdirectory network, the site's folder comes first:
+ * `/blog/wp-admin/` is `/wp-admin/` of the site "blog".
  */
 
 import type { FileFacts, Found, Look } from "../disk.ts";
@@ -22,7 +22,7 @@ const refuse: Decision = { kind: "refuse" };
 const networkFolder = /^[\w-]+$/;
 const sharedFolder = /^wp-(?:content|admin|includes)/;
 
-/** Asks `look` only for what the decision hangs on: once for a pretty permalink, not at all for the front page. */
+/** Calls `look` as rarely as possible: once for a pretty permalink, not at all for the front page. */
 export async function resolve(
   path: VisitorPath,
   environment: Pick<EdgeEnvironment, "multisite">,
@@ -37,7 +37,7 @@ export async function resolve(
   return frontController;
 }
 
-/** The path as it stands and, in a network of subdirectories, without the site's own folder. */
+/** The path itself and, in a subdirectory network, the path without the site's folder. */
 function readings(
   segments: readonly string[],
   multisite: EdgeEnvironment["multisite"],
@@ -49,7 +49,7 @@ function readings(
   return shared ? [segments, rest] : [segments];
 }
 
-/** Null if nothing is there. */
+/** Null if the path doesn't exist. */
 async function decide(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
   for (const [index, segment] of segments.entries()) {
     if (!isScriptName(segment)) continue;

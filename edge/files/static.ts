@@ -1,4 +1,4 @@
-/** Sends a file: type, length, ranges, validators and how long it may be kept. */
+/** Sends files, with type, length, ranges, validators and cache lifetime. */
 import { createReadStream, read } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -15,16 +15,16 @@ import { type OpenFile, openFile } from "./openFile.ts";
 const readAt = promisify(read);
 const year = 365 * 24 * 60 * 60 * 1000;
 const hour = 60 * 60 * 1000;
-/** Up to this length one read is cheaper than a stream. */
+/** Files up to this length are read at once, which is cheaper than a stream. */
 const oneRead = 64 * 1024;
-/** Of a stream. Twice what is usual costs half as many turns, and a slow visitor's memory. */
+/** Buffer size of file streams. Twice Node's default: half as many reads, but more memory per slow visitor. */
 const highWaterMark = 128 * 1024;
 
-/** WordPress puts the version of an asset into its address, so what such an address names never changes. */
+/** WordPress puts an asset's version into its URL, so the content of such a URL never changes. */
 const versioned = /[?&]ver=[^&]/;
 const htmlFile = /\.html?$/i;
 
-/** `file` is absolute and free of symbolic links, as `resolve` gives it. */
+/** `file` is the absolute path without symbolic links that `resolve` returned. */
 export async function sendFile(
   visit: Visit,
   { file, facts }: { readonly file: string; readonly facts: FileFacts },
@@ -39,7 +39,7 @@ export async function sendFile(
   else sendCachedFile(visit, file, kept);
 }
 
-/** Whether nothing but a part, or an answer that depends on the file's state, is asked for. */
+/** False for range requests and for preconditions, which need the current file. */
 function isForWhole({ headers }: VisitorRequest): boolean {
   return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
 }
@@ -58,7 +58,7 @@ function sendCachedFile({ request, response, path }: Visit, file: string, kept: 
   response.end(method === "HEAD" ? undefined : form.body);
 }
 
-/** Any form that the visitor has is the same file. */
+/** Whether the visitor has the current file already, in whichever encoding. */
 function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }: CachedFile): boolean {
   const known = headers["if-none-match"];
   if (known !== undefined) {
@@ -99,9 +99,9 @@ async function sendFromDisk({ request, response, path }: Visit, file: string): P
 }
 
 /**
- * The library answers a HEAD with everything but the content, which is then read from the file that is open already. A part
- * may only be added to what the visitor has if that is the same byte for byte, which our validators don't say (RFC 9110,
- * section 13.1.5).
+ * The request for the library as a HEAD: it returns only headers, and the content is then read from the file that is
+ * already open. Ranges with an `If-Range` ETag are removed, because our ETags are weak and don't guarantee identical
+ * bytes (RFC 9110, section 13.1.5).
  */
 function headOnly(request: VisitorRequest): Readable {
   const { range, "if-range": condition, ...others } = request.headers;
@@ -110,18 +110,18 @@ function headOnly(request: VisitorRequest): Readable {
   return Object.create(request, { method: { value: "HEAD" }, headers: { value: wanted } });
 }
 
-/** How long a visitor may keep a file without asking again. A page may change its address's content at any time. */
+/** How long browsers may use a file without asking again. Never for HTML pages, because they may change at any time. */
 function caching(file: string, query: string): Pick<SendOptions, "maxAge" | "immutable"> {
   if (htmlFile.test(file)) return { maxAge: 0 };
   return versioned.test(query) ? { maxAge: year, immutable: true } : { maxAge: hour };
 }
 
-/** False if the file has become something else since it was looked for. */
+/** False if the file was replaced since the lookup. */
 function isAnswer(result: SendResult): boolean {
   return result.type === "file" || (result.type === "error" && [412, 416].includes(result.statusCode));
 }
 
-/** A file of unknown kind is for downloading, never for a browser to guess at. */
+/** Headers about the content. Files of unknown type are downloads; browsers must not guess the type. */
 function describe(result: SendResult, file: string): Readonly<Record<string, string>> {
   const sure = { "X-Content-Type-Options": "nosniff" };
   if (result.type !== "file" || result.statusCode === 304) return sure;
@@ -129,7 +129,9 @@ function describe(result: SendResult, file: string): Readonly<Record<string, str
   return { ...sure, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
 }
 
-/** Sends what the head promised; aborts if the file has become shorter, so that the client does not take it for complete. */
+/**
+ * Sends the content that the head announced. If the file is shorter by now, aborts so that it doesn't seem complete.
+ */
 async function sendPart(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
   const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
   const length = Number(headers["Content-Length"]);

@@ -1,4 +1,4 @@
-/** The server for visitors who speak HTTP/2: bounds on what one connection may ask for, and answers like all others'. */
+/** The HTTP/2 server for visitors, with limits per connection. */
 import { createServer, type Http2Server, type Http2ServerRequest, type ServerHttp2Session } from "node:http2";
 import type { Limits } from "../limits.ts";
 import { Http2Answer } from "./http2Answer.ts";
@@ -11,18 +11,18 @@ export interface Handler {
 }
 
 export interface Http2Bounds {
-  /** Of one head; in bytes. */
+  /** Limit for the head of a request. */
   readonly headBytes: number;
-  /** After which a connection without a request is closed. */
+  /** A connection without requests is closed after this time. */
   readonly idleMilliseconds: number;
 }
 
-/** As many as browsers and other servers expect, and no connection may occupy more of PHP than its site has turns for. */
+/** What browsers and other servers expect. A connection can't occupy more of PHP than its site's limits allow. */
 const streamsAtOnce = 100;
-/** How much of an upload is accepted before it is read. */
+/** How much of an upload is buffered before it is read. */
 const windowBytes = 256 * 1024;
 
-/** Not listening: it is given connections. What a connection may waste otherwise is bounded by Node: pings, settings, resets. */
+/** Creates a server that doesn't listen but is given connections. Node itself limits pings, settings and resets. */
 export function createHttp2VisitorServer(handler: Handler, limits: Limits, bounds: Http2Bounds): Http2Server {
   const settings = {
     maxConcurrentStreams: streamsAtOnce,
@@ -45,12 +45,12 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   return server;
 }
 
-/** Enforced here: clients may ignore the limit in the settings. */
+/** Enforced here because clients may ignore the limit in the settings. */
 function isTooLong({ rawHeaders }: Http2ServerRequest, headBytes: number): boolean {
   return rawHeaders.reduce((sum, text) => sum + text.length, 0) > headBytes;
 }
 
-/** A visitor who leaves in the middle of an upload has not sent a whole one, and one who sends slowly isn't waited for. */
+/** Reports aborted uploads as errors, and closes the stream if an upload takes too long. */
 function prepare(request: Http2ServerRequest, requestSeconds: number): void {
   const { stream } = request;
   request.on("error", () => undefined);
@@ -62,7 +62,7 @@ function prepare(request: Http2ServerRequest, requestSeconds: number): void {
   stream.once("close", over);
 }
 
-/** Asked to go while it has no request, with a word that it may ask again; ended where nothing moves in the middle of one. */
+/** On a timeout, closes an idle connection gracefully and destroys one with a stalled request. */
 function closeWhenSilent(session: ServerHttp2Session, { silenceSeconds }: Limits, idleMilliseconds: number): void {
   let open = 0;
   session.setTimeout(idleMilliseconds);

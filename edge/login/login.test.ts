@@ -132,7 +132,7 @@ test("a login for which PHP gives no answer is in the environment's error log, w
   };
   await press(world, await offer(world));
   const [line] = await logged(world, "error", 1);
-  expect(line).toContain("PHP gave no whole answer to POST /sitewright-login?token=***: deadline, ");
+  expect(line).toContain("PHP did not complete POST /sitewright-login?token=***: deadline, ");
 });
 
 test("at another environment's address a link is none, and stays good at its own", async () => {

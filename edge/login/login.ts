@@ -1,6 +1,6 @@
 /**
- * Where login links lead: `/sitewright-login?token=…` at any site. Opening one shows a button; pressing it uses the link up.
- * Programs that look at links in mails and chats therefore don't.
+ * Login links: `/sitewright-login?token=…` on any site. The page shows a button, and only pressing it uses the link up,
+ * so that programs that preview links in mails and chats don't.
  */
 import { escapeText, frame, pageHeaders, sendPage } from "../pages.ts";
 import { answerAlone, breakOff, type PhpParts } from "../php/php.ts";
@@ -13,7 +13,7 @@ export function isLoginLink({ path }: Pick<Visit, "path">): boolean {
   return path.segments.length === 1 && path.segments[0] === segment;
 }
 
-/** What must not be kept anywhere, nor told to whom a page links to. */
+/** Keeps the token out of the Referer header. */
 const careful = { "referrer-policy": "no-referrer" };
 
 export async function answerLogin(visit: Visit, parts: PhpParts & { readonly logins: Logins }): Promise<void> {
@@ -27,7 +27,7 @@ export async function answerLogin(visit: Visit, parts: PhpParts & { readonly log
   }
   if (request.method !== "POST") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   const ended = parts.writes.begin(id, () => breakOff(request, response));
-  // The link is still good when the site can be written to again.
+  // The link stays valid for when the site is thawed.
   if (ended === null) return sendPage(request, response, "frozen", careful);
   const taken = parts.logins.take(token, id);
   if (taken === null) {
@@ -36,13 +36,13 @@ export async function answerLogin(visit: Visit, parts: PhpParts & { readonly log
   }
   parts.coalescing.separate(id);
   parts.log.info({ environment: id, user: taken.userId }, "login link used");
-  // The referrer must not be passed on: it contains the token.
+  // The request itself is not passed on to PHP: its referrer contains the token.
   request.resume();
   const input = JSON.stringify({ input: { user: taken.userId, login: taken.login } });
   await answerAlone(visit, { script: "/index.php", pathInfo: "", task: { name: "logIn", input } }, parts, ended);
 }
 
-/** The form goes to the address of the page itself, token included. */
+/** The form posts to the URL of the page, token included. */
 function sendButton({ response, host }: Visit, login: string): void {
   const body = frame(
     "Log in",

@@ -1,10 +1,10 @@
 /**
- * Login links that may still be followed. Only a hash of each link's token is here, in memory: whoever restarts the edge
- * makes every link invalid, and asks for new ones.
+ * Valid login links. Only a hash of each token is stored, in memory. A restart of the edge invalidates all links; users
+ * request new ones.
  */
 import { createHash } from "node:crypto";
 
-/** Who is logged in by a link, and where. */
+/** The user that a link logs in. */
 export interface Login {
   readonly environmentId: string;
   readonly userId: number;
@@ -14,13 +14,13 @@ export interface Login {
 export interface Logins {
   /** `hash` is the hexadecimal SHA-256 of the token. */
   offer(hash: string, login: Login, seconds: number): void;
-  /** Null if the token is none, was used, is too old, or is for another environment. */
+  /** Null if the token is unknown, used, expired or for another environment. */
   find(token: string, environmentId: string): Login | null;
-  /** The same, and removes it, so that it works once. */
+  /** As `find`, and removes the link, because it works only once. */
   take(token: string, environmentId: string): Login | null;
 }
 
-/** Per environment, so that one can't push out the links of others. The oldest is dropped. */
+/** Limit per environment, so that one can't displace the links of others. The oldest link is dropped. */
 const mostForEnvironment = 50;
 const mostOfAll = 10_000;
 
@@ -28,9 +28,9 @@ interface Offer extends Login {
   readonly until: number;
 }
 
-/** `now` in milliseconds that only rise. */
+/** `now` returns monotonic milliseconds. */
 export function createLogins(now: () => number = () => performance.now()): Logins {
-  /** By hash, in the order in which they were made. */
+  /** By hash, oldest first. */
   const offers = new Map<string, Offer>();
 
   function makeRoom(environmentId: string): void {

@@ -52,7 +52,7 @@ test("of too many errors within a minute the first are kept and the rest is coun
   const noisy = (await linesIn(path.join(folder, "noisy"), "error")).map((line) => line.replace(stamp, ""));
   expect(noisy).toHaveLength(12);
   expect(noisy.slice(-2)).toEqual([
-    "Sitewright: … and 990 more lines within this minute, which are too many to keep",
+    "Sitewright: … and 990 more lines in this minute, which exceed the limit and are not kept",
     "the next minute",
   ]);
   expect(await linesIn(path.join(folder, "quiet"), "error")).toHaveLength(1);
@@ -80,5 +80,7 @@ test("lines that could not be written are told in the error log when it works ag
   await logs.close();
   expect(await linesIn(path.join(folder, "one"), "access")).toHaveLength(1);
   const [told = ""] = await linesIn(path.join(folder, "one"), "error");
-  expect(told.replace(stamp, "")).toBe("Sitewright: lines of the access log that could not be written and are lost: 1");
+  expect(told.replace(stamp, "")).toBe(
+    "Sitewright: lines of the access log were lost because they could not be written: 1",
+  );
 });

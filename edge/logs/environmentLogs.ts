@@ -1,9 +1,8 @@
 /**
- * What those who look after a site want to read afterwards: who asked for what (`access`), and what PHP complained of
- * (`error`). One folder for each environment, which PHP can't reach.
+ * Access and error logs for the owners of sites. Each environment has a folder that PHP can't reach.
  *
- * A script that complains without end fills neither the disk nor the log: of what comes within a minute a part is kept,
- * and the rest is counted.
+ * Errors are limited per minute, so that a script that logs without end doesn't fill the disk. Lines over the limit are
+ * only counted.
  */
 import { type AccessFacts, accessLine } from "./accessLine.ts";
 import { oneLine } from "./escape.ts";
@@ -11,16 +10,16 @@ import { createLogFiles, type LogLimits, usualLogLimits } from "./logFiles.ts";
 
 export interface EnvironmentLogs {
   access(environmentId: string, facts: AccessFacts): void;
-  /** Each line gets the time at its beginning. */
+  /** Writes a line that starts with the time. */
   error(environmentId: string, text: string): void;
-  /** Resolves when everything is written that can be. */
+  /** Resolves when all lines are written or lost. */
   close(): Promise<void>;
 }
 
 export interface EnvironmentLogsOptions {
   readonly folder: string;
   readonly limits?: LogLimits;
-  /** Of errors of one environment, within a minute. */
+  /** Limit for the error log of one environment. */
   readonly errorCharactersPerMinute?: number;
 }
 
@@ -28,7 +27,7 @@ const longestLine = 8_192;
 const usualErrorCharacters = 1_000_000;
 const minute = 60_000;
 
-/** Lines of an environment's errors within the same minute. */
+/** The errors of an environment in the current minute. */
 interface Minute {
   characters: number;
   left: number;
@@ -44,7 +43,7 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
     onLost: (environmentId, name, lines) =>
       writeError(
         environmentId,
-        `Sitewright: lines of the ${name} log that could not be written and are lost: ${lines}`,
+        `Sitewright: lines of the ${name} log were lost because they could not be written: ${lines}`,
       ),
   });
 
@@ -60,7 +59,7 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
     if (ending.left > 0) {
       writeError(
         environmentId,
-        `Sitewright: … and ${ending.left} more lines within this minute, which are too many to keep`,
+        `Sitewright: … and ${ending.left} more lines in this minute, which exceed the limit and are not kept`,
       );
     }
   }
@@ -86,7 +85,7 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
     async close() {
       for (const environmentId of [...minutes.keys()]) end(environmentId);
       await files.flush();
-      // What could be written again says so.
+      // The first flush may add lines that report lost ones.
       await files.flush();
     },
   };

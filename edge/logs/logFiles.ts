@@ -1,23 +1,23 @@
 /**
- * Lines that are appended to files without anybody waiting for it: kept in memory for a moment, written together.
+ * Appends lines to log files in the background. Lines are collected in memory for a moment and written together.
  *
- * A log is `<folder>/<of>/<name>-<when the file was begun>.log`, newest last. Nothing is ever renamed, so that a process
- * that is killed leaves a file that the next one goes on with, and whoever reads meanwhile finds every line once. What
- * can't be written is counted and thrown away: a full disk is no visitor's trouble.
+ * A log consists of the files `<folder>/<environment>/<name>-<time of creation>.log`, newest last. Files are never
+ * renamed: after a crash the next process continues the last file, and concurrent readers find every line once. Lines
+ * that can't be written are counted and dropped, so that a full disk doesn't affect visitors.
  */
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 
 export interface LogLimits {
-  /** Of one file; then another is begun. */
+  /** Size at which the next file is started. */
   readonly fileBytes: number;
-  /** Of all files of one log together. */
+  /** Maximum for all files of a log together. */
   readonly logBytes: number;
-  /** After which another file is begun, so that old ones can be removed. */
+  /** Age at which the next file is started, so that old ones can be removed. */
   readonly fileSeconds: number;
-  /** How long a line waits for others. */
+  /** How long lines are collected before they are written. */
   readonly flushMilliseconds: number;
-  /** Of lines of one log, and of all together, that wait to be written: what comes on top is lost. */
+  /** Limits for waiting lines, per log and for all logs. Further lines are lost. */
   readonly waitingCharacters: { readonly each: number; readonly all: number };
 }
 
@@ -32,14 +32,14 @@ export const usualLogLimits: LogLimits = {
 export interface LogFilesOptions {
   readonly folder: string;
   readonly limits: LogLimits;
-  /** Lines can be written again; so many could not. */
+  /** Called when writing works again, with the number of lines that were lost. */
   readonly onLost: (of: string, name: string, lines: number) => void;
 }
 
 export interface LogFiles {
-  /** `line` is one line, without its end. */
+  /** Adds a line, given without line end. */
   write(of: string, name: string, line: string): void;
-  /** Resolves when all lines before are written, or lost. */
+  /** Resolves when all previous lines are written or lost. */
   flush(): Promise<void>;
 }
 
@@ -49,11 +49,11 @@ interface Log {
   lines: string[];
   characters: number;
   lost: number;
-  /** Which is written to; null if that must be looked up. */
+  /** The current file; null if it must be looked up. */
   file: { readonly name: string; readonly begunAt: number; bytes: number } | null;
 }
 
-/** Of logs. More would keep files of visitors waiting for the same threads. */
+/** Logs that are written in parallel. More would occupy the threads that also read visitors' files. */
 const writtenTogether = 8;
 
 export function createLogFiles({ folder, limits, onLost }: LogFilesOptions): LogFiles {
@@ -83,7 +83,7 @@ export function createLogFiles({ folder, limits, onLost }: LogFilesOptions): Log
   }
 
   async function writeLog(log: Log): Promise<void> {
-    // Those that came since its turn began were written in it.
+    // The lines may have been written already, in the turn before.
     if (log.lines.length === 0) return;
     const bytes = Buffer.from(`${log.lines.join("\n")}\n`);
     waitingCharacters -= log.characters;
@@ -125,7 +125,7 @@ async function append(log: Log, folder: string, bytes: Buffer, limits: LogLimits
     if (log.file !== null) log.file.bytes += written;
     return 0;
   } catch {
-    // The next one looks what is there, and whether the last line ended.
+    // The next write looks the file up again and completes its last line.
     log.file = null;
     return bytes.subarray(written).reduce((lines, byte) => (byte === lineEnd ? lines + 1 : lines), 0);
   }
@@ -133,7 +133,7 @@ async function append(log: Log, folder: string, bytes: Buffer, limits: LogLimits
 
 const lineEnd = 10;
 
-/** The file to append to, whose last line has ended. */
+/** Opens the file to append to. If its last line is incomplete, ends it. */
 async function openLog(log: Log, folder: string, limits: LogLimits): Promise<FileHandle> {
   if (log.file !== null && isToBeLeft(log.file, limits)) log.file = null;
   if (log.file !== null) return openIn(folder, log.file.name);
@@ -167,7 +167,7 @@ async function openIn(folder: string, name: string): Promise<FileHandle> {
   }
 }
 
-/** Its writer may have been killed, or have hit a full disk, in the middle of a line. */
+/** Ends a line that was cut off by a crash or a full disk. */
 async function endLastLine(handle: FileHandle): Promise<void> {
   const { size } = await handle.stat();
   if (size === 0) return;
@@ -175,7 +175,7 @@ async function endLastLine(handle: FileHandle): Promise<void> {
   if (buffer[0] !== lineEnd) await handle.write("\n");
 }
 
-/** By name, which is by age. */
+/** The files of a log, oldest first. */
 async function filesOf(folder: string, name: string): Promise<readonly string[]> {
   const all = await readdir(folder).catch(() => []);
   return all.filter((file) => begunAt(file, name) !== null).toSorted();
@@ -186,7 +186,7 @@ async function lookAt(folder: string, file: string, name: string): Promise<Log["
   return { name: file, begunAt: begunAt(file, name) ?? 0, bytes: size };
 }
 
-/** Removes the oldest files where they and a full new one would be too much. */
+/** Starts a new file. Removes the oldest files if they and a full new one would exceed the limit. */
 async function begin(name: string, folder: string, files: readonly string[], limits: LogLimits) {
   const sizes = await Promise.all(files.map(async (file) => (await lookAt(folder, file, name))?.bytes ?? 0));
   let room = limits.logBytes - limits.fileBytes;
@@ -195,7 +195,7 @@ async function begin(name: string, folder: string, files: readonly string[], lim
     if (room < 0) await rm(path.join(folder, file), { force: true });
   }
   const last = begunAt(files.at(-1) ?? "", name) ?? 0;
-  // After a clock was set back, too, the newest is the last by name.
+  // Keeps the newest file last by name, even after the clock was set back.
   const at = Math.max(Date.now(), last + 1);
   return { name: fileName(name, at), begunAt: at, bytes: 0 };
 }
@@ -207,7 +207,7 @@ function fileName(name: string, at: number): string {
 
 const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;
 
-/** Null if it is no file of the log. */
+/** The time in the file's name. Null if the file is not part of the log. */
 function begunAt(file: string, name: string): number | null {
   if (!file.startsWith(`${name}-`)) return null;
   const parts = stamp.exec(file.slice(name.length + 1));

@@ -1,10 +1,10 @@
 /**
- * Where several ask the same of PHP at the same time, the page is made once and all of them get it: "collapsed
- * requests" (RFC 9111, section 4). A crowd at one address then costs what one visitor costs.
+ * Request coalescing: concurrent requests for the same page share one PHP response ("collapsed requests", RFC 9111,
+ * section 4). A crowd at one URL then costs as much as one visitor.
  *
- * Nothing is kept: a page is shared from when the first asks until its last byte is there. Whoever has written
- * something must find it in the next page that they ask for, so nobody joins a page that was begun before a write
- * ended. And where an answer turned out to be for one visitor only, others don't wait for such a page again.
+ * Nothing is stored: a page is shared only while PHP renders it. Visitors must see their own changes on the next page,
+ * so no request joins a page that was started before a write ended. Once a response was private, requests with the same
+ * key no longer wait for each other.
  */
 import { type CacheKey, isForAll } from "./cacheKey.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -14,18 +14,20 @@ export interface SharedPage extends Pick<UpstreamResponse, "status" | "headers">
   readonly body: Buffer;
 }
 
-/** The outcome for requests that waited for another one's page. Alone: unknown, so each asks for itself. */
+/**
+ * The result for requests that waited for another one's page. `alone`: can't be shared, so each must run PHP itself.
+ */
 export type Outcome =
   | { readonly kind: "page"; readonly page: SharedPage }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "alone" };
 
-/** A page in the making, reported by the request that asked first. `end` must be called in any case. */
+/** Receives the page from the request that runs PHP. Always call `end`. */
 export interface Making {
   begun(answer: Pick<UpstreamResponse, "status" | "headers">): void;
-  /** There is an answer, and it broke off: the next one may, too, so no request waits for it. */
+  /** The response was cut off. The next one may be too, so no request waits for this page again. */
   broken(): void;
-  /** Whether this and all before it is kept for others: PHP must not wait for the first client. */
+  /** Returns whether the page is still shared. If so, PHP must not wait for the first client. */
   add(chunk: Buffer): boolean;
   whole(): void;
   failed(error: unknown): void;
@@ -33,17 +35,17 @@ export interface Making {
 }
 
 export interface Coalescing {
-  /** A page that is being made as an answer to just this; null if the request must run PHP itself. */
+  /** The result of the page that is being rendered for this key, or null if the request must run PHP itself. */
   find(key: CacheKey): Promise<Outcome> | null;
-  /** Others may wait for the page from now on. Null if they may not. */
+  /** Starts a page that other requests may wait for. Null if it can't be shared. */
   begin(key: CacheKey): Making | null;
-  /** A write begins: no request joins a page that was begun before. */
+  /** Called when a write starts: no request joins a page that was started before. */
   separate(environmentId: string): void;
 }
 
-/** A longer page is passed on, and not kept for others. */
+/** Longer pages are not shared. */
 const pageBytes = 1 << 20;
-/** So many questions are remembered as none to wait for; then all are forgotten. */
+/** Limit for the remembered keys of private pages. When it is reached, all are dropped. */
 const rememberedKeys = 10_000;
 
 const alone: Outcome = { kind: "alone" };
@@ -53,7 +55,7 @@ interface Awaited {
   isAwaited: boolean;
 }
 
-/** While something is being written to an environment, no page of it is shared. */
+/** No pages of an environment are shared while it is being written to. */
 export function createCoalescing(writes: Pick<Writes, "isUnderWay">): Coalescing {
   const makings = new Map<string, Map<string, Awaited>>();
   const forOneOnly = new Set<string>();
@@ -65,7 +67,7 @@ export function createCoalescing(writes: Pick<Writes, "isUnderWay">): Coalescing
 
   function forget({ environmentId, text }: CacheKey, made: Awaited): void {
     const own = makings.get(environmentId);
-    // Another one may have begun since a write.
+    // After a write, another page may have started with the same key.
     if (own?.get(text) !== made) return;
     own.delete(text);
     if (own.size === 0) makings.delete(environmentId);

@@ -1,15 +1,15 @@
 /**
- * Whose request is looked at next. Everything that arrives at once is worked on in one go before the next round of
- * arrivals, so that a thousand requests to one site would stand before one to another. Of each environment only some are
- * taken in a round, and the others wait for the next.
+ * Prevents one busy environment from delaying the others. The event loop handles all requests that arrived together
+ * before it accepts new ones, so a thousand requests to one site would delay a request to another. In each turn of the
+ * event loop only a few requests per environment start; the others wait for the next turn.
  */
 
 export interface FairQueue {
-  /** Resolves when it is the request's turn: at once, mostly. False if too many of its environment wait already. */
+  /** True when the request may start, usually at once. False if too many of the environment's requests are waiting. */
   take(environmentId: string): Promise<boolean> | boolean;
 }
 
-/** Of one environment in a round; a file takes a fraction of a millisecond. */
+/** Requests per environment and turn. Serving a file takes a fraction of a millisecond. */
 const eachRound = 8;
 const mostWaiting = 1_000;
 

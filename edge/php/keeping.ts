@@ -1,10 +1,10 @@
 import type { UpstreamResponse } from "./upstream.ts";
 
-/** A page that PHP is rendering, as it is passed on. */
+/** Records a page for the page cache while it is sent to the visitor. Always call `end`. */
 export interface Keeping {
   begun(answer: Pick<UpstreamResponse, "status" | "headers" | "mayBeCached">): void;
   add(chunk: Buffer): void;
-  /** All of it was there. */
+  /** The page is complete. */
   whole(): void;
   end(): void;
 }

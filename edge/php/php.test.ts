@@ -231,7 +231,9 @@ test.each([
     expect(got.headers["retry-after"]).toBe(retry);
     expect(got.body).toContain(title);
     expect(got.body).not.toContain("/srv/secret/path");
-    expect(logged.some(({ level, message }) => level === "warn" && message === "PHP gave no answer")).toBe(true);
+    expect(logged.some(({ level, message }) => level === "warn" && message === "PHP gave no complete response")).toBe(
+      true,
+    );
   },
 );
 

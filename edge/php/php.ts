@@ -1,4 +1,4 @@
-/** Hands a request to PHP and its answer to the visitor, both as they come, and to others who asked the same. */
+/** Streams a request to PHP and the response to the visitor, and to others who asked for the same page. */
 import type { Readable } from "node:stream";
 import { type AnswerLogs, noteNoAnswer } from "../answered.ts";
 import { addressOf } from "../http/address.ts";
@@ -22,8 +22,8 @@ import {
 import type { Writes } from "./writes.ts";
 
 /**
- * Whether the response has been ended: with PHP's answer, with a page that says why there is none, or by breaking it
- * off. Or nothing was done yet, because PHP may not write at the moment and wanted to.
+ * `answered`: the response has been ended or aborted. `wouldWrite`: nothing was sent, because PHP tried to write to a
+ * frozen environment.
  */
 export type PhpOutcome = "answered" | "wouldWrite";
 
@@ -34,12 +34,12 @@ export interface PhpParts extends AnswerLogs {
   readonly limits: Limits;
 }
 
-/** Answers a request that may write, and nobody else with the same. `ended` is called when PHP is done with it. */
+/** Answers a request that may write, without sharing the response. `ended` is called when PHP has finished. */
 export async function answerAlone(visit: Visit, script: Script, parts: PhpParts, ended: () => void): Promise<void> {
   const askPhp = async () => {
     try {
       const answer = await ask(visit, script, parts, false);
-      // The visitor may leave before, or still be reading afterwards.
+      // The connection may close before or after that.
       void answer.finished.then(ended);
       return answer;
     } catch (error) {
@@ -50,20 +50,20 @@ export async function answerAlone(visit: Visit, script: Script, parts: PhpParts,
   await havePageMade(visit, askPhp, parts);
 }
 
-/** What was sent may be written yet, or not: PHP has not said. A client that has received a part of the answer gets no more. */
+/** Aborts a write whose outcome is unknown: with a page that says so, or by closing if the response has started. */
 export function breakOff(asked: Pick<VisitorRequest, "headers">, response: VisitorResponse): void {
   if (response.headersSent) response.destroy();
   else sendPage(asked, response, "unfinished", { connection: "close" });
 }
 
-/** Answers a read-only request, perhaps with the page that PHP is rendering for another visitor. */
+/** Answers a read, if possible with the page that PHP is rendering for another visitor. */
 export async function answerWithPhp(visit: Visit, script: Script, parts: PhpParts): Promise<PhpOutcome> {
   return answerOnce(visit, cacheKeyOf(visit, script), parts, (making) =>
     havePageMade(visit, () => askToRead(visit, script, parts), parts, making === null ? {} : { making }),
   );
 }
 
-/** Calls `read`, unless the same answer is being rendered for another visitor. */
+/** Calls `read`, unless the same page is being rendered for another visitor. */
 export async function answerOnce(
   visit: Visit,
   key: CacheKey | null,
@@ -93,24 +93,24 @@ function sendShared({ status, headers, body }: SharedPage, visit: Visit): void {
   response.writeHead(status, headOf(visit, headers)).end(request.method === "HEAD" ? undefined : body);
 }
 
-/** PHP's headers, and whether the page could have come from the page cache. Requests of PHP itself never do. */
+/** PHP's headers and `X-Cache`. PHP's own requests never use the page cache. */
 function headOf({ route, fromPhp, page }: Visit, headers: UpstreamResponse["headers"]): string[] {
   const head = toVisitor(headers);
   if (route.environment.pageCache !== undefined) head.push("X-Cache", page === null || fromPhp ? "BYPASS" : "MISS");
   return head;
 }
 
-/** Who else hears of the page. */
+/** What else happens with a rendered page. */
 export interface PageListeners {
-  /** Those who asked the same meanwhile. */
+  /** Shares it with concurrent requests for the same page. */
   readonly making?: Making;
-  /** Stores it for later requests. */
+  /** Stores it in the page cache. */
   readonly keeping?: Keeping;
-  /** Answers where PHP has nothing but an error. */
+  /** Sends a response if PHP fails. */
   readonly lastResort?: () => void;
 }
 
-/** Asks PHP, and answers with what it says. */
+/** Calls `askPhp` and sends its response to the visitor. */
 export async function havePageMade(
   visit: Visit,
   askPhp: () => Promise<UpstreamResponse>,
@@ -123,7 +123,7 @@ export async function havePageMade(
   try {
     answer = await askPhp();
   } catch (error) {
-    // What became of it then says nothing to those who are still there.
+    // This visitor's cancellation says nothing about requests that still wait.
     if (isOver(response)) return "answered";
     making?.failed(error);
     if (lastResort === undefined) return sayWhyNot(visit, error, parts);
@@ -151,7 +151,7 @@ export async function havePageMade(
   return "answered";
 }
 
-/** The visitor has left, or was told that it takes too long. */
+/** Whether the visitor has left or got another response. */
 function isOver(response: VisitorResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
@@ -169,13 +169,13 @@ async function sayWhyNot(visit: Visit, error: unknown, parts: PhpParts): Promise
   return "answered";
 }
 
-/** It takes longer than the freeze waits, and its writes would be lost. */
+/** The request takes longer than the freeze waits, so its writes would be lost. */
 class TooLong extends Error {
   override readonly name = "TooLong";
   readonly reason: NoAnswerReason = "wouldWrite";
 }
 
-/** In an environment that is frozen PHP may not write; where it is frozen meanwhile, what has begun is waited for. */
+/** Asks PHP as a read. In a frozen environment PHP may not write; a freeze waits for reads that have started. */
 export async function askToRead(visit: Visit, script: Script, parts: PhpParts): Promise<UpstreamResponse> {
   const late = Promise.withResolvers<never>();
   const reading = parts.writes.read(visit.route.environment.id, () => late.reject(new TooLong()));
@@ -232,13 +232,13 @@ function inTheNameOfAll({ url, headers }: SharedAsk): Sent {
 
 const aboutVisitor = new Set(["accept", "accept-language", "cookie", "host", "user-agent"]);
 
-/** As if the visitor had asked for the front page. */
+/** A request for the front page, with only the headers that identify the visitor. */
 function who({ request, host }: Visit): Sent {
   const headers = Object.entries(toUpstream(request, host)).filter(([name]) => aboutVisitor.has(name));
   return { method: "GET", url: "/", headers: Object.fromEntries(headers), body: null };
 }
 
-/** Rejects once the upload is over the limit; PHP's own answer is then of no use, whatever becomes of it. */
+/** Rejects if the upload fails, such as by exceeding the limit. PHP's response is then discarded. */
 function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: AbortController): Promise<never> {
   return new Promise((_, reject) => {
     body.once("error", (error) => {
@@ -256,11 +256,11 @@ async function pass(
   { making, keeping }: PageListeners,
 ): Promise<void> {
   const { request, response } = visit;
-  // PHP that has nothing to say at the moment must hear at once that nobody listens any more.
+  // Tells PHP at once that the visitor has left, even if it is not sending anything.
   response.once("close", () => answer.body.destroy());
   const bodiless = request.method === "HEAD" || answer.status === 204 || answer.status === 304;
   try {
-    // A length that PHP got wrong would let one answer run into the next on the same connection.
+    // With a wrong length from PHP, one response would run into the next on the same connection.
     response.strictContentLength = !bodiless;
     response.writeHead(answer.status, headOf(visit, answer.headers));
     for await (const chunk of answer.body) {
@@ -278,13 +278,13 @@ async function pass(
       making?.broken();
       noteNoAnswer(visit, error, parts);
     }
-    // The head is out: all that is left to say is that this isn't the whole answer.
+    // The head has been sent. Closing the connection shows that the response is incomplete.
     answer.body.destroy();
     response.destroy();
   }
 }
 
-/** The client is gone, and the outcome does not matter. */
+/** Drops a response that no one needs. */
 function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }

@@ -4,13 +4,13 @@ import type { UpstreamTask } from "./upstream.ts";
 export interface Script {
   readonly script: string;
   readonly pathInfo: string;
-  /** Asked instead of what the visitor sent, in the name of all who ask the same. */
+  /** Sent to PHP instead of the visitor's request, for a page that is shared. */
   readonly page?: SharedAsk;
-  /** Runs instead of the script, and is told nothing of what the visitor sent but who they are. */
+  /** Runs instead of the script. Of the visitor's request it gets only the headers that identify the visitor. */
   readonly task?: UpstreamTask;
 }
 
-/** A page that many visitors get. */
+/** The request for a public page. */
 export interface SharedAsk {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -91,7 +91,7 @@ test("an answer that breaks off after its first mark is none", async () => {
     return { status: 200, headers: [], body, errors: Promise.resolve("slow query") };
   };
   expect(await run(world)).toEqual({ status: 0, body: null, errors: "slow query", reason: "deadline" });
-  expect((await logged(world, "error", 1))[0]).toContain("task describe: deadline, it took longer than it may");
+  expect((await logged(world, "error", 1))[0]).toContain("task describe: deadline, it exceeded the time limit");
 });
 
 test("a script of the site that gets no answer leaves a line too, without what is secret", async () => {
@@ -102,7 +102,7 @@ test("a script of the site that gets no answer leaves a line too, without what i
   const { task: _task, ...rest } = order;
   await post(world, { ...rest, url: "/wp-cron.php?doing_wp_cron&key=abc" });
   const [line] = await logged(world, "error", 1);
-  expect(line).toContain("PHP gave no whole answer to GET /wp-cron.php?doing_wp_cron&key=***: crashed, ");
+  expect(line).toContain("PHP did not complete GET /wp-cron.php?doing_wp_cron&key=***: crashed, ");
 });
 
 test.each(["busy", "deadline", "crashed", "unavailable"])(
@@ -114,7 +114,7 @@ test.each(["busy", "deadline", "crashed", "unavailable"])(
     };
     expect(await run(world)).toEqual({ status: 0, body: null, errors: "", reason });
     const [line] = await logged(world, "error", 1);
-    expect(line).toContain(`PHP gave no whole answer to the platform's task describe: ${reason}, `);
+    expect(line).toContain(`PHP did not complete the platform's task describe: ${reason}, `);
   },
 );
 

@@ -1,7 +1,7 @@
 /**
- * What the platform has an environment's PHP do: a task, which is a script of the platform's own, or a script of the site
- * as a visitor could ask for it (`/wp-cron.php`). It counts as a write. Whatever plugins print, a task's answer is what
- * stands between two marks that are drawn for it.
+ * Runs something in an environment's PHP for the platform: a platform task, which is one of Sitewright's own scripts,
+ * or a script of the site that visitors could request too (`/wp-cron.php`). Both count as writes. A task prints its
+ * result between two random marks, because plugins may print something as well.
  */
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
@@ -24,26 +24,26 @@ import {
 
 export interface TaskOrder {
   readonly environmentId: string;
-  /** The environment's own, with port: WordPress is then at its address. */
+  /** The environment's host name and port, so that WordPress sees its own address. */
   readonly host: string;
-  /** What is run: a task with its input, or what a visitor would ask for. */
+  /** A task with its input, or the path of a script. */
   readonly work: { readonly task: string; readonly input: unknown } | { readonly path: VisitorPath };
-  /** How long PHP may take, once it has begun. */
+  /** Time limit for PHP, counted from its start. */
   readonly deadlineSeconds: number;
-  /** It runs in the background. */
+  /** As `UpstreamRequest.isBackground`. */
   readonly isBackground: boolean;
 }
 
 export interface TaskResult {
-  /** 0 where there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number;
-  /** A task's answer as JSON; of a script, the beginning of what it printed. Null if there is none. */
+  /** A task's result as JSON, or the beginning of a script's output; or null. */
   readonly body: string | null;
-  /** The beginning of what PHP wrote to its log. */
+  /** The beginning of PHP's log output. */
   readonly errors: string;
   /**
-   * Why there is no answer: PHP gave none, or the environment is frozen and nothing was begun, or it was frozen
-   * meanwhile and PHP was not done in time, so that nobody knows what it has done. Null if there is one.
+   * Why there is no result, or null. `frozen`: nothing was started. `unfinished`: the environment was frozen and PHP
+   * did not finish in time, so the outcome is unknown.
    */
   readonly reason: NoAnswerReason | "frozen" | "unfinished" | null;
 }
@@ -53,7 +53,7 @@ const longestSeconds = 3600;
 const taskBytes = 10_000_000;
 const scriptBytes = 65_536;
 
-/** Throws `BadTable`, saying what is wrong. */
+/** Throws `BadTable` if a field is missing or invalid. */
 export function readTaskOrder(value: unknown): TaskOrder {
   const order = object(value, "task");
   const host = text(order.host, "host");
@@ -83,7 +83,7 @@ export interface TaskParts extends PhpParts {
   readonly routes: Routes;
 }
 
-/** Never rejects, but for mistakes of ours. */
+/** Failures of PHP are part of the result. */
 export async function runTask(order: TaskOrder, parts: TaskParts, signal: AbortSignal): Promise<TaskResult> {
   const route = parts.routes.of(order.environmentId);
   if (route === null) return { ...silence, reason: "unavailable" };
@@ -167,12 +167,12 @@ async function ask(
   }
 }
 
-/** What was asked for, in the environment's log. */
+/** Describes the request in the environment's log. */
 function nameOf({ task, method, url }: UpstreamRequest): string {
   return task === undefined ? `${method} ${withoutSecrets(url)}` : `the platform's task ${task.name}`;
 }
 
-/** Reads all of it, because PHP would wait for a reader. Rejects if the body breaks off. */
+/** The first bytes as text. Reads the rest too, because PHP would wait for a reader. Rejects if the body is cut off. */
 async function beginningOf(body: Readable, bytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let missing = bytes;

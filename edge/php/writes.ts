@@ -1,38 +1,38 @@
 /**
- * What PHP is asked at the moment, and the environments to which nobody may write.
+ * Tracks running PHP requests, and freezes environments against writes.
  *
- * An environment is frozen while something takes its place that a write could no longer reach. What was written
- * before must be there then, and what comes later must not be acknowledged. So new writes are refused, and those
- * that have begun are waited for, or broken off before anybody is told that they were done.
+ * An environment is frozen while it is replaced by its next release. Earlier writes must be part of that release, and
+ * later ones must not be acknowledged, because they would be lost. So new writes are refused, and running writes are
+ * waited for or aborted before anyone is told that they succeeded.
  *
- * Reading goes on. But a plugin may write while it answers an ordinary page: from then on PHP makes pages that it may
- * not write for, and those that began before are waited for as well.
+ * Reads continue. But a plugin may write while it renders an ordinary page. So while frozen, PHP renders pages without
+ * permission to write, and reads that started before are waited for as well.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Writes {
   /**
-   * A write begins, and lasts until what is returned is called. Null if it must be refused. `breakOff` is called where
-   * the environment has been frozen since and is not to wait any longer.
+   * Starts a write that lasts until the returned function is called. Null if it must be refused. `breakOff` is called
+   * if a freeze stops waiting for it.
    */
   begin(environmentId: string, breakOff: () => void): (() => void) | null;
-  /** PHP is asked for a page, and is done with it when `end` is called. `breakOff` as in `begin`. */
+  /** Starts a read that lasts until `end` is called. `breakOff` as in `begin`. */
   read(environmentId: string, breakOff: () => void): Reading;
-  /** Whether something is being written to the environment. */
+  /** Whether a write to the environment is running. */
   isUnderWay(environmentId: string): boolean;
-  /** From now on these are frozen, and no others. */
+  /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
   /**
-   * Resolves when nothing that began before is under way in the environment, which must be frozen. Breaks off what
-   * takes longer than it may; PHP may then still be at work, but nobody hears that it succeeded.
+   * Resolves when all requests that started before the call have ended. The environment must be frozen. Requests that
+   * take too long are aborted: PHP may still be running, but no one is told that it succeeded.
    */
   settled(environmentId: string): Promise<void>;
-  /** Resolves when the environment is not frozen. */
+  /** Resolves as soon as the environment is not frozen. */
   thawed(environmentId: string): Promise<void>;
 }
 
 export interface Reading {
-  /** Whether PHP may not write for it. */
+  /** Whether PHP must not write. */
   readonly isFrozen: boolean;
   end(): void;
 }
@@ -60,7 +60,7 @@ export function createWrites(freezeSeconds: number): Writes {
     one.ended.resolve();
   }
 
-  /** Resolves when they have ended, or after the time that they may take. */
+  /** Resolves when all have ended, or after the freeze's time limit. */
   async function wait(all: readonly UnderWay[]): Promise<void> {
     const enough = new AbortController();
     const late = delay(freezeSeconds * 1000, undefined, { signal: enough.signal, ref: false });
@@ -88,7 +88,7 @@ export function createWrites(freezeSeconds: number): Writes {
       const begun = [...underWay].filter(({ environmentId }) => environmentId === id);
       if (begun.length > 0) await wait(begun);
       for (const one of begun) {
-        // Writes of an environment that was thawed meanwhile may take any time again.
+        // If the environment was thawed in the meantime, requests may continue.
         if (!underWay.has(one) || !frozen.has(id)) continue;
         one.breakOff();
         end(one);

@@ -1,16 +1,17 @@
-/** Whether visitors would be sent in a ring: followed from where a rule leads, as a browser follows. */
+/** Detects redirect loops by following redirects like a browser, starting from a rule's target. */
 import type { Redirects } from "./redirects.ts";
 import { type Asked, nowhere, type RedirectRule } from "./rule.ts";
 import { expand } from "./to.ts";
 
-/** Browsers give up after twenty. */
+/** Browsers give up after 20 redirects. */
 const mostHops = 20;
-/** What groups may have found: of letters and of digits. */
+/** Sample values for groups: a letter and a digit. */
 const samples = ["x", "1"] as const;
 
 /**
- * The rule by which a ring closes that begins where `rule` leads; null: none was found. `hosts` are the environment's
- * own names: whatever leads elsewhere is followed no further. `starts` are those at which a rule for all is tried.
+ * Follows the redirects from the target of `rule`. Returns the rule that closes a loop, or null if none was found.
+ * `hosts` are the environment's names; redirects to other hosts are not followed. `starts` are the hosts from which a
+ * rule for all domains is tried.
  */
 export function findLoop(
   rule: RedirectRule,
@@ -48,7 +49,7 @@ function follow(
     const redirect = redirects.find(asked);
     if (redirect === null) return null;
     const next = askedOf(redirect.location, `${asked.scheme}://${asked.host}/`, () => place);
-    // Sending to https what has come by https does nothing (`leadsToItself`), and is how people force it.
+    // A rule that forces HTTPS does nothing for HTTPS requests (`leadsToItself`).
     if (next !== null && keyOf(next) === key && !redirect.location.startsWith("/")) return null;
     last = redirect.rule;
     asked = next;
@@ -58,7 +59,7 @@ function follow(
 
 const keyOf = ({ scheme, host, path }: Asked) => `${scheme}://${host}${path}`;
 
-/** As a browser and the edge read an address; null if they could not. */
+/** Parses a URL like a browser and the edge. Null if it is invalid. */
 export function askedOf(location: string, base: string, place: Asked["place"]): Asked | null {
   const url = URL.parse(location, base);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;

@@ -1,16 +1,16 @@
 /**
- * Which rule answers. Of several that fit, the one that says more: a city before a country before anywhere, a domain
- * before every domain, a path before an expression, and then the older.
+ * Finds the redirect rule for a request. If several match, the most specific one applies: a city before a country
+ * before any location, then one domain before all domains, then a path before an expression, then the older rule.
  *
- * Paths are found in a map. Expressions are found by what they begin with, so that only those are tried which may fit;
- * the few that may begin with anything are looked for together.
+ * Paths are found in a map. Expressions are indexed by their literal prefix, so that only likely ones are tried; those
+ * without a prefix are matched together.
  */
 import { createSieve, type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
 import type { Asked, Redirect, RedirectRule, VisitorLocation } from "./rule.ts";
 import { expand } from "./to.ts";
 
 export interface Redirects {
-  /** The first that fits, what it answers may be what was asked for. */
+  /** The redirect of the first matching rule, or null. It may lead back to the requested URL (`leadsToItself`). */
   find(asked: Asked): Redirect | null;
 }
 
@@ -20,7 +20,7 @@ interface Ranked {
   readonly expression: ExpressionFrom | null;
 }
 
-/** Rules that were checked when they were made. */
+/** Indexes rules, which must have been checked (`checkFrom`, `checkTo`), oldest first. */
 export function createRedirects(rules: readonly RedirectRule[]): Redirects {
   const paths = new Map<string, Ranked[]>();
   const prefixes = new Map<number, Map<string, Ranked[]>>();
@@ -85,7 +85,7 @@ function isThere({ country, city }: RedirectRule, place: () => VisitorLocation):
   return city === null || visitor.city?.toLowerCase() === city.toLowerCase();
 }
 
-/** Whether it leads back to the same address. */
+/** Whether a redirect leads back to the requested URL. */
 export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: Asked): boolean {
   if (location.startsWith("/")) return location === encodeURI(path) + query;
   return location.replace(/:(80|443)(?=\/)/, "") === `${scheme}://${host}${encodeURI(path)}${query}`;

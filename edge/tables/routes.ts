@@ -1,4 +1,6 @@
-/** The table that is being served: one value, replaced as a whole. Requests that began with the old one end with it. */
+/**
+ * The table in force, which is always replaced as a whole. Running requests finish with the table they started with.
+ */
 import { createDenied, type IsDenied } from "../denied.ts";
 import { createLook, type Look } from "../disk.ts";
 import { findHost, indexHosts } from "./hosts.ts";
@@ -12,16 +14,16 @@ export interface Route {
 }
 
 export interface Routes {
-  /** Null if no site has this name (as `readHost` gives it). */
+  /** The route for a name returned by `readHost`, or null if no site has it. */
   find(host: string): Route | null;
-  /** Null if this environment is not served. */
+  /** The route of an environment, or null if it is not served. */
   of(environmentId: string): Route | null;
-  /** Whether the name, which nothing is served under, is that of a site which will be there again. */
+  /** Whether the name belongs to a site that is not served yet, because it is still being restored. */
   isAway(host: string): boolean;
   /**
-   * Resolves with the generation in force: the given one, or a newer one that was already there. No write to an
-   * environment that is frozen in it begins then; those that have begun are another matter (`Writes.settled`).
-   * Rejects, and stays at the old generation, where the upstream doesn't take the environments.
+   * Puts a table in force and resolves with the generation in force: the given one, or a newer one that was there
+   * already. From then on no write starts in environments that the table freezes; `Writes.settled` waits for running
+   * ones. Rejects, and keeps the old table, if the upstream rejects the environments.
    */
   set(table: EdgeTable): Promise<number>;
   table(): EdgeTable;
@@ -32,18 +34,18 @@ interface Served {
   readonly environments: ReadonlyMap<string, Route>;
 }
 
-/** PHP, as far as a table concerns it. */
+/** The part of `Upstream` that a table concerns. */
 export interface EnvironmentTaker {
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
 }
 
-/** The writes under way, as far as a table concerns them. */
+/** The part of `Writes` that a table concerns. */
 export interface FreezeTaker {
-  /** From now on these are frozen, and no others. */
+  /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
 }
 
-/** `inForce` is told of every table that comes into force. */
+/** `inForce` is called with each table that comes into force. */
 export function createRoutes(
   upstream: EnvironmentTaker,
   writes: FreezeTaker,
@@ -56,9 +58,9 @@ export function createRoutes(
 
   async function replace(next: EdgeTable): Promise<number> {
     if (next.generation <= table.generation) return table.generation;
-    // A write must not reach what was there before: frozen is what is frozen in either, until the next is in force.
+    // While switching, both tables' frozen environments stay frozen, so that no write reaches an old release.
     writes.freeze([...frozenIn(table), ...frozenIn(next)]);
-    // What goes loses its routes before it is ended; what comes gets them once it can run.
+    // Old environments lose their routes before their PHP stops; new ones get routes once they can run.
     served = serve(next.environments, remaining(table.hosts, next.hosts));
     await upstream.setEnvironments(next.environments);
     table = next;

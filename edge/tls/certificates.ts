@@ -1,6 +1,6 @@
 /**
- * The certificates that visitors are shown. Their secret part is read when somebody asks for a name, and kept for the
- * names that were asked for last, so that a thousand domains take no more memory than those in use.
+ * TLS certificates. A certificate and its key are loaded when a visitor asks for a matching name; only the most
+ * recently used ones stay in memory.
  */
 import { createSecureContext, type SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
@@ -8,7 +8,7 @@ import type { EdgeLog } from "../log.ts";
 import type { EdgeCertificate } from "../tables/table.ts";
 import { indexCertificates } from "./names.ts";
 
-/** PEM; the chain begins with the certificate itself. */
+/** In PEM format. The chain starts with the certificate itself. */
 export interface CertificateSecret {
   readonly key: string;
   readonly chain: string;
@@ -17,15 +17,15 @@ export interface CertificateSecret {
 export type ReadCertificate = (id: string) => Promise<CertificateSecret>;
 
 export interface Certificates {
-  /** From now on these and no others; connections that are open stay. */
+  /** Replaces all certificates. Open connections are kept. */
   set(certificates: readonly EdgeCertificate[]): void;
-  /** Null if no certificate is valid for the name now, or none can be read. */
+  /** Null if the name has no valid certificate that can be read. */
   contextFor(name: string): Promise<SecureContext | null>;
-  /** Whether a visitor who was shown the certificate of one name may ask for the other on the same connection. */
+  /** Whether a connection opened for the name `shown` may also request the name `asked`. */
   areTogether(shown: string, asked: string): boolean;
 }
 
-/** Of certificates, each for as many names as it has. */
+/** Maximum number of certificates in memory. */
 const keptContexts = 1_000;
 
 export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
@@ -47,9 +47,9 @@ export function createCertificates(read: ReadCertificate, log: EdgeLog): Certifi
     try {
       return await contextOf(id);
     } catch (err) {
-      // It may be there again, or put right, when it is asked for next.
+      // The next request tries again.
       kept.delete(id);
-      log.error({ err, certificate: id }, "A certificate can't be read; the next one for the name is shown, if any");
+      log.error({ err, certificate: id }, "Could not read a certificate; the next one for the name is used, if any");
       return null;
     }
   }

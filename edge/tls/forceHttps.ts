@@ -1,4 +1,4 @@
-/** Sends visitors who came by http to https, where the site wants that. */
+/** Redirects HTTP requests to HTTPS if the site requires it. */
 import { findHost, readHost } from "../tables/hosts.ts";
 import type { Routes } from "../tables/routes.ts";
 import type { EdgeHost } from "../tables/table.ts";
@@ -8,13 +8,13 @@ const usualPort = 443;
 
 interface TlsListener {
   readonly routes: Routes;
-  /** Null if there is none. */
+  /** Null without TLS. */
   readonly tlsPort: () => number | null;
 }
 
 /**
- * False if nothing was done. PHP asking its own site is answered as it asked. The method is kept for whoever sends
- * something (308), as browsers turn a POST into a GET otherwise.
+ * Returns whether it sent a redirect. PHP's requests to its own site are not redirected. Requests that send data get a
+ * 308, because browsers turn a POST into a GET after a 301.
  */
 export function sendToHttps(visit: Visit, { routes, tlsPort }: TlsListener): boolean {
   const port = tlsPort();

@@ -1,6 +1,6 @@
 /**
- * What listens where visitors come by TLS. A connection is looked at before it costs a handshake, shakes hands, and is then
- * given to the server of the version of HTTP that was agreed on.
+ * The TLS listener. Checks a connection before it costs a handshake, and passes it on to the HTTP server for the
+ * negotiated version afterwards.
  */
 import type { Server as Http1Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
@@ -12,17 +12,17 @@ import { handshakeMilliseconds } from "./options.ts";
 
 export interface SecureParts {
   readonly tls: TlsOptions;
-  /** Neither listens itself. */
+  /** Neither of the two servers listens itself. */
   readonly http1: Http1Server;
   readonly http2: Http2Server;
   readonly bounds?: HandshakeBounds;
 }
 
 export interface SecureServer {
-  /** Not listening yet. */
+  /** The TCP server, not listening yet. */
   readonly gate: ReturnType<typeof createServer>;
   setTicketKeys(keys: Buffer): void;
-  /** Takes no new connections and resolves when the last is over; that of requests under way is waited for so long. */
+  /** Stops accepting connections and resolves when the last one has closed. Running requests get the grace period. */
   close(graceMilliseconds: number): Promise<void>;
 }
 
@@ -50,12 +50,12 @@ export function createSecureServer({ tls, http1, http2, bounds = usualBounds }: 
     shaking.set(ends, over);
     socket.once("close", over).once("data", (first: Buffer) => {
       if (first[0] !== handshakeRecord) return refuse(socket);
-      // What was read is read again by TLS.
+      // The TLS server reads the first bytes again.
       socket.pause().unshift(first);
       secure.emit("connection", socket);
     });
   });
-  // Only then does it watch how long heads and uploads take, and it is given connections by others.
+  // Node starts the timeouts for heads and uploads on this event, which the server never emits itself.
   gate.on("listening", () => http1.emit("listening"));
   const sessions = followSessions(http2);
   return {
@@ -88,7 +88,7 @@ function followSessions(http2: Http2Server): ReadonlySet<ServerHttp2Session> {
   return sessions;
 }
 
-/** The same of a connection and of what TLS makes of it; no other open connection has it. */
+/** Identifies a connection: equal for the TCP socket and its TLS socket. */
 function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
