@@ -54,10 +54,10 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const asked = `${request.method} ${request.url}`;
-  if (asked === "PUT /table") return takeTable(parts, request, response);
+  if (asked === "PUT /table") return putTable(parts, request, response);
   if (asked === "POST /try") return answerTrial(parts, request, response);
   if (asked === "POST /task") return answerTask(parts, request, response);
-  if (asked === "POST /login") return offerLogin(parts, request, response);
+  if (asked === "POST /login") return addLogin(parts, request, response);
   if (asked === "POST /cache/purge") return purge(parts, request, response);
   if (asked === "POST /settle") return settle(parts, request, response);
   if (asked === "GET /status") return reply(response, 200, status(parts, port()));
@@ -67,7 +67,7 @@ async function answer(
   });
 }
 
-async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function putTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const table = readTable(await json(request));
   const generation = await parts.routes.set(table);
   parts.log.info({ generation, environments: table.environments.length }, "table in force");
@@ -108,17 +108,17 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
 }
 
 /** Upper limit for a login link's lifetime, as a safeguard. */
-const longestLoginSeconds = 3600;
+const maxLoginSeconds = 3600;
 
-async function offerLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function addLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const order = object(await json(request), "login");
   const hash = text(order.hash, "hash");
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new BadTable("hash: expected SHA-256 as 64 hexadecimal digits");
   const environmentId = text(order.environmentId, "environmentId");
   const login = { environmentId, userId: count(order.userId, "userId"), login: text(order.login, "login") };
-  const seconds = Math.min(count(order.seconds, "seconds"), longestLoginSeconds);
+  const seconds = Math.min(count(order.seconds, "seconds"), maxLoginSeconds);
   const isServed = parts.routes.of(environmentId) !== null;
-  if (isServed) parts.logins.offer(hash, login, seconds);
+  if (isServed) parts.logins.add(hash, login, seconds);
   reply(response, 200, { isServed });
 }
 
@@ -135,8 +135,8 @@ async function answerTask(parts: EdgeParts, request: IncomingMessage, response: 
 function status({ routes, upstream, answerTimes }: EdgeParts, port: number): EdgeStatus {
   const table = routes.table();
   const answers = { buckets: answerTimeBuckets, times: answerTimes.read() };
-  const machinery = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
-  return { generation: table.generation, environments: table.environments.length, ...machinery, port, answers };
+  const upstreamStatus = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
+  return { generation: table.generation, environments: table.environments.length, ...upstreamStatus, port, answers };
 }
 
 function reply(response: ServerResponse, code: number, body: object): void {

@@ -13,7 +13,7 @@ import { createAdminServer } from "./admin.ts";
 import { createAnswerTimes } from "./answerTimes.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
-import type { Touched } from "./cache/touched.ts";
+import type { PurgeScope } from "./cache/purgeScope.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
 import type { Limits } from "./limits.ts";
@@ -65,8 +65,8 @@ export interface PageCacheSettings {
   readonly now?: () => number;
 }
 
-const keptFileBytes = 64 << 20;
-const usualPages: PageCacheSettings = { memoryBytes: 64 << 20 };
+const fileCacheBytes = 64 << 20;
+const defaultPageCache: PageCacheSettings = { memoryBytes: 64 << 20 };
 
 export interface EdgeTlsOptions {
   /** 0: any free port. */
@@ -83,7 +83,7 @@ export interface Edge {
   /** Null without TLS. */
   readonly tlsPort: number | null;
   /** Clears cached pages that a site reported as changed. They are gone when this returns. */
-  touched(environmentId: string, touched: Touched): void;
+  touched(environmentId: string, touched: PurgeScope): void;
   /** Stops accepting requests, lets running ones finish within the grace period, then stops PHP. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -94,15 +94,15 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const writes = createWrites(limits.freezeSeconds);
   const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
   const redirects = createRedirectVisits(options.redirects ?? null, log);
-  const { memoryBytes, now = Date.now } = options.pages ?? usualPages;
+  const { memoryBytes, now = Date.now } = options.pages ?? defaultPageCache;
   const pageCache = createPageCache({ memoryBytes, disk: openPagesOnDisk(options), now });
   const routes = createRoutes(upstream, writes, (table) => {
     certificates?.set(table.certificates ?? []);
-    redirects.keep(table.environments);
-    pageCache.keep(table.environments);
+    redirects.retain(table.environments);
+    pageCache.retain(table.environments);
   });
-  const fileCache = createFileCache(keptFileBytes);
-  const served = {
+  const fileCache = createFileCache(fileCacheBytes);
+  const caches = {
     coalescing: createCoalescing(writes),
     pageCache,
     fileCache,
@@ -110,23 +110,34 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     traffic: createTraffic(),
     answerTimes: createAnswerTimes(),
   };
-  const secure = {
-    tlsPort: () => portOrNull(overTls),
-    areTogether: (shown: string, asked: string) => certificates?.areTogether(shown, asked) ?? false,
+  const tlsParts = {
+    tlsPort: () => portOrNull(secureVisitors),
+    sharesCertificate: (shown: string, asked: string) => certificates?.sharesCertificate(shown, asked) ?? false,
   };
   const logins = createLogins();
   const { redirectVisit } = redirects;
-  const parts: EdgeParts = { routes, ...secure, upstream, writes, ...served, logins, redirectVisit, limits, logs, log };
+  const parts: EdgeParts = {
+    routes,
+    ...tlsParts,
+    upstream,
+    writes,
+    ...caches,
+    logins,
+    redirectVisit,
+    limits,
+    logs,
+    log,
+  };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
-  const overTls = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
+  const secureVisitors = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
   const admin = createAdminServer(parts, () => portOf(visitors));
   const servers: readonly HttpServer[] = [visitors, loopback, admin];
-  const renewTicketKeys = () => overTls?.setTicketKeys(randomBytes(ticketKeyBytes));
-  const renewing = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
+  const renewTicketKeys = () => secureVisitors?.setTicketKeys(randomBytes(ticketKeyBytes));
+  const renewalTimer = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
   const close = (grace: number) => {
-    clearInterval(renewing);
-    return Promise.all([...servers.map((server) => closeServer(server, grace)), overTls?.close(grace)]);
+    clearInterval(renewalTimer);
+    return Promise.all([...servers.map((server) => closeServer(server, grace)), secureVisitors?.close(grace)]);
   };
 
   await routes.set(
@@ -136,8 +147,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   );
   try {
     await listen(visitors, { host: options.host, port: options.port });
-    if (overTls !== null && options.tls !== undefined) {
-      await listen(overTls.gate, { host: options.host, port: options.tls.port });
+    if (secureVisitors !== null && options.tls !== undefined) {
+      await listen(secureVisitors.listener, { host: options.host, port: options.tls.port });
     }
     await listenOnSocket(loopback, options.loopbackSocket, "everybody");
     await listenOnSocket(admin, options.adminSocket, "owner");
@@ -148,7 +159,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 
   return {
     port: portOf(visitors),
-    tlsPort: portOrNull(overTls),
+    tlsPort: portOrNull(secureVisitors),
     touched: (environmentId, touched) => {
       pageCache.purge(environmentId, touched);
     },
@@ -188,5 +199,5 @@ function portOf(server: Server): number {
 }
 
 function portOrNull(secure: SecureServer | null): number | null {
-  return secure === null ? null : portOf(secure.gate);
+  return secure === null ? null : portOf(secure.listener);
 }

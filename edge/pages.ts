@@ -165,7 +165,7 @@ export function makePage(
 ): MadePage {
   const template: Page = pages[name];
   const page = { ...template, text: template.text.replace(/\{(\w+)\}/g, (_, fact) => facts[fact] ?? "") };
-  const [type, body] = write(page, request.headers.accept);
+  const [type, body] = format(page, request.headers.accept);
   const headers = {
     ...pageHeaders(type, body),
     ...(page.retryAfterSeconds === undefined ? {} : { "retry-after": page.retryAfterSeconds }),
@@ -201,7 +201,7 @@ export function sendPage(
   response.end(page.body);
 }
 
-function write(page: Page, accept = "*/*"): [type: string, body: string] {
+function format(page: Page, accept = "*/*"): [type: string, body: string] {
   const wanted = accept.toLowerCase();
   const html = wanted.indexOf("text/html");
   const json = wanted.search(/application\/(?:[\w.+-]+\+)?json/);
@@ -217,7 +217,7 @@ function asJson(page: Page): string {
 function asHtml(page: Page): string {
   const owner =
     page.owner === undefined ? "" : `<p class="owner"><strong>Is this your site?</strong> ${page.owner}</p>\n`;
-  return frame(
+  return layout(
     page.title,
     `<h1>${page.title}</h1>
 <p>${page.text}</p>
@@ -226,7 +226,7 @@ ${owner}<p class="code">${page.status} · ${page.code}</p>`,
 }
 
 /** Wraps `html` in the layout of the edge's own pages. */
-export function frame(title: string, html: string): string {
+export function layout(title: string, html: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

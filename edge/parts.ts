@@ -33,5 +33,5 @@ export interface EdgeParts {
   /** The HTTPS port, or null without TLS. */
   readonly tlsPort: () => number | null;
   /** Whether a TLS connection opened for the name `shown` may also request the name `asked`. */
-  readonly areTogether: (shown: string, asked: string) => boolean;
+  readonly sharesCertificate: (shown: string, asked: string) => boolean;
 }

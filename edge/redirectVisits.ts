@@ -8,7 +8,7 @@ import { hasBody } from "./http/uploads.ts";
 import type { EdgeLog } from "./log.ts";
 import { isLoginLink } from "./login/login.ts";
 import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
-import { type Asked, nowhere, type RedirectRule, type VisitorLocation } from "./redirects/rule.ts";
+import { nowhere, type RedirectRule, type RequestedUrl, type VisitorLocation } from "./redirects/rule.ts";
 import { readHost } from "./tables/hosts.ts";
 import type { EdgeEnvironment } from "./tables/table.ts";
 import type { Visit } from "./visit.ts";
@@ -26,7 +26,7 @@ export type RedirectVisit = (visit: Visit) => boolean | Promise<boolean>;
 export interface RedirectVisits {
   readonly redirectVisit: RedirectVisit;
   /** Drops lists that none of these environments use. */
-  keep(environments: readonly EdgeEnvironment[]): void;
+  retain(environments: readonly EdgeEnvironment[]): void;
 }
 
 export function createRedirectVisits(sources: RedirectSources | null, log: EdgeLog): RedirectVisits {
@@ -45,7 +45,7 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
     }
   }
 
-  function listOf(list: string, { read }: RedirectSources) {
+  function getList(list: string, { read }: RedirectSources) {
     const known = lists.get(list);
     if (known !== undefined) return known;
     const loading = load(list, read);
@@ -58,11 +58,11 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
       const list = visit.route.environment.redirectRules;
       // Rules don't apply to PHP's requests to its own site and to login links.
       if (list === undefined || sources === null || visit.fromPhp || isLoginLink(visit)) return false;
-      const redirects = listOf(list, sources);
+      const redirects = getList(list, sources);
       if (redirects instanceof Promise) return redirects.then((loaded) => apply(visit, loaded, sources));
       return apply(visit, redirects, sources);
     },
-    keep(environments) {
+    retain(environments) {
       const named = new Set(environments.map(({ redirectRules }) => redirectRules));
       for (const [list, redirects] of lists) if (redirects === null || !named.has(list)) lists.delete(list);
     },
@@ -74,7 +74,7 @@ function apply(visit: Visit, redirects: Redirects | null, { placeOf }: RedirectS
   const name = readHost(host);
   if (redirects === null || name === null || response.destroyed) return false;
   const place = () => placeOf?.(addressOf({ socket: request.socket, fromPhp: false })) ?? nowhere;
-  const asked: Asked = {
+  const asked: RequestedUrl = {
     scheme: https ? "https" : "http",
     host: name,
     path: pathOf(path),

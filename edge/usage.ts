@@ -9,7 +9,7 @@ export interface EdgeUsage {
   readonly environments: readonly (UpstreamUsage & { readonly bytesSent: number })[];
 }
 
-const nothing = {
+const noUsage = {
   phpRequests: 0,
   phpMilliseconds: 0,
   cpuMilliseconds: 0,
@@ -28,7 +28,7 @@ export function usageOf(run: string, upstream: Pick<Upstream, "usage">, traffic:
     run,
     environments: [...ids].map((environmentId) => ({
       environmentId,
-      ...nothing,
+      ...noUsage,
       ...php.get(environmentId),
       bytesSent: sent.get(environmentId) ?? 0,
     })),

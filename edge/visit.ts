@@ -1,5 +1,5 @@
 /** One request on its way through the edge. */
-import type { PageRequest } from "./cache/pageAsk.ts";
+import type { PageRequest } from "./cache/pageRequest.ts";
 import type { VisitorPath } from "./http/path.ts";
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 import type { Route } from "./tables/routes.ts";
@@ -14,5 +14,5 @@ export interface Visit {
   readonly fromPhp: boolean;
   readonly https: boolean;
   /** Null if the response may be private. */
-  readonly page: PageRequest | null;
+  readonly pageRequest: PageRequest | null;
 }

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { makeFolder } from "../testing/withEdge.ts";
-import type { MadePage } from "./cachedPage.ts";
+import type { RenderedPage } from "./cachedPage.ts";
 import { type DiskPages, openDiskPages } from "./diskPages.ts";
 
 const always = { fresh: 1, stale: 2, lastResort: 3, variesByLanguage: false };
 
-function page(path: string, body = "a page", environmentId = "one"): MadePage {
+function page(path: string, body = "a page", environmentId = "one"): RenderedPage {
   const place = { segments: path.split("/").filter((one) => one !== ""), query: "" };
   const ask = { environmentId, key: `${environmentId} 1 ${path}`, place };
   return { ask, headers: [["Content-Type", "text/html"]], body: Buffer.from(body), madeAt: 5, lifetime: always };
@@ -24,7 +24,7 @@ async function start(folder?: string, bytes = 1 << 20) {
   return { folder: where, pages: open(), open, failures };
 }
 
-async function put(pages: DiskPages, ...all: readonly MadePage[]): Promise<void> {
+async function put(pages: DiskPages, ...all: readonly RenderedPage[]): Promise<void> {
   for (const one of all) {
     pages.put(one);
     await eventually(async () => expect(await pages.get(one.ask.environmentId, one.ask.key)).not.toBeNull());
@@ -68,7 +68,7 @@ test("a purge before everything is counted takes all of the environment with it"
   await put(pages, page("/a"), page("/b"));
   const next = open();
   next.purge("one", ({ segments }) => segments[0] === "a");
-  await next.counted();
+  await next.indexed();
   expect(await next.get("one", key("/b"))).toBeNull();
 });
 
@@ -102,9 +102,9 @@ test("a purge of everything leaves the mark of who still writes", async () => {
 test("only pages of what is served stay", async () => {
   const { pages, folder } = await start();
   await put(pages, page("/a"), page("/a", "x", "two"));
-  pages.keep(new Map([["one", "one 1"]]));
+  pages.retain(new Map([["one", "one 1"]]));
   expect([await readdir(join(folder, "one")), await readdir(join(folder, "two"))]).toEqual([[expect.any(String)], []]);
-  pages.keep(new Map([["one", "one 2"]]));
+  pages.retain(new Map([["one", "one 2"]]));
   expect(await readdir(join(folder, "one"))).toEqual([]);
 });
 
@@ -116,7 +116,7 @@ test("what was written longest ago goes when there is no room, and the next proc
   await eventually(async () => expect(await pages.get("one", key("/c"))).not.toBeNull());
   expect(await pages.get("one", key("/a"))).toBeNull();
   const { pages: next } = await start(folder, 2_000);
-  await next.counted();
+  await next.indexed();
   expect(await readdir(join(folder, "one"))).toHaveLength(1);
 });
 
@@ -147,7 +147,7 @@ test("what a killed process has left unfinished is removed by the next", async (
   await mkdir(join(folder, "one"), { recursive: true });
   writeFileSync(join(folder, "one", "abc.1.new"), "half");
   await mkdir(join(folder, ".gone-1-1-1/x"), { recursive: true });
-  await open().counted();
+  await open().indexed();
   expect([await readdir(join(folder, "one")), await readdir(folder)]).toEqual([[], ["one"]]);
 });
 
@@ -165,7 +165,7 @@ test("a folder that can't be had keeps nobody from starting", async () => {
   const file = join(await makeFolder(), "file");
   await writeFile(file, "no folder");
   const { pages, failures } = await start(join(file, "pages"));
-  await pages.counted();
+  await pages.indexed();
   expect(failures.length).toBeGreaterThan(0);
   pages.put(page("/a"));
   pages.beginWrite("one")();

@@ -19,7 +19,7 @@ const page = { fresh: hour, stale: 10 * hour, lastResort: 24 * hour };
 const feed = { fresh: 10 * minute, stale: hour, lastResort: 24 * hour };
 
 /** A response with one of these headers is not a plain public page. */
-const forOneOnly = new Set([
+const privateHeaders = new Set([
   "set-cookie",
   "content-encoding",
   "content-range",
@@ -27,14 +27,14 @@ const forOneOnly = new Set([
   "www-authenticate",
   "refresh",
 ]);
-const notForAll = /(?:^|[\s,])(?:no-store|no-cache|private|must-revalidate|proxy-revalidate)\b/i;
+const privateCacheControl = /(?:^|[\s,])(?:no-store|no-cache|private|must-revalidate|proxy-revalidate)\b/i;
 /**
- * Headers in `Vary` that don't matter: cached pages are rendered with fixed values or without them (`pageRequestOf`).
+ * Headers in `Vary` that don't matter: cached pages are rendered with fixed values or without them (`readPageRequest`).
  */
-const settled = new Set(["accept-encoding", "accept", "cookie", "user-agent", "sec-ch-ua-mobile", ""]);
+const irrelevantVary = new Set(["accept-encoding", "accept", "cookie", "user-agent", "sec-ch-ua-mobile", ""]);
 
-const asPage = /^text\/html\b/i;
-const asFeed = /^(?:(?:application|text)\/(?:(?:rss|atom|rdf)\+)?xml|text\/xsl|text\/plain)\b/i;
+const pageType = /^text\/html\b/i;
+const feedType = /^(?:(?:application|text)\/(?:(?:rss|atom|rdf)\+)?xml|text\/xsl|text\/plain)\b/i;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -43,30 +43,33 @@ export function lifetimeOf(
   { status, headers }: { readonly status: number; readonly headers: Headers },
   now: number,
 ): Lifetime | null {
-  if (status !== 200 || headers.some(([name]) => forOneOnly.has(name.toLowerCase()))) return null;
+  if (status !== 200 || headers.some(([name]) => privateHeaders.has(name.toLowerCase()))) return null;
   const control = headerOf(headers, "cache-control");
   const type = headerOf(headers, "content-type");
-  const varied = headerOf(headers, "vary")
+  const vary = headerOf(headers, "vary")
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());
-  const others = varied.filter((name) => !settled.has(name));
-  if (notForAll.test(control) || others.some((name) => name !== "accept-language")) return null;
-  const usual = asPage.test(type) ? page : asFeed.test(type) ? feed : null;
-  const said = saidLifetime(headers, control, now);
-  if (usual === null || said === 0) return null;
-  return { ...bounded(usual, said), variesByLanguage: others.length > 0 };
+  const others = vary.filter((name) => !irrelevantVary.has(name));
+  if (privateCacheControl.test(control) || others.some((name) => name !== "accept-language")) return null;
+  const standard = pageType.test(type) ? page : feedType.test(type) ? feed : null;
+  const explicit = explicitLifetime(headers, control, now);
+  if (standard === null || explicit === 0) return null;
+  return { ...bounded(standard, explicit), variesByLanguage: others.length > 0 };
 }
 
 /** Respects an explicit lifetime: afterwards the page is served only if PHP fails. */
-function bounded(usual: Omit<Lifetime, "variesByLanguage">, said: number | null): Omit<Lifetime, "variesByLanguage"> {
-  if (said === null) return usual;
-  const fresh = Math.min(said, usual.lastResort);
-  return { fresh, stale: fresh, lastResort: Math.max(fresh, usual.stale) };
+function bounded(
+  standard: Omit<Lifetime, "variesByLanguage">,
+  explicit: number | null,
+): Omit<Lifetime, "variesByLanguage"> {
+  if (explicit === null) return standard;
+  const fresh = Math.min(explicit, standard.lastResort);
+  return { fresh, stale: fresh, lastResort: Math.max(fresh, standard.stale) };
 }
 
 /** The lifetime that the headers state, in milliseconds, or null. */
-function saidLifetime(headers: Headers, control: string, now: number): number | null {
+function explicitLifetime(headers: Headers, control: string, now: number): number | null {
   for (const name of ["s-maxage", "max-age"]) {
     const seconds = new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*"?(\\d+)`, "i").exec(control)?.[1];
     if (seconds !== undefined) return Number(seconds) * 1000;

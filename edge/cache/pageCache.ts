@@ -5,38 +5,38 @@
  * A page is not cached if it was purged while PHP was rendering it, because it may show the old content, or if PHP
  * reports at its end that it is private. Memory is limited in bytes; the least recently used pages are removed.
  */
-import type { Keeping } from "../php/keeping.ts";
+import type { PageRecorder } from "../php/pageRecorder.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import { type CachedPage, keepPage } from "./cachedPage.ts";
+import { type CachedPage, toCachedPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { createMemoryPages } from "./memoryPages.ts";
-import { type PageRequest, versionOf } from "./pageAsk.ts";
+import { type PageRequest, versionOf } from "./pageRequest.ts";
+import { type PurgeScope, readPurgeScope } from "./purgeScope.ts";
 import { createRefreshes } from "./refreshes.ts";
-import { readTouched, type Touched } from "./touched.ts";
 
 export interface PageCache {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Finds a page in memory. Null if there is none that may be served, not even if PHP fails. */
-  find(ask: PageRequest): CachedPage | null;
+  find(request: PageRequest): CachedPage | null;
   /** Loads a page from disk into memory. Null as in `find`. */
-  load(ask: PageRequest): Promise<CachedPage | null>;
+  load(request: PageRequest): Promise<CachedPage | null>;
   /** Whether the page was last seen to vary by language. */
-  variesByLanguage(ask: PageRequest): boolean;
+  variesByLanguage(request: PageRequest): boolean;
   /** Starts recording a page that PHP is about to render. Always call `end` on the result. */
-  begin(ask: PageRequest): Keeping;
+  record(request: PageRequest): PageRecorder;
   /** True unless the page is being refreshed already, or a refresh failed recently. */
-  beginRefresh(ask: PageRequest): boolean;
+  beginRefresh(request: PageRequest): boolean;
   /** Ends a refresh. The next one may start after the pause. */
-  endRefresh(ask: PageRequest, pauseMilliseconds: number): void;
+  endRefresh(request: PageRequest, pauseMilliseconds: number): void;
   /** Marks a write to the environment that lasts until the returned function is called. */
   beginWrite(environmentId: string): () => void;
   /** Clears pages. Returns how many were in memory. */
-  purge(environmentId: string, touched: Touched): number;
+  purge(environmentId: string, scope: PurgeScope): number;
   /** Removes pages of other environments and pages of older versions of these. */
-  keep(environments: readonly EdgeEnvironment[]): void;
+  retain(environments: readonly EdgeEnvironment[]): void;
   readonly usage: () => PageCacheUsage;
 }
 
@@ -54,19 +54,19 @@ export interface PageCacheOptions {
 }
 
 /** Longer pages are not cached. */
-const pageBytes = 4 << 20;
+const maxPageBytes = 4 << 20;
 /** Limit for the remembered keys. When it is reached, all are dropped. */
-const rememberedKeys = 10_000;
+const maxLanguageKeys = 10_000;
 
-interface Making {
-  readonly ask: PageRequest;
-  isTouched: boolean;
+interface PendingPage {
+  readonly request: PageRequest;
+  isPurged: boolean;
 }
 
 export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): PageCache {
   const refreshes = createRefreshes(now);
-  const makings = new Set<Making>();
-  const byLanguage = new Set<string>();
+  const pendingPages = new Set<PendingPage>();
+  const languageKeys = new Set<string>();
   const pages = createMemoryPages(memoryBytes);
 
   function usable(page: CachedPage | null | undefined): CachedPage | null {
@@ -82,49 +82,49 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   }
 
   /** Ignores the file if the page was purged while it was read. */
-  async function load(ask: PageRequest): Promise<CachedPage | null> {
+  async function load(request: PageRequest): Promise<CachedPage | null> {
     if (disk === null) return null;
-    const making: Making = { ask, isTouched: false };
-    makings.add(making);
-    const made = await disk.get(ask.environmentId, ask.key);
-    makings.delete(making);
-    const newer = pages.get(ask.key);
-    if (newer !== undefined || made === null || making.isTouched) return usable(newer);
-    const page = usable(keepPage(made));
+    const pending: PendingPage = { request, isPurged: false };
+    pendingPages.add(pending);
+    const loaded = await disk.get(request.environmentId, request.key);
+    pendingPages.delete(pending);
+    const newer = pages.get(request.key);
+    if (newer !== undefined || loaded === null || pending.isPurged) return usable(newer);
+    const page = usable(toCachedPage(loaded));
     if (page !== null) pages.put(page);
     return page;
   }
 
-  function remember(key: string): void {
-    if (byLanguage.size >= rememberedKeys) byLanguage.clear();
-    byLanguage.add(key);
+  function markLanguageDependent(key: string): void {
+    if (languageKeys.size >= maxLanguageKeys) languageKeys.clear();
+    languageKeys.add(key);
   }
 
-  function begin(ask: PageRequest): Keeping {
-    const making: Making = { ask, isTouched: false };
-    makings.add(making);
+  function record(request: PageRequest): PageRecorder {
+    const pending: PendingPage = { request, isPurged: false };
+    pendingPages.add(pending);
     const madeAt = now();
     let head: (Pick<UpstreamResponse, "headers" | "mayBeCached"> & { readonly lifetime: Lifetime }) | null = null;
     let chunks: Buffer[] = [];
     let bytes = 0;
-    let isKeeping = false;
+    let isComplete = false;
 
     function drop(): void {
-      makings.delete(making);
+      pendingPages.delete(pending);
       head = null;
       chunks = [];
     }
 
     return {
-      begun(answer) {
+      start(answer) {
         const lifetime = lifetimeOf(answer, madeAt);
         if (lifetime === null) {
           // The page no longer exists or has become private.
-          if (answer.status < 500) remove(ask);
+          if (answer.status < 500) remove(request);
           return drop();
         }
-        if (lifetime.variesByLanguage && !isAskedInLanguage(ask)) {
-          remember(ask.key);
+        if (lifetime.variesByLanguage && !hasLanguage(request)) {
+          markLanguageDependent(request.key);
           return drop();
         }
         head = { headers: answer.headers, mayBeCached: answer.mayBeCached, lifetime };
@@ -133,24 +133,24 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         if (head === null) return;
         bytes += chunk.length;
         chunks.push(chunk);
-        if (bytes > pageBytes) drop();
+        if (bytes > maxPageBytes) drop();
       },
-      whole() {
+      complete() {
         if (head === null) return;
-        isKeeping = true;
+        isComplete = true;
         const { headers, mayBeCached, lifetime } = head;
-        const page = { ask, headers, body: Buffer.concat(chunks), madeAt, lifetime };
-        void mayBeCached.then((mayBe) => {
+        const page = { ask: request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
+        void mayBeCached.then((isPublic) => {
           // PHP has reported all its changes by now.
-          if (mayBe && !making.isTouched) {
-            pages.put(keepPage(page));
+          if (isPublic && !pending.isPurged) {
+            pages.put(toCachedPage(page));
             disk?.put(page);
           }
           drop();
         });
       },
       end() {
-        if (!isKeeping) drop();
+        if (!isComplete) drop();
       },
     };
   }
@@ -162,29 +162,29 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     beginRefresh: ({ key }) => refreshes.begin(key),
     endRefresh: ({ key }, pauseMilliseconds) => refreshes.end(key, pauseMilliseconds),
     beginWrite: (environmentId) => disk?.beginWrite(environmentId) ?? (() => undefined),
-    variesByLanguage: ({ key }) => byLanguage.has(key),
-    begin,
-    purge(environmentId, touched) {
-      const isTouched = readTouched(touched);
-      for (const making of makings) {
-        if (making.ask.environmentId === environmentId && isTouched(making.ask.place)) making.isTouched = true;
+    variesByLanguage: ({ key }) => languageKeys.has(key),
+    record,
+    purge(environmentId, scope) {
+      const isPurged = readPurgeScope(scope);
+      for (const pending of pendingPages) {
+        if (pending.request.environmentId === environmentId && isPurged(pending.request.place)) pending.isPurged = true;
       }
-      disk?.purge(environmentId, isTouched);
-      return pages.removeAt(environmentId, isTouched);
+      disk?.purge(environmentId, isPurged);
+      return pages.removeAt(environmentId, isPurged);
     },
-    keep(environments) {
+    retain(environments) {
       const versions = new Map<string, string>();
       for (const environment of environments) {
         const version = versionOf(environment);
         if (version !== null) versions.set(environment.id, version);
       }
-      pages.keep(versions);
-      disk?.keep(versions);
+      pages.retain(versions);
+      disk?.retain(versions);
     },
     usage: pages.usage,
   };
 }
 
-function isAskedInLanguage({ headers }: PageRequest): boolean {
+function hasLanguage({ headers }: PageRequest): boolean {
   return headers["accept-language"] !== undefined;
 }

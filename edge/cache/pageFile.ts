@@ -1,12 +1,12 @@
 /** Reads and writes the file of a cached page: the length of its head, its head as JSON, and the uncompressed page. */
 import { open } from "node:fs/promises";
-import type { MadePage } from "./cachedPage.ts";
+import type { RenderedPage } from "./cachedPage.ts";
 
 const lengthBytes = 4;
 /** More than any head needs. */
 const mostHeadBytes = 64 << 10;
 
-export function writePageFile({ body, ...head }: MadePage): Buffer {
+export function writePageFile({ body, ...head }: RenderedPage): Buffer {
   const { environmentId, key, place } = head.ask;
   const written = { ...head, ask: { environmentId, key, place }, bodyBytes: body.length };
   const text = Buffer.from(JSON.stringify(written));
@@ -15,10 +15,10 @@ export function writePageFile({ body, ...head }: MadePage): Buffer {
   return Buffer.concat([length, text, body]);
 }
 
-type Head = Omit<MadePage, "body"> & { readonly bodyBytes: number };
+type Head = Omit<RenderedPage, "body"> & { readonly bodyBytes: number };
 
 /** Null if the file is incomplete or damaged. */
-export function readPageFile(content: Buffer): MadePage | null {
+export function readPageFile(content: Buffer): RenderedPage | null {
   const read = readHead(content);
   if (read === null || content.length !== read.bytes + read.head.bodyBytes) return null;
   const { bodyBytes: _, ...head } = read.head;

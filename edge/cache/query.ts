@@ -6,7 +6,7 @@
  */
 
 /** WordPress's own query fields, for plain permalinks and for parts of a page. */
-const known = new Set([
+const knownFields = new Set([
   ...[
     "p",
     "page_id",
@@ -23,11 +23,11 @@ const known = new Set([
   ...["term", "m", "year", "monthnum", "day", "paged", "page", "cpage", "feed", "lang", "sitemap", "sitemap-subtype"],
 ]);
 
-const tracking =
+const trackingField =
   /^(?:utm_[a-z_]+|hsa_[a-z_]+|mtm_[a-z_]+|pk_[a-z_]+|piwik_[a-z_]+|matomo_[a-z_]+|_hs(?:enc|mi)|mc_[ce]id|_gl|_ga|gclid|gclsrc|gbraid|wbraid|dclid|gad_(?:source|campaignid)|srsltid|fbclid|igshid|msclkid|yclid|ttclid|twclid|li_fat_id|rdt_cid|ScCid|epik|vero_id|vero_conv|mkt_tok|s_kwcid|ef_id)$/;
 
 const plainValue = /^[\w.~:,%+-]*$/;
-const longest = 500;
+const maxLength = 500;
 
 /**
  * Returns the query without tracking fields and sorted, with its question mark; empty if nothing is left. Null if such
@@ -35,14 +35,14 @@ const longest = 500;
  */
 export function pageQuery(query: string): string | null {
   if (query.length <= 1) return "";
-  if (query.length > longest) return null;
+  if (query.length > maxLength) return null;
   const kept = new Map<string, string>();
   for (const field of query.slice(1).split("&")) {
     const [name = "", ...rest] = field.split("=");
-    if (field === "" || tracking.test(name)) continue;
+    if (field === "" || trackingField.test(name)) continue;
     const value = rest.join("=");
     // PHP uses the last of two fields with the same name, other programs may use the first.
-    if (!known.has(name) || kept.has(name) || !plainValue.test(value)) return null;
+    if (!knownFields.has(name) || kept.has(name) || !plainValue.test(value)) return null;
     kept.set(name, value);
   }
   const fields = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);

@@ -8,21 +8,21 @@ export interface Refreshes {
 }
 
 /** Limit for the remembered keys. When it is exceeded, all are dropped. */
-const rememberedKeys = 10_000;
+const maxKeys = 10_000;
 
 export function createRefreshes(now: () => number): Refreshes {
   /** When the next refresh may start. Infinity: one is running. */
-  const again = new Map<string, number>();
+  const retryAt = new Map<string, number>();
   return {
     begin: (key) => {
-      if (now() < (again.get(key) ?? 0)) return false;
-      again.set(key, Infinity);
+      if (now() < (retryAt.get(key) ?? 0)) return false;
+      retryAt.set(key, Infinity);
       return true;
     },
     end: (key, pauseMilliseconds) => {
-      if (again.size > rememberedKeys) again.clear();
-      if (pauseMilliseconds === 0) again.delete(key);
-      else again.set(key, now() + pauseMilliseconds);
+      if (retryAt.size > maxKeys) retryAt.clear();
+      if (pauseMilliseconds === 0) retryAt.delete(key);
+      else retryAt.set(key, now() + pauseMilliseconds);
     },
   };
 }

@@ -15,8 +15,8 @@ export function sendCachedPage(
   const form = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
   const seconds = Math.max(0, Math.floor((now - page.madeAt) / 1000));
   const own = ["X-Cache", state, "Age", String(seconds)];
-  if (hasIt(headers["if-none-match"], form.etag)) {
-    response.writeHead(304, [...own, ...withoutContent(form.head)]).end();
+  if (isCurrent(headers["if-none-match"], form.etag)) {
+    response.writeHead(304, [...own, ...withoutContentHeaders(form.head)]).end();
     return;
   }
   response.writeHead(200, [...own, ...form.head]);
@@ -24,7 +24,7 @@ export function sendCachedPage(
 }
 
 /** Whether the visitor has the page already, in whichever encoding. */
-function hasIt(known: string | undefined, etag: string): boolean {
+function isCurrent(known: string | undefined, etag: string): boolean {
   if (known === undefined) return false;
   const digest = (tag: string) =>
     tag
@@ -34,6 +34,6 @@ function hasIt(known: string | undefined, etag: string): boolean {
   return known.trim() === "*" || known.split(",").some((tag) => digest(tag) === digest(etag));
 }
 
-function withoutContent(head: readonly string[]): readonly string[] {
+function withoutContentHeaders(head: readonly string[]): readonly string[] {
   return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
 }

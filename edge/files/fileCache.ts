@@ -9,7 +9,7 @@ import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { isUtf8MimeType, mime } from "@fastify/send";
 import { LRUCache } from "lru-cache";
-import type { FileFacts } from "../disk.ts";
+import type { FileVersion } from "../fileLookup.ts";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
 import { openFile } from "./openFile.ts";
@@ -18,14 +18,14 @@ const readAt = promisify(read);
 
 export interface CachedFile {
   /** Returns the file in this encoding, or uncompressed while the encoding is first being made. */
-  inEncoding(encoding: Encoding | "identity"): FileForm;
+  inEncoding(encoding: Encoding | "identity"): EncodedFile;
   /** Whether it can be sent compressed. */
   readonly isCompressible: boolean;
   readonly lastModified: string;
-  readonly facts: FileFacts;
+  readonly version: FileVersion;
 }
 
-export interface FileForm {
+export interface EncodedFile {
   readonly body: Buffer;
   readonly etag: string;
   /** Name, value, name, value; without Cache-Control. */
@@ -36,16 +36,16 @@ export interface FileCache {
   /**
    * Null if the file is too large, too new or has changed since the lookup. `file` is absolute, without symbolic links.
    */
-  get(file: string, facts: FileFacts): Promise<CachedFile | null> | CachedFile | null;
+  get(file: string, facts: FileVersion): Promise<CachedFile | null> | CachedFile | null;
 }
 
 /** Larger files are sent from disk. */
-const mostBytes = { text: 1 << 20, other: 2 << 20 };
-const settledMilliseconds = 2_000;
+const maxBytes = { text: 1 << 20, other: 2 << 20 };
+const minAgeMilliseconds = 2_000;
 /** Shorter texts are not compressed. */
-const worthBytes = 512;
+const minCompressedBytes = 512;
 
-const text =
+const compressibleType =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|wasm)\b|image\/svg|image\/x-icon|font\/(?:ttf|otf))/;
 
 /** Files compressed in advance by the site's developer. */
@@ -58,28 +58,28 @@ export function typeOf(file: string): string {
 
 /** Whether files of this type are worth compressing. */
 export function isCompressible(type: string): boolean {
-  return text.test(type);
+  return compressibleType.test(type);
 }
 
-export function isSame(one: FileFacts, other: FileFacts): boolean {
-  const isAlike = one.size === other.size && one.inode === other.inode;
-  return isAlike && one.modified === other.modified && one.changed === other.changed;
+export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
+  const isSameFile = one.size === other.size && one.inode === other.inode;
+  return isSameFile && one.modified === other.modified && one.changed === other.changed;
 }
 
 /** `bytes` is the limit for all files together. */
 export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
   const files = new LRUCache<string, CachedFile>({
     maxSize: bytes,
-    sizeCalculation: ({ facts: { size }, isCompressible: hasForms }) => size * (hasForms ? 2 : 1) + 1_000,
+    sizeCalculation: ({ version: { size }, isCompressible: hasForms }) => size * (hasForms ? 2 : 1) + 1_000,
   });
 
-  async function load(file: string, facts: FileFacts): Promise<CachedFile | null> {
+  async function load(file: string, facts: FileVersion): Promise<CachedFile | null> {
     const type = typeOf(file);
-    const mostOf = isCompressible(type) ? mostBytes.text : mostBytes.other;
-    if (facts.size > mostOf || Math.abs(now() - facts.changed) < settledMilliseconds) return null;
+    const limit = isCompressible(type) ? maxBytes.text : maxBytes.other;
+    if (facts.size > limit || Math.abs(now() - facts.changed) < minAgeMilliseconds) return null;
     const content = await readWhole(file, facts);
     if (content === null) return null;
-    const kept = keep(file, { content, type, facts });
+    const kept = toCachedFile(file, { content, type, version: facts });
     files.set(file, kept);
     return kept;
   }
@@ -87,7 +87,7 @@ export function createFileCache(bytes: number, now: () => number = Date.now): Fi
   return {
     get(file, facts) {
       const known = files.get(file);
-      return known !== undefined && isSame(known.facts, facts) ? known : load(file, facts);
+      return known !== undefined && isSameVersion(known.version, facts) ? known : load(file, facts);
     },
   };
 }
@@ -95,63 +95,63 @@ export function createFileCache(bytes: number, now: () => number = Date.now): Fi
 interface Content {
   readonly content: Buffer;
   readonly type: string;
-  readonly facts: FileFacts;
+  readonly version: FileVersion;
 }
 
-function keep(file: string, { content, type, facts }: Content): CachedFile {
-  const hasForms = isCompressible(type) && content.length >= worthBytes;
+function toCachedFile(file: string, { content, type, version: facts }: Content): CachedFile {
+  const compressible = isCompressible(type) && content.length >= minCompressedBytes;
   const lastModified = new Date(facts.modified).toUTCString();
   const tag = `${facts.size.toString(16)}-${Math.floor(facts.modified).toString(16)}`;
   const common = [
     ...["Content-Type", type, "Last-Modified", lastModified, "X-Content-Type-Options", "nosniff"],
-    ...["Accept-Ranges", "bytes", ...(hasForms ? ["Vary", "Accept-Encoding"] : [])],
+    ...["Accept-Ranges", "bytes", ...(compressible ? ["Vary", "Accept-Encoding"] : [])],
   ];
-  const forms = new Map<Encoding, FileForm>();
+  const encoded = new Map<Encoding, EncodedFile>();
 
-  function formOf(body: Buffer, encoding: Encoding | null): FileForm {
+  function encodedFile(body: Buffer, encoding: Encoding | null): EncodedFile {
     const etag = encoding === null ? `W/"${tag}"` : `W/"${tag}-${encoding}"`;
     const encoded = encoding === null ? [] : ["Content-Encoding", encoding];
     return { body, etag, head: [...common, ...encoded, "ETag", etag, "Content-Length", String(body.length)] };
   }
 
-  const identity = formOf(content, null);
+  const identity = encodedFile(content, null);
 
-  async function make(encoding: Encoding): Promise<void> {
-    const smaller = (await readBeside(file, encoding, facts)) ?? (await compress(content, encoding));
-    if (smaller.length < content.length) forms.set(encoding, formOf(smaller, encoding));
+  async function compressTo(encoding: Encoding): Promise<void> {
+    const smaller = (await readPrecompressed(file, encoding, facts)) ?? (await compress(content, encoding));
+    if (smaller.length < content.length) encoded.set(encoding, encodedFile(smaller, encoding));
   }
 
   return {
-    isCompressible: hasForms,
+    isCompressible: compressible,
     lastModified,
-    facts,
+    version: facts,
     inEncoding(encoding) {
-      if (encoding === "identity" || !hasForms) return identity;
-      const known = forms.get(encoding);
+      if (encoding === "identity" || !compressible) return identity;
+      const known = encoded.get(encoding);
       if (known !== undefined) return known;
-      forms.set(encoding, identity);
-      make(encoding).catch(() => undefined);
+      encoded.set(encoding, identity);
+      compressTo(encoding).catch(() => undefined);
       return identity;
     },
   };
 }
 
 /** Null if the file has changed since the lookup. */
-async function readWhole(file: string, facts: FileFacts): Promise<Buffer | null> {
+async function readWhole(file: string, facts: FileVersion): Promise<Buffer | null> {
   using opened = openFile(file);
   if (opened === null) return null;
   const { size, mtimeMs, ctimeMs, ino } = fstatSync(opened.descriptor);
-  if (!isSame({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, facts)) return null;
+  if (!isSameVersion({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, facts)) return null;
   const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(size), 0, size, 0);
   return bytesRead === size ? buffer : null;
 }
 
 /** Reads the file that was compressed in advance. Null if there is none or it is older than the original. */
-async function readBeside(file: string, encoding: Encoding, { modified }: FileFacts): Promise<Buffer | null> {
+async function readPrecompressed(file: string, encoding: Encoding, { modified }: FileVersion): Promise<Buffer | null> {
   using opened = openFile(`${file}${suffixes[encoding]}`);
   if (opened === null) return null;
   const facts = fstatSync(opened.descriptor);
-  if (!facts.isFile() || facts.mtimeMs < modified || facts.size > mostBytes.text) return null;
+  if (!facts.isFile() || facts.mtimeMs < modified || facts.size > maxBytes.text) return null;
   const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(facts.size), 0, facts.size, 0);
   return bytesRead === facts.size ? buffer : null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Look } from "../disk.ts";
+import type { LookUp } from "../fileLookup.ts";
 import { readPath } from "../http/path.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { resolve } from "./resolve.ts";
@@ -29,12 +29,12 @@ const files = [
   ".well-known/acme-challenge/token",
 ];
 
-const facts = { size: 1, modified: 1, changed: 1, inode: 1 };
+const version = { size: 1, modified: 1, changed: 1, inode: 1 };
 
 /** A disk with these files and no links. */
-const look: Look = async (segments) => {
+const look: LookUp = async (segments) => {
   const path = segments.join("/");
-  const found = (kind: "file" | "directory") => ({ kind, path: `/root/${path}`, segments, facts });
+  const found = (kind: "file" | "directory") => ({ kind, path: `/root/${path}`, segments, version });
   if (files.includes(path)) return found("file");
   return path === "" || files.some((file) => file.startsWith(`${path}/`)) ? found("directory") : null;
 };
@@ -158,7 +158,7 @@ test.each(subdomain)("in a network of subdomains, %s means: %s", async (url, dec
 
 test("the disk is asked nothing for the front page, once for a permalink", async () => {
   const asked: string[] = [];
-  const counting: Look = (segments) => {
+  const counting: LookUp = (segments) => {
     asked.push(segments.join("/"));
     return look(segments);
   };
@@ -173,7 +173,7 @@ test("a link inside the web root gives its target no new name", async () => {
   const linked = async (target: string, url: string) => {
     const path = readPath(url);
     if (path === null) return "malformed";
-    const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/"), facts };
+    const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/"), version };
     return (await resolve(path, { multisite: null }, async () => found)).kind;
   };
   expect(await linked("wp-config.php", "/photo.jpg")).toBe("refuse");

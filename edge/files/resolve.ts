@@ -6,31 +6,31 @@
  * `/blog/wp-admin/` is `/wp-admin/` of the site "blog".
  */
 
-import type { FileFacts, Found, Look } from "../disk.ts";
+import type { FileVersion, FoundFile, LookUp } from "../fileLookup.ts";
 import { encodePath, type VisitorPath } from "../http/path.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
 
 export type Decision =
-  | { readonly kind: "static"; readonly file: string; readonly facts: FileFacts }
+  | { readonly kind: "static"; readonly file: string; readonly version: FileVersion }
   | { readonly kind: "php"; readonly script: string; readonly pathInfo: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "refuse" };
 
 const frontController: Decision = { kind: "php", script: "/index.php", pathInfo: "" };
 const refuse: Decision = { kind: "refuse" };
-const networkFolder = /^[\w-]+$/;
-const sharedFolder = /^wp-(?:content|admin|includes)/;
+const siteFolder = /^[\w-]+$/;
+const commonFolder = /^wp-(?:content|admin|includes)/;
 
 /** Calls `look` as rarely as possible: once for a pretty permalink, not at all for the front page. */
 export async function resolve(
   path: VisitorPath,
   environment: Pick<EdgeEnvironment, "multisite">,
-  look: Look,
+  look: LookUp,
 ): Promise<Decision> {
   if (isForbidden(path.segments)) return refuse;
-  if (!path.lookable) return frontController;
-  for (const segments of readings(path.segments, environment.multisite)) {
+  if (!path.isUtf8) return frontController;
+  for (const segments of candidatePaths(path.segments, environment.multisite)) {
     const decision = await decide(path, segments, look);
     if (decision !== null) return decision;
   }
@@ -38,19 +38,19 @@ export async function resolve(
 }
 
 /** The path itself and, in a subdirectory network, the path without the site's folder. */
-function readings(
+function candidatePaths(
   segments: readonly string[],
   multisite: EdgeEnvironment["multisite"],
 ): readonly (readonly string[])[] {
   const [first, ...rest] = segments;
   if (first === undefined) return [];
-  if (multisite !== "subdirectory" || !networkFolder.test(first)) return [segments];
-  const shared = sharedFolder.test(rest[0] ?? "") || rest.some(isScriptName);
-  return shared ? [segments, rest] : [segments];
+  if (multisite !== "subdirectory" || !siteFolder.test(first)) return [segments];
+  const isCommon = commonFolder.test(rest[0] ?? "") || rest.some(isScriptName);
+  return isCommon ? [segments, rest] : [segments];
 }
 
 /** Null if the path doesn't exist. */
-async function decide(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
+async function decide(path: VisitorPath, segments: readonly string[], look: LookUp): Promise<Decision | null> {
   for (const [index, segment] of segments.entries()) {
     if (!isScriptName(segment)) continue;
     const script = segments.slice(0, index + 1);
@@ -65,14 +65,14 @@ async function decide(path: VisitorPath, segments: readonly string[], look: Look
   return path.trailingSlash ? null : send(found);
 }
 
-async function decideDirectory(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
+async function decideDirectory(path: VisitorPath, segments: readonly string[], look: LookUp): Promise<Decision | null> {
   const index = await findIndex(segments, look);
   if (index === null) return null;
   if (path.trailingSlash) return index;
   return { kind: "redirect", location: `${encodePath(path.segments)}/${path.query}` };
 }
 
-async function findIndex(segments: readonly string[], look: Look): Promise<Decision | null> {
+async function findIndex(segments: readonly string[], look: LookUp): Promise<Decision | null> {
   const script = [...segments, "index.php"];
   if (isRunnable(script)) {
     const found = await look(script);
@@ -82,15 +82,15 @@ async function findIndex(segments: readonly string[], look: Look): Promise<Decis
   return page?.kind === "file" ? send(page) : null;
 }
 
-function run(script: readonly string[], found: Found, pathInfo: string): Decision {
+function run(script: readonly string[], found: FoundFile, pathInfo: string): Decision {
   if (isForbidden(found.segments) || !isRunnable(found.segments)) return refuse;
   return { kind: "php", script: `/${script.join("/")}`, pathInfo };
 }
 
-function send(found: Found): Decision {
+function send(found: FoundFile): Decision {
   const name = found.segments.at(-1) ?? "";
   if (isForbidden(found.segments) || isScriptName(name)) return refuse;
-  return { kind: "static", file: found.path, facts: found.facts };
+  return { kind: "static", file: found.path, version: found.version };
 }
 
 function pathInfo(path: VisitorPath, rest: readonly string[]): string {

@@ -4,19 +4,19 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { type SendOptions, type SendResult, send } from "@fastify/send";
-import type { FileFacts } from "../disk.ts";
+import type { FileVersion } from "../fileLookup.ts";
 import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { sendPage } from "../pages.ts";
 import type { Visit } from "../visit.ts";
-import { type CachedFile, type FileCache, type FileForm, isCompressible, typeOf } from "./fileCache.ts";
+import { type CachedFile, type EncodedFile, type FileCache, isCompressible, typeOf } from "./fileCache.ts";
 import { type OpenFile, openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
 const year = 365 * 24 * 60 * 60 * 1000;
 const hour = 60 * 60 * 1000;
 /** Files up to this length are read at once, which is cheaper than a stream. */
-const oneRead = 64 * 1024;
+const singleReadBytes = 64 * 1024;
 /** Buffer size of file streams. Twice Node's default: half as many reads, but more memory per slow visitor. */
 const highWaterMark = 128 * 1024;
 
@@ -27,20 +27,20 @@ const htmlFile = /\.html?$/i;
 /** `file` is the absolute path without symbolic links that `resolve` returned. */
 export async function sendFile(
   visit: Visit,
-  { file, facts }: { readonly file: string; readonly facts: FileFacts },
+  { file, version: facts }: { readonly file: string; readonly version: FileVersion },
   fileCache: FileCache,
 ): Promise<void> {
   const { request, response } = visit;
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
-  const kept = isForWhole(request) ? await fileCache.get(file, facts) : null;
+  const kept = wantsWholeFile(request) ? await fileCache.get(file, facts) : null;
   if (kept === null) await sendFromDisk(visit, file);
   else sendCachedFile(visit, file, kept);
 }
 
 /** False for range requests and for preconditions, which need the current file. */
-function isForWhole({ headers }: VisitorRequest): boolean {
+function wantsWholeFile({ headers }: VisitorRequest): boolean {
   return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
 }
 
@@ -50,8 +50,8 @@ function sendCachedFile({ request, response, path }: Visit, file: string, kept: 
     kept.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
   );
   const own = ["Cache-Control", cacheControl(file, path.query)];
-  if (hasIt(headers, form, kept)) {
-    response.writeHead(304, [...own, ...withoutContent(form.head)]).end();
+  if (isCurrent(headers, form, kept)) {
+    response.writeHead(304, [...own, ...withoutContentHeaders(form.head)]).end();
     return;
   }
   response.writeHead(200, [...own, ...form.head]);
@@ -59,7 +59,7 @@ function sendCachedFile({ request, response, path }: Visit, file: string, kept: 
 }
 
 /** Whether the visitor has the current file already, in whichever encoding. */
-function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }: CachedFile): boolean {
+function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { version: facts }: CachedFile): boolean {
   const known = headers["if-none-match"];
   if (known !== undefined) {
     const plain = (tag: string) =>
@@ -73,12 +73,12 @@ function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }
   return Math.floor(facts.modified / 1_000) * 1_000 <= since;
 }
 
-function withoutContent(head: readonly string[]): readonly string[] {
+function withoutContentHeaders(head: readonly string[]): readonly string[] {
   return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
 }
 
 function cacheControl(file: string, query: string): string {
-  const { maxAge = 0, immutable = false } = caching(file, query);
+  const { maxAge = 0, immutable = false } = cacheLifetime(file, query);
   return `public, max-age=${Number(maxAge) / 1_000}${immutable ? ", immutable" : ""}`;
 }
 
@@ -89,12 +89,12 @@ async function sendFromDisk({ request, response, path }: Visit, file: string): P
     dotfiles: "allow",
     index: false,
     contentType: false,
-    ...caching(file, path.query),
+    ...cacheLifetime(file, path.query),
   });
-  if (!isAnswer(result)) return sendPage(request, response, "notFound");
-  response.writeHead(result.statusCode, { ...result.headers, ...describe(result, file) });
+  if (!isSendable(result)) return sendPage(request, response, "notFound");
+  response.writeHead(result.statusCode, { ...result.headers, ...contentHeaders(result, file) });
   if (request.method === "HEAD" || result.statusCode === 304) response.end();
-  else if (result.type === "file") await sendPart(opened, result, response);
+  else if (result.type === "file") await sendContent(opened, result, response);
   else await pipeline(result.stream, response);
 }
 
@@ -105,37 +105,37 @@ async function sendFromDisk({ request, response, path }: Visit, file: string): P
  */
 function headOnly(request: VisitorRequest): Readable {
   const { range, "if-range": condition, ...others } = request.headers;
-  const isOfSame = condition === undefined || !condition.includes('"');
-  const wanted = isOfSame ? request.headers : others;
+  const keepsRange = condition === undefined || !condition.includes('"');
+  const wanted = keepsRange ? request.headers : others;
   return Object.create(request, { method: { value: "HEAD" }, headers: { value: wanted } });
 }
 
 /** How long browsers may use a file without asking again. Never for HTML pages, because they may change at any time. */
-function caching(file: string, query: string): Pick<SendOptions, "maxAge" | "immutable"> {
+function cacheLifetime(file: string, query: string): Pick<SendOptions, "maxAge" | "immutable"> {
   if (htmlFile.test(file)) return { maxAge: 0 };
   return versioned.test(query) ? { maxAge: year, immutable: true } : { maxAge: hour };
 }
 
 /** False if the file was replaced since the lookup. */
-function isAnswer(result: SendResult): boolean {
+function isSendable(result: SendResult): boolean {
   return result.type === "file" || (result.type === "error" && [412, 416].includes(result.statusCode));
 }
 
 /** Headers about the content. Files of unknown type are downloads; browsers must not guess the type. */
-function describe(result: SendResult, file: string): Readonly<Record<string, string>> {
-  const sure = { "X-Content-Type-Options": "nosniff" };
-  if (result.type !== "file" || result.statusCode === 304) return sure;
+function contentHeaders(result: SendResult, file: string): Readonly<Record<string, string>> {
+  const nosniff = { "X-Content-Type-Options": "nosniff" };
+  if (result.type !== "file" || result.statusCode === 304) return nosniff;
   const type = typeOf(file);
-  return { ...sure, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
+  return { ...nosniff, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
 }
 
 /**
  * Sends the content that the head announced. If the file is shorter by now, aborts so that it doesn't seem complete.
  */
-async function sendPart(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
+async function sendContent(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
   const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
   const length = Number(headers["Content-Length"]);
-  if (length <= oneRead) {
+  if (length <= singleReadBytes) {
     const { bytesRead, buffer } = await readAt(file.descriptor, Buffer.allocUnsafe(length), 0, length, start);
     if (bytesRead === length) response.end(buffer);
     else response.destroy();

@@ -15,10 +15,10 @@ export interface VisitorPath {
   readonly segments: readonly string[];
   readonly trailingSlash: boolean;
   /** Whether the decoded bytes are UTF-8. If not, no file can have this name, but WordPress may know the URL. */
-  readonly lookable: boolean;
+  readonly isUtf8: boolean;
 }
 
-const plain = /^[\w\-./~!$&'()*+,;=:@]*$/;
+const unescaped = /^[\w\-./~!$&'()*+,;=:@]*$/;
 const brokenEscape = /%(?![0-9a-f]{2})/i;
 const escaped = /%([0-9a-f]{2})/gi;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
@@ -51,7 +51,7 @@ export function readPath(url: string): VisitorPath | null {
     query: mark === -1 ? "" : url.slice(mark),
     segments,
     trailingSlash: decoded.text.endsWith("/"),
-    lookable: decoded.utf8,
+    isUtf8: decoded.utf8,
   };
 }
 
@@ -61,7 +61,7 @@ export function encodePath(segments: readonly string[]): string {
 }
 
 function decode(encoded: string): { text: string; utf8: boolean } | null {
-  if (plain.test(encoded)) return { text: encoded, utf8: true };
+  if (unescaped.test(encoded)) return { text: encoded, utf8: true };
   if (brokenEscape.test(encoded)) return null;
   const bytes = Buffer.from(unescapeOnce(encoded), "latin1");
   const utf8 = isUtf8(bytes);

@@ -14,7 +14,7 @@ export function hasBody({ headers, stream }: RequestHead): boolean {
 }
 
 /** Whether the announced length exceeds the limit, so that the body need not be read. */
-export function announcesTooMuch(request: VisitorRequest, limitBytes: number): boolean {
+export function exceedsUploadLimit(request: VisitorRequest, limitBytes: number): boolean {
   return Number(request.headers["content-length"] ?? 0) > limitBytes;
 }
 
@@ -41,8 +41,8 @@ export function readBody(request: VisitorRequest, limitBytes: number): Readable 
 }
 
 /** How long and how much of a refused upload is read and discarded, so that the response arrives. */
-const lingerMilliseconds = 2_000;
-const lingerBytes = 64 * 1024 * 1024;
+const drainMilliseconds = 2_000;
+const drainBytes = 64 * 1024 * 1024;
 
 /** Refuses an upload that is larger than `uploadBytes`. */
 export function refuseUpload(request: VisitorRequest, response: VisitorResponse, uploadBytes: number): Promise<void> {
@@ -59,25 +59,25 @@ const megabyte = 1_048_576;
 export async function refuseBody(request: VisitorRequest, response: VisitorResponse, page: MadePage): Promise<void> {
   response.writeHead(page.status, { ...page.headers, connection: "close" });
   response.write(page.body);
-  await swallow(request);
+  await drain(request);
   response.end();
 }
 
 /** Resolves when the rest has been read, is too large or takes too long. */
-function swallow(request: VisitorRequest): Promise<void> {
+function drain(request: VisitorRequest): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();
   return new Promise((done) => {
     let bytes = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > lingerBytes) finish();
+      if (bytes > drainBytes) finish();
     };
     const finish = () => {
       clearTimeout(timer);
       request.off("data", count);
       done();
     };
-    const timer = setTimeout(finish, lingerMilliseconds);
+    const timer = setTimeout(finish, drainMilliseconds);
     request.on("data", count);
     request.once("end", finish).once("close", finish).once("error", finish);
     request.resume();

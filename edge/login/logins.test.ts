@@ -9,12 +9,12 @@ const ada = { environmentId: "one", userId: 1, login: "ada" };
 function open() {
   let time = 0;
   const logins = createLogins(() => time);
-  const offer = (token: string, login = ada, seconds = 60) => logins.offer(hashOf(token), login, seconds);
+  const offer = (token: string, login = ada, seconds = 60) => logins.add(hashOf(token), login, seconds);
   return { ...logins, offer, passes: (seconds: number) => (time += seconds * 1000) };
 }
 
 test("a token is found as often as one looks, and taken once", () => {
-  const { offer, find, take } = open();
+  const { offer, find, use: take } = open();
   offer("token");
   expect([find("token", "one"), find("token", "one")]).toMatchObject([ada, ada]);
   expect(take("token", "one")).toMatchObject(ada);
@@ -29,14 +29,14 @@ test("what is stored of a token doesn't let anybody in", () => {
 });
 
 test("at another environment it is none, and stays good at its own", () => {
-  const { offer, take } = open();
+  const { offer, use: take } = open();
   offer("token");
   expect(take("token", "two")).toBeNull();
   expect(take("token", "one")).toMatchObject(ada);
 });
 
 test("it ends with its time", () => {
-  const { offer, find, take, passes } = open();
+  const { offer, find, use: take, passes } = open();
   offer("token");
   passes(59.9);
   expect(find("token", "one")).toMatchObject(ada);

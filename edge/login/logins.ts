@@ -13,49 +13,51 @@ export interface Login {
 
 export interface Logins {
   /** `hash` is the hexadecimal SHA-256 of the token. */
-  offer(hash: string, login: Login, seconds: number): void;
+  add(hash: string, login: Login, seconds: number): void;
   /** Null if the token is unknown, used, expired or for another environment. */
   find(token: string, environmentId: string): Login | null;
   /** As `find`, and removes the link, because it works only once. */
-  take(token: string, environmentId: string): Login | null;
+  use(token: string, environmentId: string): Login | null;
 }
 
 /** Limit per environment, so that one can't displace the links of others. The oldest link is dropped. */
-const mostForEnvironment = 50;
-const mostOfAll = 10_000;
+const maxPerEnvironment = 50;
+const maxTotal = 10_000;
 
-interface Offer extends Login {
-  readonly until: number;
+interface StoredLogin extends Login {
+  readonly expiresAt: number;
 }
 
 /** `now` returns monotonic milliseconds. */
 export function createLogins(now: () => number = () => performance.now()): Logins {
   /** By hash, oldest first. */
-  const offers = new Map<string, Offer>();
+  const stored = new Map<string, StoredLogin>();
 
   function makeRoom(environmentId: string): void {
-    for (const [hash, { until }] of offers) if (until <= now()) offers.delete(hash);
-    const own = [...offers].filter(([, offer]) => offer.environmentId === environmentId);
-    const [oldest] = own.length >= mostForEnvironment ? own : offers.size >= mostOfAll ? offers : [];
-    if (oldest !== undefined) offers.delete(oldest[0]);
+    for (const [hash, { expiresAt: until }] of stored) if (until <= now()) stored.delete(hash);
+    const own = [...stored].filter(([, offer]) => offer.environmentId === environmentId);
+    const [oldest] = own.length >= maxPerEnvironment ? own : stored.size >= maxTotal ? stored : [];
+    if (oldest !== undefined) stored.delete(oldest[0]);
   }
 
-  function look(token: string, environmentId: string): readonly [hash: string, offer: Offer] | null {
+  function look(token: string, environmentId: string): readonly [hash: string, offer: StoredLogin] | null {
     const hash = createHash("sha256").update(token).digest("hex");
-    const offer = offers.get(hash);
-    return offer !== undefined && offer.environmentId === environmentId && offer.until > now() ? [hash, offer] : null;
+    const offer = stored.get(hash);
+    return offer !== undefined && offer.environmentId === environmentId && offer.expiresAt > now()
+      ? [hash, offer]
+      : null;
   }
 
   return {
-    offer(hash, login, seconds) {
+    add(hash, login, seconds) {
       makeRoom(login.environmentId);
-      offers.set(hash, { ...login, until: now() + seconds * 1000 });
+      stored.set(hash, { ...login, expiresAt: now() + seconds * 1000 });
     },
     find: (token, environmentId) => look(token, environmentId)?.[1] ?? null,
-    take(token, environmentId) {
+    use(token, environmentId) {
       const found = look(token, environmentId);
       if (found === null) return null;
-      offers.delete(found[0]);
+      stored.delete(found[0]);
       return found[1];
     },
   };

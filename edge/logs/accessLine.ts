@@ -26,15 +26,15 @@ export interface AccessFacts {
 }
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const longest = { url: 4_096, referrer: 1_024, userAgent: 1_024, host: 300 };
+const maxLength = { url: 4_096, referrer: 1_024, userAgent: 1_024, host: 300 };
 
 export function accessLine(facts: AccessFacts): string {
   const { address, fromPhp, method, httpVersion, status, bytes } = facts;
-  const request = quoted(`${method} ${withoutSecrets(facts.url)}`, longest.url).slice(0, -1);
+  const request = quoted(`${method} ${withoutSecrets(facts.url)}`, maxLength.url).slice(0, -1);
   const referrer =
-    facts.referrer === undefined ? '"-"' : quoted(referrerWithoutSecrets(facts.referrer), longest.referrer);
-  const userAgent = facts.userAgent === undefined ? '"-"' : quoted(facts.userAgent, longest.userAgent);
-  const host = quoted(facts.host, longest.host);
+    facts.referrer === undefined ? '"-"' : quoted(referrerWithoutSecrets(facts.referrer), maxLength.referrer);
+  const userAgent = facts.userAgent === undefined ? '"-"' : quoted(facts.userAgent, maxLength.userAgent);
+  const host = quoted(facts.host, maxLength.host);
   const answer = `${status} ${bytes} ${referrer} ${userAgent} ${Math.round(facts.milliseconds)} ${host}`;
   return `${address === "" ? "-" : address} - ${fromPhp ? "php" : "-"} [${timeOf(facts.at)}] ${request} HTTP/${httpVersion}" ${answer}`;
 }

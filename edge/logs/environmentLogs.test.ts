@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { makeFolder } from "../testing/withEdge.ts";
 import { createEnvironmentLogs } from "./environmentLogs.ts";
-import { usualLogLimits } from "./logFiles.ts";
+import { defaultLogLimits } from "./logFiles.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -68,7 +68,7 @@ test("what was not kept is told at the end, too", async () => {
 
 test("lines that could not be written are told in the error log when it works again", async () => {
   const folder = await makeFolder();
-  const logs = createEnvironmentLogs({ folder, limits: { ...usualLogLimits, flushMilliseconds: 1 } });
+  const logs = createEnvironmentLogs({ folder, limits: { ...defaultLogLimits, flushMilliseconds: 1 } });
   await writeFile(path.join(folder, "one"), "in the way");
   const facts = { address: "::1", fromPhp: false, at: new Date(), method: "GET", url: "/", httpVersion: "1.1" };
   const answer = { status: 200, bytes: 1, referrer: undefined, userAgent: undefined, milliseconds: 1, host: "a" };

@@ -6,7 +6,7 @@
  */
 import { type AccessFacts, accessLine } from "./accessLine.ts";
 import { oneLine } from "./escape.ts";
-import { createLogFiles, type LogLimits, usualLogLimits } from "./logFiles.ts";
+import { createLogFiles, defaultLogLimits, type LogLimits } from "./logFiles.ts";
 
 export interface EnvironmentLogs {
   access(environmentId: string, facts: AccessFacts): void;
@@ -23,19 +23,19 @@ export interface EnvironmentLogsOptions {
   readonly errorCharactersPerMinute?: number;
 }
 
-const longestLine = 8_192;
-const usualErrorCharacters = 1_000_000;
+const maxLineLength = 8_192;
+const defaultErrorCharacters = 1_000_000;
 const minute = 60_000;
 
 /** The errors of an environment in the current minute. */
 interface Minute {
   characters: number;
-  left: number;
+  dropped: number;
   readonly timer: NodeJS.Timeout;
 }
 
 export function createEnvironmentLogs(options: EnvironmentLogsOptions): EnvironmentLogs {
-  const { folder, limits = usualLogLimits, errorCharactersPerMinute = usualErrorCharacters } = options;
+  const { folder, limits = defaultLogLimits, errorCharactersPerMinute = defaultErrorCharacters } = options;
   const minutes = new Map<string, Minute>();
   const files = createLogFiles({
     folder,
@@ -51,15 +51,15 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
     files.write(environmentId, "error", `[${new Date().toISOString()}] ${text}`);
   }
 
-  function end(environmentId: string): void {
+  function endMinute(environmentId: string): void {
     const ending = minutes.get(environmentId);
     if (ending === undefined) return;
     clearTimeout(ending.timer);
     minutes.delete(environmentId);
-    if (ending.left > 0) {
+    if (ending.dropped > 0) {
       writeError(
         environmentId,
-        `Sitewright: … and ${ending.left} more lines in this minute, which exceed the limit and are not kept`,
+        `Sitewright: … and ${ending.dropped} more lines in this minute, which exceed the limit and are not kept`,
       );
     }
   }
@@ -67,23 +67,23 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
   function minuteOf(environmentId: string): Minute {
     const running = minutes.get(environmentId);
     if (running !== undefined) return running;
-    const timer = setTimeout(() => end(environmentId), minute).unref();
-    const begun: Minute = { characters: 0, left: 0, timer };
-    minutes.set(environmentId, begun);
-    return begun;
+    const timer = setTimeout(() => endMinute(environmentId), minute).unref();
+    const started: Minute = { characters: 0, dropped: 0, timer };
+    minutes.set(environmentId, started);
+    return started;
   }
 
   return {
     access: (environmentId, facts) => files.write(environmentId, "access", accessLine(facts)),
     error(environmentId, text) {
-      const line = oneLine(text, longestLine);
+      const line = oneLine(text, maxLineLength);
       const current = minuteOf(environmentId);
       current.characters += line.length;
-      if (current.characters > errorCharactersPerMinute) current.left += 1;
+      if (current.characters > errorCharactersPerMinute) current.dropped += 1;
       else writeError(environmentId, line);
     },
     async close() {
-      for (const environmentId of [...minutes.keys()]) end(environmentId);
+      for (const environmentId of [...minutes.keys()]) endMinute(environmentId);
       await files.flush();
       // The first flush may add lines that report lost ones.
       await files.flush();

@@ -4,7 +4,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const controls = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/g;
 /** Characters that are escaped between quotes. */
-const notPlain = /[^\x20-\x7e]|["\\]/g;
+const unquotable = /[^\x20-\x7e]|["\\]/g;
 
 /** Escapes control characters except tabs, and truncates the text. */
 export function oneLine(text: string, longest: number): string {
@@ -15,7 +15,7 @@ export function oneLine(text: string, longest: number): string {
 /** Quotes and truncates a text. Everything but visible ASCII becomes `\xHH`. */
 export function quoted(text: string, longest: number): string {
   const part = text.length > longest ? `${text.slice(0, longest)}...` : text;
-  return `"${part.replace(notPlain, bytesOf)}"`;
+  return `"${part.replace(unquotable, bytesOf)}"`;
 }
 
 function bytesOf(character: string): string {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { makeFolder } from "../testing/withEdge.ts";
-import { createLogFiles, type LogLimits, usualLogLimits } from "./logFiles.ts";
+import { createLogFiles, defaultLogLimits, type LogLimits } from "./logFiles.ts";
 
 interface Lost {
   readonly of: string;
@@ -15,7 +15,7 @@ async function makeLogs(limits: Partial<LogLimits> = {}, parent?: string) {
   const folder = parent ?? path.join(await makeFolder(), "logs");
   const lost: Lost[] = [];
   const onLost = (of: string, name: string, lines: number) => void lost.push({ of, name, lines });
-  const logs = createLogFiles({ folder, limits: { ...usualLogLimits, ...limits }, onLost });
+  const logs = createLogFiles({ folder, limits: { ...defaultLogLimits, ...limits }, onLost });
   const names = async (of = "one") => (await readdir(path.join(folder, of)).catch(() => [])).toSorted();
   const read = async (of = "one", name = "access") => {
     const own = (await names(of)).filter((file) => file.startsWith(`${name}-`));

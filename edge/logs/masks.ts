@@ -25,11 +25,11 @@ export function referrerWithoutSecrets(address: string): string {
 function maskValue(parameter: string): string {
   const equals = parameter.indexOf("=");
   if (equals === -1) return parameter;
-  return secretName.test(nameOf(parameter.slice(0, equals))) ? `${parameter.slice(0, equals)}=${mask}` : parameter;
+  return secretName.test(phpName(parameter.slice(0, equals))) ? `${parameter.slice(0, equals)}=${mask}` : parameter;
 }
 
 /** The name as PHP reads it. */
-function nameOf(written: string): string {
+function phpName(written: string): string {
   const name = decoded(written).toLowerCase();
   const bracket = name.indexOf("[", 1);
   return bracket === -1 ? name : name.slice(0, bracket);

@@ -19,20 +19,20 @@ export interface CacheKey {
 }
 
 /** Headers that every browser sends. Pages don't depend on them, or only on what is part of the key. */
-const ordinary = new Set([
+const ordinaryHeaders = new Set([
   ...["host", "accept", "accept-encoding", "accept-language", "user-agent", "upgrade-insecure-requests", "priority"],
   ...["sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site", "sec-fetch-user"],
   ...["sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
 ]);
 
 /** How WordPress recognises mobile devices, for which themes may render different pages. */
-const smallDevice = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mobi/;
+const mobileUserAgent = /Mobile|Android|Silk\/|Kindle|BlackBerry|Opera Mini|Opera Mobi/;
 
 /** The script that answers every URL that is neither a file nor another script. */
 export const frontController = "/index.php";
 
 /** Requests with longer keys are unusual. They are not shared, to save memory. */
-const longestText = 1_000;
+const maxKeyLength = 1_000;
 
 /** Null if the request can't share a response. Only for requests that don't write (`mayWrite`). */
 export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): CacheKey | null {
@@ -41,31 +41,31 @@ export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit
   if (!("wp-includes" in overlays) || script.script !== frontController) return null;
   if (request.method !== "GET" || fromPhp || path.query !== "") return null;
   const headers = toUpstream(request, host);
-  if (!Object.keys(headers).every((name) => ordinary.has(name))) return null;
+  if (!Object.keys(headers).every((name) => ordinaryHeaders.has(name))) return null;
   // Without the header, any language is acceptable.
   const language = headers["accept-language"] ?? "*";
-  const isSmall = isSmallDevice(request.headers);
-  const parts = [id, release, phpVersion, phpRun, https, host, path.url, headers.accept ?? "*/*", language, isSmall];
+  const mobile = isMobile(request.headers);
+  const parts = [id, release, phpVersion, phpRun, https, host, path.url, headers.accept ?? "*/*", language, mobile];
   const text = JSON.stringify(parts);
-  return text.length > longestText ? null : { environmentId: id, text };
+  return text.length > maxKeyLength ? null : { environmentId: id, text };
 }
 
 /** Whether WordPress would treat the client as a phone or tablet. */
-export function isSmallDevice(headers: IncomingHttpHeaders): boolean {
-  return headers["sec-ch-ua-mobile"] === "?1" || smallDevice.test(headers["user-agent"] ?? "");
+export function isMobile(headers: IncomingHttpHeaders): boolean {
+  return headers["sec-ch-ua-mobile"] === "?1" || mobileUserAgent.test(headers["user-agent"] ?? "");
 }
 
 /** A response with one of these headers is private, encoded, or has an old-style lifetime. */
-const forOneOnly = new Set(["set-cookie", "content-encoding", "pragma", "expires", "www-authenticate"]);
-const notForAll = /no-store|no-cache|private|revalidate|max-?age\s*=\s*"?0/i;
+const privateHeaders = new Set(["set-cookie", "content-encoding", "pragma", "expires", "www-authenticate"]);
+const privateCacheControl = /no-store|no-cache|private|revalidate|max-?age\s*=\s*"?0/i;
 
 /** Whether concurrent identical requests may share this answer. */
-export function isForAll({ status, headers }: Pick<UpstreamResponse, "status" | "headers">): boolean {
+export function isShareable({ status, headers }: Pick<UpstreamResponse, "status" | "headers">): boolean {
   return status === 200 && headers.every(([name, value]) => allows(name.toLowerCase(), value));
 }
 
 function allows(name: string, value: string): boolean {
-  if (forOneOnly.has(name)) return false;
-  if (name === "cache-control") return !notForAll.test(value);
+  if (privateHeaders.has(name)) return false;
+  if (name === "cache-control") return !privateCacheControl.test(value);
   return name !== "vary" || /^\s*accept-encoding\s*$/i.test(value);
 }

@@ -10,46 +10,46 @@ export interface FairQueue {
 }
 
 /** Requests per environment and turn. Serving a file takes a fraction of a millisecond. */
-const eachRound = 8;
-const mostWaiting = 1_000;
+const perTurn = 8;
+const maxWaiting = 1_000;
 
-interface Line {
-  taken: number;
+interface Queue {
+  started: number;
   readonly waiting: (() => void)[];
 }
 
-export function createFairQueue(nextRound: (begin: () => void) => void = setImmediate): FairQueue {
-  const lines = new Map<string, Line>();
-  let isPlanned = false;
+export function createFairQueue(nextTurn: (begin: () => void) => void = setImmediate): FairQueue {
+  const queues = new Map<string, Queue>();
+  let isScheduled = false;
 
-  function plan(): void {
-    if (isPlanned) return;
-    isPlanned = true;
-    nextRound(begin);
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    nextTurn(startTurn);
   }
 
-  function begin(): void {
-    isPlanned = false;
-    for (const [id, line] of lines) {
-      const now = line.waiting.splice(0, eachRound);
-      line.taken = now.length;
-      if (now.length === 0) lines.delete(id);
-      for (const go of now) go();
+  function startTurn(): void {
+    isScheduled = false;
+    for (const [id, queue] of queues) {
+      const ready = queue.waiting.splice(0, perTurn);
+      queue.started = ready.length;
+      if (ready.length === 0) queues.delete(id);
+      for (const start of ready) start();
     }
-    if (lines.size > 0) plan();
+    if (queues.size > 0) schedule();
   }
 
   return {
     take(environmentId) {
-      const line = lines.get(environmentId) ?? { taken: 0, waiting: [] };
-      lines.set(environmentId, line);
-      plan();
-      if (line.taken < eachRound && line.waiting.length === 0) {
-        line.taken += 1;
+      const queue = queues.get(environmentId) ?? { started: 0, waiting: [] };
+      queues.set(environmentId, queue);
+      schedule();
+      if (queue.started < perTurn && queue.waiting.length === 0) {
+        queue.started += 1;
         return true;
       }
-      if (line.waiting.length >= mostWaiting) return false;
-      return new Promise((resolve) => line.waiting.push(() => resolve(true)));
+      if (queue.waiting.length >= maxWaiting) return false;
+      return new Promise((resolve) => queue.waiting.push(() => resolve(true)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readPath } from "../http/path.ts";
-import { isForRest, mayWrite } from "./mayWrite.ts";
+import { isRestRequest, mayWrite } from "./mayWrite.ts";
 
 function pathOf(url: string) {
   const path = readPath(url);
@@ -56,5 +56,5 @@ test.each([
   ["/a/b/wp-json/", false],
   ["/?s=rest_route", false],
 ])("%s is for the REST interface: %s", (url, expected) => {
-  expect(isForRest(pathOf(url))).toBe(expected);
+  expect(isRestRequest(pathOf(url))).toBe(expected);
 });

@@ -6,10 +6,10 @@ import type { VisitorPath } from "../http/path.ts";
 import { hasBody } from "../http/uploads.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
 
-const readingMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** They run plugins' actions, run due events, activate accounts and fetch posts from a mailbox. */
-const writingScripts = new Set([
+const writeScripts = new Set([
   "/wp-admin/admin-ajax.php",
   "/wp-admin/admin-post.php",
   "/wp-cron.php",
@@ -18,7 +18,7 @@ const writingScripts = new Set([
 ]);
 
 /** Query fields of action links in WordPress, of REST method overrides, of WP-Cron and of shop carts. */
-const writingFields = ["_wpnonce", "_method", "doing_wp_cron", "add-to-cart", "wc-ajax"];
+const writeFields = ["_wpnonce", "_method", "doing_wp_cron", "add-to-cart", "wc-ajax"];
 
 /** `script` is the script found by `resolve`. */
 export function mayWrite(
@@ -27,14 +27,14 @@ export function mayWrite(
   script: string,
 ): boolean {
   const { method = "GET", headers } = request;
-  if (!readingMethods.has(method) || writingScripts.has(script)) return true;
+  if (!readMethods.has(method) || writeScripts.has(script)) return true;
   if (headers["x-http-method-override"] !== undefined || hasBody(request)) return true;
   const fields = new URLSearchParams(query);
-  return writingFields.some((name) => fields.has(name));
+  return writeFields.some((name) => fields.has(name));
 }
 
 /** Whether the client expects errors in the format of WordPress's REST API, as the block editor does. */
-export function isForRest({ segments, query }: Pick<VisitorPath, "segments" | "query">): boolean {
+export function isRestRequest({ segments, query }: Pick<VisitorPath, "segments" | "query">): boolean {
   // In a subdirectory network, the site's folder comes first.
   return segments.slice(0, 2).includes("wp-json") || new URLSearchParams(query).has("rest_route");
 }

@@ -5,14 +5,14 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
-import { noteUnanswered } from "../answered.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { withoutSecrets } from "../logs/masks.ts";
+import { logPhpFailure } from "../requestLog.ts";
 import { readHost } from "../tables/hosts.ts";
 import { BadTable, object, text } from "../tables/readTable.ts";
 import type { Route, Routes } from "../tables/routes.ts";
-import type { PhpParts } from "./php.ts";
+import type { PhpParts } from "./answerWithPhp.ts";
 import type { Script } from "./script.ts";
 import {
   type NoAnswerReason,
@@ -48,10 +48,10 @@ export interface TaskResult {
   readonly reason: NoAnswerReason | "frozen" | "unfinished" | null;
 }
 
-const silence: TaskResult = { status: 0, body: null, errors: "", reason: null };
-const longestSeconds = 3600;
-const taskBytes = 10_000_000;
-const scriptBytes = 65_536;
+const noResult: TaskResult = { status: 0, body: null, errors: "", reason: null };
+const maxDeadlineSeconds = 3600;
+const maxTaskBytes = 10_000_000;
+const maxScriptBytes = 65_536;
 
 /** Throws `BadTable` if a field is missing or invalid. */
 export function readTaskOrder(value: unknown): TaskOrder {
@@ -59,8 +59,8 @@ export function readTaskOrder(value: unknown): TaskOrder {
   const host = text(order.host, "host");
   if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
   const { deadlineSeconds } = order;
-  if (typeof deadlineSeconds !== "number" || !(deadlineSeconds > 0 && deadlineSeconds <= longestSeconds)) {
-    throw new BadTable(`deadlineSeconds: expected a number above 0, at most ${longestSeconds}`);
+  if (typeof deadlineSeconds !== "number" || !(deadlineSeconds > 0 && deadlineSeconds <= maxDeadlineSeconds)) {
+    throw new BadTable(`deadlineSeconds: expected a number above 0, at most ${maxDeadlineSeconds}`);
   }
   const { isBackground = false } = order;
   if (typeof isBackground !== "boolean") throw new BadTable("isBackground: expected true or false");
@@ -86,27 +86,27 @@ export interface TaskParts extends PhpParts {
 /** Failures of PHP are part of the result. */
 export async function runTask(order: TaskOrder, parts: TaskParts, signal: AbortSignal): Promise<TaskResult> {
   const route = parts.routes.of(order.environmentId);
-  if (route === null) return { ...silence, reason: "unavailable" };
+  if (route === null) return { ...noResult, reason: "unavailable" };
   if ("path" in order.work) {
-    const decision = await resolve(order.work.path, route.environment, route.look);
-    if (decision.kind !== "php") return { ...silence, status: 404 };
+    const decision = await resolve(order.work.path, route.environment, route.lookUp);
+    if (decision.kind !== "php") return { ...noResult, status: 404 };
     const request = requestFor(order, { ...decision, url: order.work.path.url }, signal);
-    return runAsWrite(route, request, parts, (body) => beginningOf(body, scriptBytes));
+    return runAsWrite(route, request, parts, (body) => readBeginning(body, maxScriptBytes));
   }
   const mark = randomBytes(24).toString("hex");
   const task = { name: order.work.task, input: JSON.stringify({ mark, input: order.work.input }) };
   const request = requestFor(order, { script: "/index.php", pathInfo: "", url: "/", task }, signal);
-  return runAsWrite(route, request, parts, async (body) => between(mark, await beginningOf(body, taskBytes)));
+  return runAsWrite(route, request, parts, async (body) => betweenMarks(mark, await readBeginning(body, maxTaskBytes)));
 }
 
-interface Asked extends Script {
+interface ScriptRequest extends Script {
   readonly url: string;
   readonly task?: UpstreamTask;
 }
 
 function requestFor(
   { host, deadlineSeconds, isBackground }: TaskOrder,
-  { url, script, pathInfo, task }: Asked,
+  { url, script, pathInfo, task }: ScriptRequest,
   signal: AbortSignal,
 ): UpstreamRequest {
   return {
@@ -127,53 +127,53 @@ function requestFor(
   };
 }
 
-type Read = (body: Readable) => Promise<string | null>;
+type ReadBody = (body: Readable) => Promise<string | null>;
 
 async function runAsWrite(
   { environment: { id } }: Route,
   request: UpstreamRequest,
   parts: PhpParts,
-  read: Read,
+  read: ReadBody,
 ): Promise<TaskResult> {
-  const late = Promise.withResolvers<TaskResult>();
-  const ended = parts.writes.begin(id, () => late.resolve({ ...silence, reason: "unfinished" }));
-  if (ended === null) return { ...silence, reason: "frozen" };
-  parts.coalescing.separate(id);
-  return Promise.race([ask(id, request, parts, read, ended), late.promise]);
+  const aborted = Promise.withResolvers<TaskResult>();
+  const endWrite = parts.writes.begin(id, () => aborted.resolve({ ...noResult, reason: "unfinished" }));
+  if (endWrite === null) return { ...noResult, reason: "frozen" };
+  parts.coalescing.stopSharing(id);
+  return Promise.race([ask(id, request, parts, read, endWrite), aborted.promise]);
 }
 
 async function ask(
   id: string,
   request: UpstreamRequest,
   parts: PhpParts,
-  read: Read,
-  ended: () => void,
+  read: ReadBody,
+  endWrite: () => void,
 ): Promise<TaskResult> {
   let answer: UpstreamResponse;
   try {
     answer = await parts.upstream.handle(id, request);
   } catch (error) {
-    ended();
-    noteUnanswered(id, nameOf(request), error, parts);
-    return { ...silence, reason: reasonOf(error) };
+    endWrite();
+    logPhpFailure(id, describe(request), error, parts);
+    return { ...noResult, reason: reasonOf(error) };
   }
-  void answer.finished.then(ended);
+  void answer.finished.then(endWrite);
   try {
     const body = await read(answer.body);
     return { status: answer.status, body, errors: await answer.errors, reason: null };
   } catch (error) {
-    noteUnanswered(id, nameOf(request), error, parts);
-    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+    logPhpFailure(id, describe(request), error, parts);
+    return { ...noResult, errors: await answer.errors, reason: reasonOf(error) };
   }
 }
 
 /** Describes the request in the environment's log. */
-function nameOf({ task, method, url }: UpstreamRequest): string {
+function describe({ task, method, url }: UpstreamRequest): string {
   return task === undefined ? `${method} ${withoutSecrets(url)}` : `the platform's task ${task.name}`;
 }
 
 /** The first bytes as text. Reads the rest too, because PHP would wait for a reader. Rejects if the body is cut off. */
-async function beginningOf(body: Readable, bytes: number): Promise<string> {
+async function readBeginning(body: Readable, bytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let missing = bytes;
   for await (const chunk of body) {
@@ -185,7 +185,7 @@ async function beginningOf(body: Readable, bytes: number): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(pieces), { stream: true });
 }
 
-function between(mark: string, printed: string): string | null {
+function betweenMarks(mark: string, printed: string): string | null {
   const [, answer, after] = printed.split(mark);
   return answer === undefined || after === undefined ? null : answer;
 }

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
-import { createLook } from "../disk.ts";
+import { createFileLookup } from "../fileLookup.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { readHost } from "../tables/hosts.ts";
@@ -47,12 +47,12 @@ export interface Trial {
   readonly content?: TrialContent;
 }
 
-const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
+const noResponse: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
 
 /** Longer bodies can't be a page. */
-const limitBytes = 10_000_000;
+const maxBodyBytes = 10_000_000;
 /** Limit for white space and comments after `</html>`. */
-const endBytes = 4096;
+const maxTrailingBytes = 4096;
 
 /** Throws `BadTable` if a field is missing or invalid. */
 export function readTrialOrder(value: unknown): TrialOrder {
@@ -70,14 +70,14 @@ export function readTrialOrder(value: unknown): TrialOrder {
 /** Requests a page like a browser. */
 export async function tryOut(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
   const { environment, path } = order;
-  const decision = await resolve(path, environment, createLook(environment));
+  const decision = await resolve(path, environment, createFileLookup(environment));
   switch (decision.kind) {
     case "refuse":
-      return { ...silence, status: 404 };
+      return { ...noResponse, status: 404 };
     case "redirect":
-      return { ...silence, status: 301, location: decision.location };
+      return { ...noResponse, status: 301, location: decision.location };
     case "static":
-      return read(async () => fileAnswer(decision.file), order);
+      return read(async () => fileResponse(decision.file), order);
     case "php":
       return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)), order);
   }
@@ -103,19 +103,19 @@ function requestFor(
   };
 }
 
-function fileAnswer(file: string): Answer {
+function fileResponse(file: string): TrialResponse {
   const headers = [["content-type", mime.getType(file) ?? "application/octet-stream"]] as const;
   return { status: 200, headers, body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-type Answer = Omit<UpstreamResponse, "finished" | "mayBeCached">;
+type TrialResponse = Omit<UpstreamResponse, "finished" | "mayBeCached">;
 
-async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): Promise<Trial> {
-  let answer: Answer;
+async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOrder): Promise<Trial> {
+  let answer: TrialResponse;
   try {
     answer = await ask();
   } catch (error) {
-    return { ...silence, reason: reasonOf(error) };
+    return { ...noResponse, reason: reasonOf(error) };
   }
   const { status, headers, body } = answer;
   try {
@@ -126,7 +126,7 @@ async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): P
     const trial = { status, isWhole, errors: await answer.errors, reason: null, location: header("location") };
     return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
-    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+    return { ...noResponse, errors: await answer.errors, reason: reasonOf(error) };
   }
 }
 
@@ -138,11 +138,11 @@ async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolea
     const piece = Buffer.from(chunk);
     bytes += piece.length;
     kept?.push(piece);
-    if (bytes > limitBytes) {
+    if (bytes > maxBodyBytes) {
       kept?.splice(0);
       return false;
     }
-    end = Buffer.concat([end, piece]).subarray(-endBytes);
+    end = Buffer.concat([end, piece]).subarray(-maxTrailingBytes);
   }
   return /<\/html>(?:\s|<!--(?:(?!-->).)*-->)*$/is.test(end.toString("latin1"));
 }

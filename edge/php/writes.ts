@@ -12,14 +12,14 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Writes {
   /**
-   * Starts a write that lasts until the returned function is called. Null if it must be refused. `breakOff` is called
+   * Starts a write that lasts until the returned function is called. Null if it must be refused. `abort` is called
    * if a freeze stops waiting for it.
    */
-  begin(environmentId: string, breakOff: () => void): (() => void) | null;
-  /** Starts a read that lasts until `end` is called. `breakOff` as in `begin`. */
-  read(environmentId: string, breakOff: () => void): Reading;
+  begin(environmentId: string, abort: () => void): (() => void) | null;
+  /** Starts a read that lasts until `end` is called. `abort` as in `begin`. */
+  read(environmentId: string, abort: () => void): Read;
   /** Whether a write to the environment is running. */
-  isUnderWay(environmentId: string): boolean;
+  isWriting(environmentId: string): boolean;
   /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
   /**
@@ -31,67 +31,67 @@ export interface Writes {
   thawed(environmentId: string): Promise<void>;
 }
 
-export interface Reading {
+export interface Read {
   /** Whether PHP must not write. */
   readonly isFrozen: boolean;
   end(): void;
 }
 
-interface UnderWay {
+interface ActiveRequest {
   readonly environmentId: string;
   readonly isWrite: boolean;
   readonly ended: PromiseWithResolvers<void>;
-  breakOff(): void;
+  abort(): void;
 }
 
 export function createWrites(freezeSeconds: number): Writes {
-  const underWay = new Set<UnderWay>();
+  const active = new Set<ActiveRequest>();
   let frozen: ReadonlySet<string> = new Set();
   let changed = Promise.withResolvers<void>();
 
-  function begin(one: Omit<UnderWay, "ended">): () => void {
-    const begun: UnderWay = { ...one, ended: Promise.withResolvers() };
-    underWay.add(begun);
-    return () => end(begun);
+  function start(options: Omit<ActiveRequest, "ended">): () => void {
+    const request: ActiveRequest = { ...options, ended: Promise.withResolvers() };
+    active.add(request);
+    return () => end(request);
   }
 
-  function end(one: UnderWay): void {
-    underWay.delete(one);
-    one.ended.resolve();
+  function end(request: ActiveRequest): void {
+    active.delete(request);
+    request.ended.resolve();
   }
 
   /** Resolves when all have ended, or after the freeze's time limit. */
-  async function wait(all: readonly UnderWay[]): Promise<void> {
-    const enough = new AbortController();
-    const late = delay(freezeSeconds * 1000, undefined, { signal: enough.signal, ref: false });
-    await Promise.race([Promise.all(all.map(({ ended }) => ended.promise)), late]);
-    late.catch(() => undefined);
-    enough.abort();
+  async function wait(requests: readonly ActiveRequest[]): Promise<void> {
+    const allEnded = new AbortController();
+    const timeout = delay(freezeSeconds * 1000, undefined, { signal: allEnded.signal, ref: false });
+    await Promise.race([Promise.all(requests.map(({ ended }) => ended.promise)), timeout]);
+    timeout.catch(() => undefined);
+    allEnded.abort();
   }
 
   return {
-    begin(environmentId, breakOff) {
+    begin(environmentId, abort) {
       if (frozen.has(environmentId)) return null;
-      return begin({ environmentId, isWrite: true, breakOff });
+      return start({ environmentId, isWrite: true, abort });
     },
-    read(environmentId, breakOff) {
+    read(environmentId, abort) {
       if (frozen.has(environmentId)) return { isFrozen: true, end: () => undefined };
-      return { isFrozen: false, end: begin({ environmentId, isWrite: false, breakOff }) };
+      return { isFrozen: false, end: start({ environmentId, isWrite: false, abort }) };
     },
-    isUnderWay: (id) => [...underWay].some(({ environmentId, isWrite }) => isWrite && environmentId === id),
+    isWriting: (id) => [...active].some(({ environmentId, isWrite }) => isWrite && environmentId === id),
     freeze(environmentIds) {
       frozen = new Set(environmentIds);
       changed.resolve();
       changed = Promise.withResolvers();
     },
     async settled(id) {
-      const begun = [...underWay].filter(({ environmentId }) => environmentId === id);
-      if (begun.length > 0) await wait(begun);
-      for (const one of begun) {
+      const running = [...active].filter(({ environmentId }) => environmentId === id);
+      if (running.length > 0) await wait(running);
+      for (const request of running) {
         // If the environment was thawed in the meantime, requests may continue.
-        if (!underWay.has(one) || !frozen.has(id)) continue;
-        one.breakOff();
-        end(one);
+        if (!active.has(request) || !frozen.has(id)) continue;
+        request.abort();
+        end(request);
       }
     },
     async thawed(id) {

@@ -5,13 +5,13 @@
 import { RE2JS, RE2Set } from "re2js";
 import { BadRule } from "./rule.ts";
 
-export const longestFrom = 1_000;
+export const maxFromLength = 1_000;
 /** Longer paths are not matched against expressions. */
-export const longestMatchedPath = 2_048;
+export const maxMatchedPathLength = 2_048;
 /** Limit for the compiled expression: `(a{30}){30}` is short, but compiles to a large program. */
-const mostInstructions = 1_000;
+const maxProgramSize = 1_000;
 
-const expressionSigns = /[\\^$*+?()[\]{}|]/;
+const expressionCharacters = /[\\^$*+?()[\]{}|]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const control = /[\x00-\x1f\x7f]/;
 const withQuery = /^\/[^\\^$*+()[\]{}|?]*\?[\w%[\].-]+=/;
@@ -34,26 +34,26 @@ export interface ExpressionFrom {
 
 /** Parses a `from` without compiling expressions. */
 export function readFrom(from: string): From {
-  if (from.startsWith("/") && !expressionSigns.test(from)) return { kind: "path", path: readLiteral(from) };
+  if (from.startsWith("/") && !expressionCharacters.test(from)) return { kind: "path", path: readPathText(from) };
   let compiled: RE2JS | null = null;
   const match = (path: string) => {
-    if (path.length > longestMatchedPath) return null;
+    if (path.length > maxMatchedPathLength) return null;
     compiled ??= RE2JS.compile(from);
     const matcher = compiled.matcher(path);
     if (!matcher.find()) return null;
     return Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? "");
   };
-  return { kind: "expression", prefix: prefixOf(from), match };
+  return { kind: "expression", prefix: literalPrefix(from), match };
 }
 
 /**
  * Returns a function that finds the indexes of all expressions that may match a path, in one pass. Compiles on first
  * use.
  */
-export function createSieve(expressions: readonly string[]): (path: string) => readonly number[] {
+export function createExpressionSet(expressions: readonly string[]): (path: string) => readonly number[] {
   let compiled: RE2Set | null = null;
   return (path) => {
-    if (expressions.length === 0 || path.length > longestMatchedPath) return [];
+    if (expressions.length === 0 || path.length > maxMatchedPathLength) return [];
     if (compiled === null) {
       compiled = new RE2Set();
       for (const expression of expressions) compiled.add(expression);
@@ -65,13 +65,14 @@ export function createSieve(expressions: readonly string[]): (path: string) => r
 
 /** Checks a `from` and returns how many groups `to` may use. Throws `BadRule`. */
 export function checkFrom(from: string): number {
-  if (from === "" || from.length > longestFrom) throw new BadRule("from", `must have 1 to ${longestFrom} characters`);
+  if (from === "" || from.length > maxFromLength)
+    throw new BadRule("from", `must have 1 to ${maxFromLength} characters`);
   if (control.test(from)) throw new BadRule("from", "must not contain control characters");
   if (withQuery.test(from))
     throw new BadRule("from", "must not contain a query: rules match paths only, and keep the visitor's query");
   if (readFrom(from).kind === "path") return 0;
   const compiled = compile(from);
-  if (compiled.programSize() > mostInstructions)
+  if (compiled.programSize() > maxProgramSize)
     throw new BadRule("from", "must be a simpler expression: it is too large when compiled");
   return compiled.groupCount();
 }
@@ -89,21 +90,21 @@ function compile(from: string): RE2JS {
 }
 
 /** Removes the trailing slash, which makes no difference for rules. */
-export function withoutEnd(path: string): string {
+export function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-function readLiteral(from: string): string {
+function readPathText(from: string): string {
   const single = from.replace(/\/{2,}/g, "/");
   try {
-    return withoutEnd(decodeURIComponent(single));
+    return withoutTrailingSlash(decodeURIComponent(single));
   } catch {
-    return withoutEnd(single);
+    return withoutTrailingSlash(single);
   }
 }
 
 /** The literal characters after `^`, up to the first special one. */
-function prefixOf(from: string): string {
+function literalPrefix(from: string): string {
   if (!from.startsWith("^") || hasAlternatives(from)) return "";
   let prefix = "";
   for (let at = 1; at < from.length; ) {

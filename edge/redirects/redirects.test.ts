@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ruleOf } from "../testing/redirectRule.ts";
 import { createRedirects, leadsToItself } from "./redirects.ts";
-import { type Asked, nowhere, type RedirectRule, type VisitorLocation } from "./rule.ts";
+import { nowhere, type RedirectRule, type RequestedUrl, type VisitorLocation } from "./rule.ts";
 
-function asked(path: string, more: Partial<Asked> & { readonly at?: VisitorLocation } = {}): Asked {
+function asked(path: string, more: Partial<RequestedUrl> & { readonly at?: VisitorLocation } = {}): RequestedUrl {
   const { at = nowhere, ...rest } = more;
   return { scheme: "http", host: "a.example", path, query: "", place: () => at, ...rest };
 }

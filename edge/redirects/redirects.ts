@@ -5,13 +5,13 @@
  * Paths are found in a map. Expressions are indexed by their literal prefix, so that only likely ones are tried; those
  * without a prefix are matched together.
  */
-import { createSieve, type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
-import type { Asked, Redirect, RedirectRule, VisitorLocation } from "./rule.ts";
+import { createExpressionSet, type ExpressionFrom, readFrom, withoutTrailingSlash } from "./from.ts";
+import type { Redirect, RedirectRule, RequestedUrl, VisitorLocation } from "./rule.ts";
 import { expand } from "./to.ts";
 
 export interface Redirects {
   /** The redirect of the first matching rule, or null. It may lead back to the requested URL (`leadsToItself`). */
-  find(asked: Asked): Redirect | null;
+  find(asked: RequestedUrl): Redirect | null;
 }
 
 interface Ranked {
@@ -34,14 +34,14 @@ export function createRedirects(rules: readonly RedirectRule[]): Redirects {
     }
   }
 
-  const open = prefixes.get(0)?.get("") ?? [];
+  const withoutPrefix = prefixes.get(0)?.get("") ?? [];
   prefixes.delete(0);
-  const fitting = createSieve(open.map(({ rule }) => rule.from));
+  const matchWithoutPrefix = createExpressionSet(withoutPrefix.map(({ rule }) => rule.from));
 
   function candidates(path: string): readonly Ranked[] {
-    const lists = [paths.get(withoutEnd(path)) ?? []];
+    const lists = [paths.get(withoutTrailingSlash(path)) ?? []];
     for (const [length, own] of prefixes) lists.push(own.get(path.slice(0, length)) ?? []);
-    lists.push(fitting(path).flatMap((place) => open[place] ?? []));
+    lists.push(matchWithoutPrefix(path).flatMap((place) => withoutPrefix[place] ?? []));
     const all = lists.filter((list) => list.length > 0);
     return all.length === 1 ? (all[0] ?? []) : all.flat().sort((a, b) => a.rank - b.rank);
   }
@@ -51,7 +51,7 @@ export function createRedirects(rules: readonly RedirectRule[]): Redirects {
       for (const { rule, expression } of candidates(asked.path)) {
         if (rule.domain !== null && rule.domain !== asked.host) continue;
         const groups = expression === null ? [asked.path] : expression.match(asked.path);
-        if (groups === null || !isThere(rule, asked.place)) continue;
+        if (groups === null || !matchesLocation(rule, asked.place)) continue;
         const status = rule.type === "permanent" ? 301 : 302;
         return { rule, status, location: expand(rule.to, groups, asked.query) };
       }
@@ -78,7 +78,7 @@ function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
   else list.push(ranked);
 }
 
-function isThere({ country, city }: RedirectRule, place: () => VisitorLocation): boolean {
+function matchesLocation({ country, city }: RedirectRule, place: () => VisitorLocation): boolean {
   if (country === null && city === null) return true;
   const visitor = place();
   if (country !== null && visitor.country !== country) return false;
@@ -86,7 +86,7 @@ function isThere({ country, city }: RedirectRule, place: () => VisitorLocation):
 }
 
 /** Whether a redirect leads back to the requested URL. */
-export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: Asked): boolean {
+export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: RequestedUrl): boolean {
   if (location.startsWith("/")) return location === encodeURI(path) + query;
   return location.replace(/:(80|443)(?=\/)/, "") === `${scheme}://${host}${encodeURI(path)}${query}`;
 }

@@ -22,7 +22,7 @@ export interface VisitorLocation {
 export const nowhere: VisitorLocation = { country: null, city: null };
 
 /** The requested URL. */
-export interface Asked {
+export interface RequestedUrl {
   readonly scheme: "http" | "https";
   /** Lower case, without port. */
   readonly host: string;

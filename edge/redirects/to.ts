@@ -1,7 +1,7 @@
 /** The `to` of a redirect rule: a path on the same host or an HTTP(S) URL, with `$1` for a group of `from`. */
 import { BadRule } from "./rule.ts";
 
-export const longestTo = 2_000;
+export const maxToLength = 2_000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const unsendable = /[\x00-\x20\x7f\\]/;
@@ -10,7 +10,7 @@ const reference = /\$(\d{1,2})/g;
 
 /** `groups` is the number of groups in `from`. Throws `BadRule`. */
 export function checkTo(to: string, groups: number): void {
-  if (to === "" || to.length > longestTo) throw new BadRule("to", `must have 1 to ${longestTo} characters`);
+  if (to === "" || to.length > maxToLength) throw new BadRule("to", `must have 1 to ${maxToLength} characters`);
   if (unsendable.test(to)) throw new BadRule("to", "must not contain spaces, backslashes or control characters");
   const authority = address.exec(to)?.groups?.authority;
   if (authority === undefined) {

@@ -1,16 +1,16 @@
 /**
  * The table in force, which is always replaced as a whole. Running requests finish with the table they started with.
  */
-import { createDenied, type IsDenied } from "../denied.ts";
-import { createLook, type Look } from "../disk.ts";
+import { createBlocklist, type IsBlocked } from "../blockedIps.ts";
+import { createFileLookup, type LookUp } from "../fileLookup.ts";
 import { findHost, indexHosts } from "./hosts.ts";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
 import { emptyTable } from "./tableFile.ts";
 
 export interface Route {
   readonly environment: EdgeEnvironment;
-  readonly look: Look;
-  readonly isDenied: IsDenied;
+  readonly lookUp: LookUp;
+  readonly isBlocked: IsBlocked;
 }
 
 export interface Routes {
@@ -29,42 +29,42 @@ export interface Routes {
   table(): EdgeTable;
 }
 
-interface Served {
+interface TableIndex {
   readonly hosts: ReadonlyMap<string, string>;
   readonly environments: ReadonlyMap<string, Route>;
 }
 
 /** The part of `Upstream` that a table concerns. */
-export interface EnvironmentTaker {
+export interface EnvironmentSetter {
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
 }
 
 /** The part of `Writes` that a table concerns. */
-export interface FreezeTaker {
+export interface Freezer {
   /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
 }
 
 /** `inForce` is called with each table that comes into force. */
 export function createRoutes(
-  upstream: EnvironmentTaker,
-  writes: FreezeTaker,
+  upstream: EnvironmentSetter,
+  writes: Freezer,
   inForce: (table: EdgeTable) => void = () => undefined,
 ): Routes {
   let table = emptyTable;
-  let served = serve([], []);
+  let served = indexTable([], []);
   let away = indexHosts([]);
-  let turn: Promise<unknown> = Promise.resolve();
+  let lastUpdate: Promise<unknown> = Promise.resolve();
 
   async function replace(next: EdgeTable): Promise<number> {
     if (next.generation <= table.generation) return table.generation;
     // While switching, both tables' frozen environments stay frozen, so that no write reaches an old release.
     writes.freeze([...frozenIn(table), ...frozenIn(next)]);
     // Old environments lose their routes before their PHP stops; new ones get routes once they can run.
-    served = serve(next.environments, remaining(table.hosts, next.hosts));
+    served = indexTable(next.environments, remaining(table.hosts, next.hosts));
     await upstream.setEnvironments(next.environments);
     table = next;
-    served = serve(next.environments, next.hosts);
+    served = indexTable(next.environments, next.hosts);
     away = indexHosts((next.away ?? []).map((name) => ({ name, environmentId: name })));
     inForce(next);
     writes.freeze(frozenIn(next));
@@ -79,8 +79,8 @@ export function createRoutes(
     of: (environmentId) => served.environments.get(environmentId) ?? null,
     isAway: (host) => findHost(away, host) !== null,
     set(next) {
-      const result = turn.then(() => replace(next));
-      turn = result.catch(() => undefined);
+      const result = lastUpdate.then(() => replace(next));
+      lastUpdate = result.catch(() => undefined);
       return result;
     },
     table: () => table,
@@ -91,7 +91,7 @@ function frozenIn({ environments }: EdgeTable): readonly string[] {
   return environments.filter(({ isFrozen }) => isFrozen).map(({ id }) => id);
 }
 
-function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): Served {
+function indexTable(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): TableIndex {
   return {
     hosts: indexHosts(hosts),
     environments: new Map(environments.map((environment) => [environment.id, routeOf(environment)])),
@@ -99,7 +99,11 @@ function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHos
 }
 
 function routeOf(environment: EdgeEnvironment): Route {
-  return { environment, look: createLook(environment), isDenied: createDenied(environment.deniedIps ?? []) };
+  return {
+    environment,
+    lookUp: createFileLookup(environment),
+    isBlocked: createBlocklist(environment.deniedIps ?? []),
+  };
 }
 
 function remaining(old: readonly EdgeHost[], next: readonly EdgeHost[]): readonly EdgeHost[] {

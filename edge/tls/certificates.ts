@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
 import type { EdgeLog } from "../log.ts";
 import type { EdgeCertificate } from "../tables/table.ts";
-import { indexCertificates } from "./names.ts";
+import { indexCertificates } from "./certificateIndex.ts";
 
 /** In PEM format. The chain starts with the certificate itself. */
 export interface CertificateSecret {
@@ -22,19 +22,19 @@ export interface Certificates {
   /** Null if the name has no valid certificate that can be read. */
   contextFor(name: string): Promise<SecureContext | null>;
   /** Whether a connection opened for the name `shown` may also request the name `asked`. */
-  areTogether(shown: string, asked: string): boolean;
+  sharesCertificate(shown: string, asked: string): boolean;
 }
 
 /** Maximum number of certificates in memory. */
-const keptContexts = 1_000;
+const maxContexts = 1_000;
 
 export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
-  let names = indexCertificates([]);
-  const kept = new LRUCache<string, Promise<SecureContext>>({ max: keptContexts });
+  let index = indexCertificates([]);
+  const contexts = new LRUCache<string, Promise<SecureContext>>({ max: maxContexts });
 
   function contextOf(id: string): Promise<SecureContext> {
-    const context = kept.get(id) ?? makeContext(id);
-    kept.set(id, context);
+    const context = contexts.get(id) ?? makeContext(id);
+    contexts.set(id, context);
     return context;
   }
 
@@ -48,7 +48,7 @@ export function createCertificates(read: ReadCertificate, log: EdgeLog): Certifi
       return await contextOf(id);
     } catch (err) {
       // The next request tries again.
-      kept.delete(id);
+      contexts.delete(id);
       log.error({ err, certificate: id }, "Could not read a certificate; the next one for the name is used, if any");
       return null;
     }
@@ -56,22 +56,22 @@ export function createCertificates(read: ReadCertificate, log: EdgeLog): Certifi
 
   return {
     set(certificates) {
-      names = indexCertificates(certificates);
+      index = indexCertificates(certificates);
       const ids = new Set(certificates.map(({ id }) => id));
-      for (const id of [...kept.keys()].filter((each) => !ids.has(each))) kept.delete(id);
+      for (const id of [...contexts.keys()].filter((each) => !ids.has(each))) contexts.delete(id);
     },
     async contextFor(name) {
       const now = Date.now();
-      for (const { id } of names.find(name).filter(({ notAfter }) => notAfter > now)) {
+      for (const { id } of index.find(name).filter(({ notAfter }) => notAfter > now)) {
         const context = await tryContext(id);
         if (context !== null) return context;
       }
       return null;
     },
-    areTogether(shown, asked) {
+    sharesCertificate(shown, asked) {
       if (shown === asked) return true;
-      const ofShown = names.find(shown);
-      return names.find(asked).some((certificate) => ofShown.includes(certificate));
+      const ofShown = index.find(shown);
+      return index.find(asked).some((certificate) => ofShown.includes(certificate));
     },
   };
 }

@@ -12,16 +12,16 @@ export interface Handshakes {
   begin(address: string, abandon: () => void): (() => void) | null;
 }
 
-export interface HandshakeBounds {
-  readonly ofOneNetwork: number;
-  readonly inAll: number;
+export interface HandshakeLimits {
+  readonly perNetwork: number;
+  readonly total: number;
 }
 
 /** Many people may share an IP address, but a handshake takes only a fraction of a second. */
-export const usualBounds: HandshakeBounds = { ofOneNetwork: 100, inAll: 2_000 };
+export const defaultLimits: HandshakeLimits = { perNetwork: 100, total: 2_000 };
 
-export function createHandshakes(bounds: HandshakeBounds): Handshakes {
-  const underWay = new Set<() => void>();
+export function createHandshakes(limits: HandshakeLimits): Handshakes {
+  const running = new Set<() => void>();
   const byNetwork = new Map<string, number>();
 
   function count(network: string, change: number): void {
@@ -33,28 +33,28 @@ export function createHandshakes(bounds: HandshakeBounds): Handshakes {
   return {
     begin(address, abandon) {
       const network = networkOf(address);
-      if ((byNetwork.get(network) ?? 0) >= bounds.ofOneNetwork) return null;
-      const [longest] = underWay.size >= bounds.inAll ? underWay : [];
-      longest?.();
+      if ((byNetwork.get(network) ?? 0) >= limits.perNetwork) return null;
+      const [oldest] = running.size >= limits.total ? running : [];
+      oldest?.();
       const end = () => {
-        if (underWay.delete(giveWay)) count(network, -1);
+        if (running.delete(makeRoom)) count(network, -1);
       };
-      const giveWay = () => {
+      const makeRoom = () => {
         end();
         abandon();
       };
-      underWay.add(giveWay);
+      running.add(makeRoom);
       count(network, 1);
       return end;
     },
   };
 }
 
-const groupsOfOneNetwork = 4;
+const networkGroups = 4;
 
 /** For IPv6 the first 64 bits, because a provider's customer usually has all addresses below them. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = ""] = address.split("::");
-  return head.split(":").slice(0, groupsOfOneNetwork).join(":");
+  return head.split(":").slice(0, networkGroups).join(":");
 }

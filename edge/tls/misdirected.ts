@@ -10,7 +10,7 @@ import { readHost } from "../tables/hosts.ts";
 export function isMisdirected(
   { socket }: Pick<VisitorRequest, "socket">,
   host: string,
-  { areTogether }: { readonly areTogether: (shown: string, asked: string) => boolean },
+  { sharesCertificate: areTogether }: { readonly sharesCertificate: (shown: string, asked: string) => boolean },
 ): boolean {
   const { servername } = socket;
   const shown = typeof servername === "string" ? readHost(servername) : null;

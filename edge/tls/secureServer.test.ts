@@ -33,7 +33,7 @@ test("who connects and says nothing, until no more may, keeps nobody else out on
 });
 
 test("a network has its bound, and in all the longest under way gives way", () => {
-  const handshakes = createHandshakes({ ofOneNetwork: 2, inAll: 3 });
+  const handshakes = createHandshakes({ perNetwork: 2, total: 3 });
   const abandoned: string[] = [];
   const begin = (address: string) => handshakes.begin(address, () => abandoned.push(address));
   const first = begin("192.0.2.1");

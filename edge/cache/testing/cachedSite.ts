@@ -36,7 +36,7 @@ export async function startCachedSite(
   options: Parameters<typeof startSite>[1] = {},
 ): Promise<CachedSite> {
   const world = await startSite(files, { ...options, environment: { ...kept, ...options.environment } });
-  let made = 0;
+  let renders = 0;
   const site: CachedSite = {
     ...world,
     respond: (number) => textAnswer(`page ${number}`, html),
@@ -57,8 +57,8 @@ export async function startCachedSite(
     },
   };
   world.upstream.answer = (request) => {
-    made += 1;
-    return site.respond(made, request);
+    renders += 1;
+    return site.respond(renders, request);
   };
   return site;
 }

@@ -185,7 +185,7 @@ describe("at the edge", () => {
   });
 
   let provision: (environmentId: string) => Promise<string>;
-  /** What it refuses, as its table says; `edge/denied.test.ts` has what comes of it. */
+  /** What it refuses, as its table says; `edge/blockedIps.test.ts` has what comes of it. */
   async function atEdge(environmentId: string): Promise<readonly string[]> {
     const table: EdgeTable = JSON.parse(await readFile(tableFile(folder), "utf8"));
     return table.environments.find(({ id }) => id === environmentId)?.deniedIps ?? [];

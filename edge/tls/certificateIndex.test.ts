@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { indexCertificates } from "./names.ts";
+import { indexCertificates } from "./certificateIndex.ts";
 
 const certificate = (id: string, ...names: string[]) => ({ id, names, notAfter: 1 });
 const names = indexCertificates([

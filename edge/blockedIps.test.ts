@@ -2,12 +2,12 @@ import { Agent, request } from "node:http";
 import { BlockList } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createDenied, readNetwork } from "./denied.ts";
+import { createBlocklist, readNetwork } from "./blockedIps.ts";
 import { ask, putTable, sendRaw, statusOf } from "./testing/http.ts";
 import { startSite, tableOf } from "./testing/withEdge.ts";
 
 describe("a list of addresses and networks", () => {
-  const isDenied = createDenied(["203.0.113.7", "198.51.100.0/24", "2001:db8::/32", "2001:DB9:0::1", "::/1"]);
+  const isDenied = createBlocklist(["203.0.113.7", "198.51.100.0/24", "2001:db8::/32", "2001:DB9:0::1", "::/1"]);
 
   test.each(["203.0.113.7", "198.51.100.0", "198.51.100.255", "2001:db8:ffff::1", "2001:db9::1", "7fff::1"])(
     "holds %s",
@@ -20,13 +20,13 @@ describe("a list of addresses and networks", () => {
   );
 
   test("may be empty, and then holds nobody", () => {
-    expect(createDenied([])("203.0.113.7")).toBe(false);
+    expect(createBlocklist([])("203.0.113.7")).toBe(false);
   });
 
   test("of a thousand is made when it is first asked, and only then", () => {
     const added = vi.spyOn(BlockList.prototype, "addSubnet");
     onTestFinished(() => added.mockRestore());
-    const many = createDenied(Array.from({ length: 1_000 }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`));
+    const many = createBlocklist(Array.from({ length: 1_000 }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`));
     expect(added).not.toHaveBeenCalled();
     expect([many("203.0.113.7"), many("10.3.231.1")]).toEqual([false, true]);
     expect(added).toHaveBeenCalledTimes(1_000);

@@ -1,10 +1,10 @@
 /** Which cached pages to purge. */
 import { readPath, splitTarget } from "../http/path.ts";
-import { isAt } from "./cachedPage.ts";
-import type { PageAddress } from "./pageAsk.ts";
+import { isWithin } from "./cachedPage.ts";
+import type { PageAddress } from "./pageRequest.ts";
 
 /** Absolute URLs, or paths with their query. Host names are ignored, because a site may have several. */
-export interface Touched {
+export interface PurgeScope {
   readonly urls: readonly string[];
   /** Purges these and everything below them. */
   readonly subtrees: readonly string[];
@@ -12,18 +12,18 @@ export interface Touched {
 }
 
 /** Whether the page at this address is to be purged. */
-export type IsTouched = (place: PageAddress) => boolean;
+export type IsPurged = (place: PageAddress) => boolean;
 
 /** A URL that can't be parsed purges everything, because the sender did mean some page. */
-export function readTouched({ urls, subtrees, everything }: Touched): IsTouched {
-  const [pages, trees] = [urls.map(placeOf), subtrees.map(placeOf)];
+export function readPurgeScope({ urls, subtrees, everything }: PurgeScope): IsPurged {
+  const [pages, trees] = [urls.map(pageAddressOf), subtrees.map(pageAddressOf)];
   if (everything || [...pages, ...trees].includes(null)) return () => true;
   return (place) =>
-    pages.some((wanted) => wanted !== null && isAt(place, wanted, false)) ||
-    trees.some((wanted) => wanted !== null && isAt(place, wanted, true));
+    pages.some((wanted) => wanted !== null && isWithin(place, wanted, false)) ||
+    trees.some((wanted) => wanted !== null && isWithin(place, wanted, true));
 }
 
-function placeOf(address: string): PageAddress | null {
+function pageAddressOf(address: string): PageAddress | null {
   const path = readPath(splitTarget(address).url.split("#", 1)[0] ?? "");
   return path === null ? null : { segments: path.segments, query: path.query };
 }

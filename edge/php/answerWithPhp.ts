@@ -1,17 +1,17 @@
 /** Streams a request to PHP and the response to the visitor, and to others who asked for the same page. */
 import type { Readable } from "node:stream";
-import { type AnswerLogs, noteNoAnswer } from "../answered.ts";
 import { addressOf } from "../http/address.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { Limits } from "../limits.ts";
 import { sendPage } from "../pages.ts";
+import { logVisitFailure, type RequestLogs } from "../requestLog.ts";
 import type { Visit } from "../visit.ts";
 import { type CacheKey, cacheKeyOf } from "./cacheKey.ts";
-import type { Coalescing, Making, SharedPage } from "./coalescing.ts";
-import type { Keeping } from "./keeping.ts";
-import type { Script, SharedAsk } from "./script.ts";
+import type { Coalescing, SharedPage, SharedRender } from "./coalescing.ts";
+import type { PageRecorder } from "./pageRecorder.ts";
+import type { Script, SharedRequest } from "./script.ts";
 import {
   type NoAnswerReason,
   reasonOf,
@@ -27,64 +27,64 @@ import type { Writes } from "./writes.ts";
  */
 export type PhpOutcome = "answered" | "wouldWrite";
 
-export interface PhpParts extends AnswerLogs {
+export interface PhpParts extends RequestLogs {
   readonly upstream: Upstream;
   readonly writes: Writes;
   readonly coalescing: Coalescing;
   readonly limits: Limits;
 }
 
-/** Answers a request that may write, without sharing the response. `ended` is called when PHP has finished. */
-export async function answerAlone(visit: Visit, script: Script, parts: PhpParts, ended: () => void): Promise<void> {
+/** Answers a request that may write, without sharing the response. `onEnd` is called when PHP has finished. */
+export async function answerWrite(visit: Visit, script: Script, parts: PhpParts, onEnd: () => void): Promise<void> {
   const askPhp = async () => {
     try {
       const answer = await ask(visit, script, parts, false);
       // The connection may close before or after that.
-      void answer.finished.then(ended);
+      void answer.finished.then(onEnd);
       return answer;
     } catch (error) {
-      ended();
+      onEnd();
       throw error;
     }
   };
-  await havePageMade(visit, askPhp, parts);
+  await renderPage(visit, askPhp, parts);
 }
 
 /** Aborts a write whose outcome is unknown: with a page that says so, or by closing if the response has started. */
-export function breakOff(asked: Pick<VisitorRequest, "headers">, response: VisitorResponse): void {
+export function abortWrite(request: Pick<VisitorRequest, "headers">, response: VisitorResponse): void {
   if (response.headersSent) response.destroy();
-  else sendPage(asked, response, "unfinished", { connection: "close" });
+  else sendPage(request, response, "unfinished", { connection: "close" });
 }
 
 /** Answers a read, if possible with the page that PHP is rendering for another visitor. */
 export async function answerWithPhp(visit: Visit, script: Script, parts: PhpParts): Promise<PhpOutcome> {
-  return answerOnce(visit, cacheKeyOf(visit, script), parts, (making) =>
-    havePageMade(visit, () => askToRead(visit, script, parts), parts, making === null ? {} : { making }),
+  return answerShared(visit, cacheKeyOf(visit, script), parts, (shared) =>
+    renderPage(visit, () => askForRead(visit, script, parts), parts, shared === null ? {} : { shared }),
   );
 }
 
 /** Calls `read`, unless the same page is being rendered for another visitor. */
-export async function answerOnce(
+export async function answerShared(
   visit: Visit,
   key: CacheKey | null,
   parts: PhpParts,
-  read: (making: Making | null) => Promise<PhpOutcome>,
+  read: (shared: SharedRender | null) => Promise<PhpOutcome>,
 ): Promise<PhpOutcome> {
   if (key === null) return read(null);
   const { response } = visit;
-  for (let made = parts.coalescing.find(key); made !== null; made = parts.coalescing.find(key)) {
-    const outcome = await made;
+  for (let pending = parts.coalescing.find(key); pending !== null; pending = parts.coalescing.find(key)) {
+    const outcome = await pending;
     if (response.destroyed) return "answered";
-    if (outcome.kind === "failed") return sayWhyNot(visit, outcome.error, parts);
-    if (outcome.kind === "alone") continue;
+    if (outcome.kind === "failed") return sendFailure(visit, outcome.error, parts);
+    if (outcome.kind === "notShared") continue;
     sendShared(outcome.page, visit);
     return "answered";
   }
-  const making = parts.coalescing.begin(key);
+  const shared = parts.coalescing.begin(key);
   try {
-    return await read(making);
+    return await read(shared);
   } finally {
-    making?.end();
+    shared?.end();
   }
 }
 
@@ -94,69 +94,70 @@ function sendShared({ status, headers, body }: SharedPage, visit: Visit): void {
 }
 
 /** PHP's headers and `X-Cache`. PHP's own requests never use the page cache. */
-function headOf({ route, fromPhp, page }: Visit, headers: UpstreamResponse["headers"]): string[] {
+function headOf({ route, fromPhp, pageRequest }: Visit, headers: UpstreamResponse["headers"]): string[] {
   const head = toVisitor(headers);
-  if (route.environment.pageCache !== undefined) head.push("X-Cache", page === null || fromPhp ? "BYPASS" : "MISS");
+  if (route.environment.pageCache !== undefined)
+    head.push("X-Cache", pageRequest === null || fromPhp ? "BYPASS" : "MISS");
   return head;
 }
 
 /** What else happens with a rendered page. */
-export interface PageListeners {
+export interface RenderListeners {
   /** Shares it with concurrent requests for the same page. */
-  readonly making?: Making;
+  readonly shared?: SharedRender;
   /** Stores it in the page cache. */
-  readonly keeping?: Keeping;
+  readonly recorder?: PageRecorder;
   /** Sends a response if PHP fails. */
-  readonly lastResort?: () => void;
+  readonly fallback?: () => void;
 }
 
 /** Calls `askPhp` and sends its response to the visitor. */
-export async function havePageMade(
+export async function renderPage(
   visit: Visit,
   askPhp: () => Promise<UpstreamResponse>,
   parts: PhpParts,
-  listeners: PageListeners = {},
+  listeners: RenderListeners = {},
 ): Promise<PhpOutcome> {
-  const { making, keeping, lastResort } = listeners;
+  const { shared, recorder, fallback } = listeners;
   const { request, response } = visit;
   let answer: UpstreamResponse;
   try {
     answer = await askPhp();
   } catch (error) {
     // This visitor's cancellation says nothing about requests that still wait.
-    if (isOver(response)) return "answered";
-    making?.failed(error);
-    if (lastResort === undefined) return sayWhyNot(visit, error, parts);
-    noteNoAnswer(visit, error, parts);
-    lastResort();
+    if (isEnded(response)) return "answered";
+    shared?.fail(error);
+    if (fallback === undefined) return sendFailure(visit, error, parts);
+    logVisitFailure(visit, error, parts);
+    fallback();
     return "answered";
   }
-  if (isOver(response)) {
+  if (isEnded(response)) {
     discard(answer.body);
     return "answered";
   }
   if (!Number.isInteger(answer.status) || answer.status < 200 || answer.status > 599) {
     discard(answer.body);
-    making?.broken();
-    noteNoAnswer(visit, new Error(`PHP answered with the status ${answer.status}`), parts);
+    shared?.abort();
+    logVisitFailure(visit, new Error(`PHP responded with the invalid status ${answer.status}`), parts);
     sendPage(request, response, "crashed");
     return "answered";
   }
-  making?.begun(answer);
-  keeping?.begun(answer);
-  if (lastResort !== undefined && answer.status >= 500) {
+  shared?.start(answer);
+  recorder?.start(answer);
+  if (fallback !== undefined && answer.status >= 500) {
     discard(answer.body);
-    lastResort();
-  } else await pass(answer, visit, parts, listeners);
+    fallback();
+  } else await streamResponse(answer, visit, parts, listeners);
   return "answered";
 }
 
 /** Whether the visitor has left or got another response. */
-function isOver(response: VisitorResponse): boolean {
+function isEnded(response: VisitorResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-async function sayWhyNot(visit: Visit, error: unknown, parts: PhpParts): Promise<PhpOutcome> {
+async function sendFailure(visit: Visit, error: unknown, parts: PhpParts): Promise<PhpOutcome> {
   const { request, response } = visit;
   const reason = reasonOf(error);
   if (reason === "wouldWrite") return "wouldWrite";
@@ -164,29 +165,29 @@ async function sayWhyNot(visit: Visit, error: unknown, parts: PhpParts): Promise
     await refuseUpload(request, response, parts.limits.uploadBytes);
     return "answered";
   }
-  noteNoAnswer(visit, error, parts);
+  logVisitFailure(visit, error, parts);
   sendPage(request, response, reason);
   return "answered";
 }
 
 /** The request takes longer than the freeze waits, so its writes would be lost. */
-class TooLong extends Error {
-  override readonly name = "TooLong";
+class ReadTooLong extends Error {
+  override readonly name = "ReadTooLong";
   readonly reason: NoAnswerReason = "wouldWrite";
 }
 
 /** Asks PHP as a read. In a frozen environment PHP may not write; a freeze waits for reads that have started. */
-export async function askToRead(visit: Visit, script: Script, parts: PhpParts): Promise<UpstreamResponse> {
-  const late = Promise.withResolvers<never>();
-  const reading = parts.writes.read(visit.route.environment.id, () => late.reject(new TooLong()));
-  const asked = ask(visit, script, parts, reading.isFrozen);
+export async function askForRead(visit: Visit, script: Script, parts: PhpParts): Promise<UpstreamResponse> {
+  const tooLong = Promise.withResolvers<never>();
+  const read = parts.writes.read(visit.route.environment.id, () => tooLong.reject(new ReadTooLong()));
+  const response = ask(visit, script, parts, read.isFrozen);
   try {
-    const answer = await Promise.race([asked, late.promise]);
-    void answer.finished.then(reading.end);
+    const answer = await Promise.race([response, tooLong.promise]);
+    void answer.finished.then(read.end);
     return answer;
   } catch (error) {
-    reading.end();
-    asked.then((unused) => discard(unused.body)).catch(() => undefined);
+    read.end();
+    response.then((unused) => discard(unused.body)).catch(() => undefined);
     throw error;
   }
 }
@@ -204,7 +205,11 @@ function ask(
   });
   const { task, page, ...run } = script;
   const { body, ...sent } =
-    page !== undefined ? inTheNameOfAll(page) : task === undefined ? sentBy(visit, limits) : who(visit);
+    page !== undefined
+      ? sharedRequest(page)
+      : task === undefined
+        ? visitorRequest(visit, limits)
+        : visitorIdentity(visit);
   const answer = upstream.handle(route.environment.id, {
     ...sent,
     body,
@@ -216,30 +221,30 @@ function ask(
     signal: gone.signal,
     isReadOnly,
   });
-  return body === null || body === request ? answer : Promise.race([answer, failureOf(body, answer, gone)]);
+  return body === null || body === request ? answer : Promise.race([answer, uploadFailure(body, answer, gone)]);
 }
 
-type Sent = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
+type RequestParts = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
 
-function sentBy({ request, path, host }: Visit, { uploadBytes }: Limits): Sent {
+function visitorRequest({ request, path, host }: Visit, { uploadBytes }: Limits): RequestParts {
   const body = readBody(request, uploadBytes);
   return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
 }
 
-function inTheNameOfAll({ url, headers }: SharedAsk): Sent {
+function sharedRequest({ url, headers }: SharedRequest): RequestParts {
   return { method: "GET", url, headers, body: null };
 }
 
-const aboutVisitor = new Set(["accept", "accept-language", "cookie", "host", "user-agent"]);
+const identityHeaders = new Set(["accept", "accept-language", "cookie", "host", "user-agent"]);
 
 /** A request for the front page, with only the headers that identify the visitor. */
-function who({ request, host }: Visit): Sent {
-  const headers = Object.entries(toUpstream(request, host)).filter(([name]) => aboutVisitor.has(name));
+function visitorIdentity({ request, host }: Visit): RequestParts {
+  const headers = Object.entries(toUpstream(request, host)).filter(([name]) => identityHeaders.has(name));
   return { method: "GET", url: "/", headers: Object.fromEntries(headers), body: null };
 }
 
 /** Rejects if the upload fails, such as by exceeding the limit. PHP's response is then discarded. */
-function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: AbortController): Promise<never> {
+function uploadFailure(body: Readable, answer: Promise<UpstreamResponse>, gone: AbortController): Promise<never> {
   return new Promise((_, reject) => {
     body.once("error", (error) => {
       answer.then((unused) => discard(unused.body)).catch(() => undefined);
@@ -249,34 +254,34 @@ function failureOf(body: Readable, answer: Promise<UpstreamResponse>, gone: Abor
   });
 }
 
-async function pass(
+async function streamResponse(
   answer: UpstreamResponse,
   visit: Visit,
   parts: PhpParts,
-  { making, keeping }: PageListeners,
+  { shared, recorder }: RenderListeners,
 ): Promise<void> {
   const { request, response } = visit;
   // Tells PHP at once that the visitor has left, even if it is not sending anything.
   response.once("close", () => answer.body.destroy());
-  const bodiless = request.method === "HEAD" || answer.status === 204 || answer.status === 304;
+  const hasNoBody = request.method === "HEAD" || answer.status === 204 || answer.status === 304;
   try {
     // With a wrong length from PHP, one response would run into the next on the same connection.
-    response.strictContentLength = !bodiless;
+    response.strictContentLength = !hasNoBody;
     response.writeHead(answer.status, headOf(visit, answer.headers));
     for await (const chunk of answer.body) {
-      keeping?.add(chunk);
-      if (bodiless) continue;
-      const isKept = making?.add(chunk) ?? false;
-      if (!response.write(chunk) && !isKept) await drained(response);
+      recorder?.add(chunk);
+      if (hasNoBody) continue;
+      const isKept = shared?.add(chunk) ?? false;
+      if (!response.write(chunk) && !isKept) await waitForDrain(response);
       if (response.destroyed) return;
     }
     response.end();
-    making?.whole();
-    keeping?.whole();
+    shared?.complete();
+    recorder?.complete();
   } catch (error) {
     if (!response.destroyed) {
-      making?.broken();
-      noteNoAnswer(visit, error, parts);
+      shared?.abort();
+      logVisitFailure(visit, error, parts);
     }
     // The head has been sent. Closing the connection shows that the response is incomplete.
     answer.body.destroy();
@@ -289,7 +294,7 @@ function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 
-function drained(response: VisitorResponse): Promise<void> {
+function waitForDrain(response: VisitorResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((done) => {
     const finish = () => {

@@ -10,7 +10,7 @@ const bodiless = new Set([204, 205, 304]);
 type Head = Readonly<Record<string, string | number>> | string[];
 type Done = (error?: Error | null) => void;
 
-export class Http2Answer extends Writable implements VisitorResponse {
+export class Http2Response extends Writable implements VisitorResponse {
   statusCode = 200;
   headersSent = false;
   strictContentLength = false;
@@ -20,7 +20,7 @@ export class Http2Answer extends Writable implements VisitorResponse {
   #isBodiless = false;
   #isBroken = false;
   /** Remaining bytes of the announced length; null if none was announced. */
-  #missing: number | null = null;
+  #remaining: number | null = null;
 
   constructor(stream: ServerHttp2Stream, isToHead: boolean) {
     super();
@@ -38,7 +38,7 @@ export class Http2Answer extends Writable implements VisitorResponse {
     if (this.#stream.destroyed || this.#stream.closed) return this;
     const headers = asHttp2(head);
     const length = headers["content-length"];
-    this.#missing = length === undefined || this.#isBodiless ? null : Number(length);
+    this.#remaining = length === undefined || this.#isBodiless ? null : Number(length);
     // Otherwise Node ends an aborted stream normally, and an incomplete response would look complete.
     this.#stream.respond({ ...headers, ":status": status }, { waitForTrailers: !this.#isBodiless });
     this.#stream.removeAllListeners("wantTrailers").once("wantTrailers", () => {
@@ -50,7 +50,7 @@ export class Http2Answer extends Writable implements VisitorResponse {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     if (!this.headersSent) this.writeHead(this.statusCode);
-    if (this.#missing !== null) this.#missing -= chunk.length;
+    if (this.#remaining !== null) this.#remaining -= chunk.length;
     if (this.#isBodiless) done();
     else if (this.#hasWrongLength((missing) => missing < 0)) done(new Error("The response is longer than announced"));
     else this.#send(chunk, done);
@@ -80,7 +80,7 @@ export class Http2Answer extends Writable implements VisitorResponse {
   }
 
   #hasWrongLength(isWrong: (missing: number) => boolean): boolean {
-    return this.strictContentLength && this.#missing !== null && isWrong(this.#missing);
+    return this.strictContentLength && this.#remaining !== null && isWrong(this.#remaining);
   }
 }
 

@@ -8,7 +8,7 @@ import { type NoAnswerReason, reasonOf } from "./php/upstream.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
 import type { Visit } from "./visit.ts";
 
-export interface AnswerLogs {
+export interface RequestLogs {
   /** Logs of environments, for their owners. */
   readonly logs: EnvironmentLogs;
   /** The edge's own log. */
@@ -26,12 +26,12 @@ export interface AnsweredRequest {
 }
 
 /** The status that nginx logs if the visitor leaves before the response. */
-const leftEarly = 499;
+const clientClosedRequest = 499;
 
 /** Writes to the environment's access log and, at level debug, to the edge's log. */
-export function noteAnswer({ logs, log }: AnswerLogs, answered: AnsweredRequest): void {
+export function logResponse({ logs, log }: RequestLogs, answered: AnsweredRequest): void {
   const { request, response, found, milliseconds } = answered;
-  if (typeof found !== "string") noteAccess(logs, answered, found);
+  if (typeof found !== "string") logAccess(logs, answered, found);
   log.debug(
     {
       host: hostOf(request),
@@ -46,7 +46,7 @@ export function noteAnswer({ logs, log }: AnswerLogs, answered: AnsweredRequest)
   );
 }
 
-function noteAccess(
+function logAccess(
   logs: EnvironmentLogs,
   { request, response, socket, address, fromPhp, milliseconds }: AnsweredRequest,
   { route, path, host }: FoundRoute,
@@ -58,8 +58,8 @@ function noteAccess(
     method: request.method ?? "GET",
     url: path.url,
     httpVersion: request.httpVersion,
-    status: response.headersSent ? response.statusCode : leftEarly,
-    bytes: response.bytesSent ?? sentSinceLast(socket),
+    status: response.headersSent ? response.statusCode : clientClosedRequest,
+    bytes: response.bytesSent ?? bytesSinceLastResponse(socket),
     referrer: request.headers.referer,
     userAgent: request.headers["user-agent"],
     milliseconds,
@@ -67,7 +67,7 @@ function noteAccess(
   });
 }
 
-const whatHappened: Record<NoAnswerReason, string> = {
+const explanations: Record<NoAnswerReason, string> = {
   busy: "too many other requests were waiting",
   deadline: "it exceeded the time limit and was stopped",
   crashed: "it stopped unexpectedly",
@@ -76,23 +76,28 @@ const whatHappened: Record<NoAnswerReason, string> = {
 };
 
 /** Logs why a visitor got no page or an incomplete one. */
-export function noteNoAnswer({ request, route, path }: Visit, error: unknown, parts: AnswerLogs): void {
-  noteUnanswered(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
+export function logVisitFailure({ request, route, path }: Visit, error: unknown, parts: RequestLogs): void {
+  logPhpFailure(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
 }
 
 /** Logs a PHP failure. `asked` describes the request and must contain no secrets. */
-export function noteUnanswered(environmentId: string, asked: string, error: unknown, { logs, log }: AnswerLogs): void {
+export function logPhpFailure(
+  environmentId: string,
+  description: string,
+  error: unknown,
+  { logs, log }: RequestLogs,
+): void {
   const reason = reasonOf(error);
-  logs.error(environmentId, `PHP did not complete ${asked}: ${reason}, ${whatHappened[reason]}`);
+  logs.error(environmentId, `PHP did not complete ${description}: ${reason}, ${explanations[reason]}`);
   log.warn({ environment: environmentId, reason, err: error }, "PHP gave no complete response");
 }
 
-const sentBefore = new WeakMap<VisitorSocket, number>();
+const lastBytesWritten = new WeakMap<VisitorSocket, number>();
 
 /** Bytes of an HTTP/1.1 response: a connection sends its responses one after the other. */
-function sentSinceLast(socket: VisitorSocket): number {
+function bytesSinceLastResponse(socket: VisitorSocket): number {
   const sent = socket.bytesWritten;
-  const before = sentBefore.get(socket) ?? 0;
-  sentBefore.set(socket, sent);
+  const before = lastBytesWritten.get(socket) ?? 0;
+  lastBytesWritten.set(socket, sent);
   return sent - before;
 }

@@ -1,4 +1,4 @@
-/** A request for a public page: its cache key, and what PHP is asked (`pageRequestOf`). */
+/** A request for a public page: its cache key, and what PHP is asked (`readPageRequest`). */
 import type { EdgeEnvironment } from "../tables/table.ts";
 
 export interface PageRequest {
@@ -26,7 +26,7 @@ export function versionOf({ id, pageCache, release, phpVersion, phpRun = 0 }: Ed
 }
 
 /** The same request for a page that depends on the visitor's languages. */
-export function inLanguage(ask: PageRequest, language: string | undefined): PageRequest {
+export function withLanguage(ask: PageRequest, language: string | undefined): PageRequest {
   const wanted = (language ?? "*").toLowerCase().replace(/\s+/g, "");
   const headers = language === undefined ? ask.headers : { ...ask.headers, "accept-language": wanted };
   return { ...ask, key: `${ask.key} ${wanted}`, headers };

@@ -6,44 +6,51 @@
  * So a visitor can't inject content into a page that others see (cache poisoning).
  */
 
-import { isSmallDevice } from "../php/cacheKey.ts";
-import { isForRest } from "../php/mayWrite.ts";
+import { isMobile } from "../php/cacheKey.ts";
+import { isRestRequest } from "../php/mayWrite.ts";
 import type { Visit } from "../visit.ts";
 import { isAnonymous } from "./cookies.ts";
-import { type PageRequest, versionOf } from "./pageAsk.ts";
+import { type PageRequest, versionOf } from "./pageRequest.ts";
 import { pageQuery } from "./query.ts";
 
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const largeDevice =
+const desktopUserAgent =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
-const smallDevice =
+const mobileUserAgent =
   "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36";
 
 /** Requests with one of these headers may get a private response. */
-const personal = ["authorization", "x-requested-with", "x-wp-nonce", "x-http-method-override", "range"];
+const privateHeaders = ["authorization", "x-requested-with", "x-wp-nonce", "x-http-method-override", "range"];
 
 /** Shop pages that are always private. Translated shops mark theirs in PHP's response. */
-const personalFolders = new Set(["cart", "checkout", "my-account", "wc-api"]);
+const privateFolders = new Set(["cart", "checkout", "my-account", "wc-api"]);
 
-const longestKey = 1_000;
+const maxKeyLength = 1_000;
 
 /** Null if the response may be private. Doesn't check whether the URL leads to WordPress. */
-export function pageAskOf({ request, route, path, host, fromPhp, https }: Omit<Visit, "page">): PageRequest | null {
+export function readPageRequest({
+  request,
+  route,
+  path,
+  host,
+  fromPhp,
+  https,
+}: Omit<Visit, "pageRequest">): PageRequest | null {
   const { environment } = route;
   const version = versionOf(environment);
   if (version === null || fromPhp || !("wp-includes" in environment.overlays)) return null;
   const { method, headers } = request;
   if (method !== "GET" && method !== "HEAD") return null;
-  if (personal.some((name) => headers[name] !== undefined) || !isAnonymous(headers.cookie)) return null;
-  if (!wantsPage(headers.accept) || isForRest(path) || path.segments.some((one) => personalFolders.has(one)))
+  if (privateHeaders.some((name) => headers[name] !== undefined) || !isAnonymous(headers.cookie)) return null;
+  if (!wantsPage(headers.accept) || isRestRequest(path) || path.segments.some((one) => privateFolders.has(one)))
     return null;
   const query = pageQuery(path.query);
   if (query === null) return null;
-  const [written = path.url] = path.url.split("?", 1);
-  const [url, name, isSmall] = [`${written}${query}`, host.toLowerCase(), isSmallDevice(headers)];
-  const key = [version, https, isSmall, name, url].join(" ");
-  if (key.length > longestKey) return null;
-  const userAgent = isSmall ? smallDevice : largeDevice;
+  const [pathname = path.url] = path.url.split("?", 1);
+  const [url, name, mobile] = [`${pathname}${query}`, host.toLowerCase(), isMobile(headers)];
+  const key = [version, https, mobile, name, url].join(" ");
+  if (key.length > maxKeyLength) return null;
+  const userAgent = mobile ? mobileUserAgent : desktopUserAgent;
   return {
     environmentId: environment.id,
     key,

@@ -2,7 +2,7 @@
 import { BlockList, isIP } from "node:net";
 
 /** `address` comes from `addressOf`. */
-export type IsDenied = (address: string) => boolean;
+export type IsBlocked = (address: string) => boolean;
 
 interface Network {
   readonly version: "ipv4" | "ipv6";
@@ -10,38 +10,38 @@ interface Network {
   readonly bits: number;
 }
 
-const nobody: IsDenied = () => false;
-const networkForm = /^([^/%]+)(?:\/(\d{1,3}))?$/;
+const blocksNone: IsBlocked = () => false;
+const networkPattern = /^([^/%]+)(?:\/(\d{1,3}))?$/;
 
 /** `list` holds IP addresses and networks such as `203.0.113.7` and `2001:db8::/32`. Invalid entries are ignored. */
-export function createDenied(list: readonly string[]): IsDenied {
-  if (list.length === 0) return nobody;
+export function createBlocklist(list: readonly string[]): IsBlocked {
+  if (list.length === 0) return blocksNone;
   // Parsed on first use: most environments get more new tables than visitors.
-  let known: Record<Network["version"], BlockList> | null = null;
+  let lists: Record<Network["version"], BlockList> | null = null;
   return (address) => {
-    known ??= read(list);
+    lists ??= parseLists(list);
     const version = versionOf(address);
-    return version !== null && known[version].check(address, version);
+    return version !== null && lists[version].check(address, version);
   };
 }
 
 /** Null if the text is neither an IP address nor a network. */
 export function readNetwork(text: string): Network | null {
-  const [, address = "", prefix] = networkForm.exec(text) ?? [];
+  const [, address = "", prefix] = networkPattern.exec(text) ?? [];
   const version = versionOf(address);
   if (version === null) return null;
-  const most = version === "ipv4" ? 32 : 128;
-  const bits = Number(prefix ?? most);
-  return bits <= most ? { version, address, bits } : null;
+  const maxBits = version === "ipv4" ? 32 : 128;
+  const bits = Number(prefix ?? maxBits);
+  return bits <= maxBits ? { version, address, bits } : null;
 }
 
 /** One list per version: an IPv6 network can contain the IPv4-mapped addresses, which must not match. */
-function read(list: readonly string[]): Record<Network["version"], BlockList> {
-  const known = { ipv4: new BlockList(), ipv6: new BlockList() };
+function parseLists(list: readonly string[]): Record<Network["version"], BlockList> {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of list.map(readNetwork)) {
-    if (network !== null) known[network.version].addSubnet(network.address, network.bits, network.version);
+    if (network !== null) lists[network.version].addSubnet(network.address, network.bits, network.version);
   }
-  return known;
+  return lists;
 }
 
 function versionOf(address: string): Network["version"] | null {

@@ -9,17 +9,17 @@ import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { EdgeEnvironment } from "./tables/table.ts";
 
-export interface Found {
+export interface FoundFile {
   readonly kind: "file" | "directory";
   /** Absolute, without symbolic links. */
   readonly path: string;
   /** Path below the web root. Differs from the requested path if a symbolic link led elsewhere. */
   readonly segments: readonly string[];
-  readonly facts: FileFacts;
+  readonly version: FileVersion;
 }
 
 /** Identifies a version of a file: a different file or changed content has different values. */
-export interface FileFacts {
+export interface FileVersion {
   /** In bytes. */
   readonly size: number;
   /** Modification time in milliseconds since 1970, with fractions. */
@@ -30,65 +30,69 @@ export interface FileFacts {
 }
 
 /** Finds a file or folder. Null if it is missing, not readable, or outside the roots. */
-export type Look = (segments: readonly string[]) => Promise<Found | null>;
+export type LookUp = (segments: readonly string[]) => Promise<FoundFile | null>;
 
 interface Root {
   /** The folder of the web root that this one replaces; null for the web root itself. */
-  readonly over: string | null;
-  readonly given: string;
-  readonly real: string;
+  readonly overlay: string | null;
+  readonly path: string;
+  readonly realPath: string;
 }
 
 /** Resolves the roots' real paths on first use, so that a new table with a thousand environments costs nothing. */
-export function createLook(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): Look {
-  let known: Promise<readonly Root[]> | null = null;
+export function createFileLookup(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): LookUp {
+  let resolvedRoots: Promise<readonly Root[]> | null = null;
   return async (segments) => {
-    known ??= realRoots(environment);
+    resolvedRoots ??= resolveRoots(environment);
     let roots: readonly Root[];
     try {
-      roots = await known;
+      roots = await resolvedRoots;
     } catch {
       // The web root is missing. Try again at the next request.
-      known = null;
+      resolvedRoots = null;
       return null;
     }
-    return lookBelow(roots, segments);
+    return lookUpBelow(roots, segments);
   };
 }
 
-function lookBelow(roots: readonly Root[], segments: readonly string[]): Found | null {
-  const overlay = roots.find((root) => root.over !== null && root.over === segments[0]);
-  const base = overlay ?? roots.find((root) => root.over === null);
+function lookUpBelow(roots: readonly Root[], segments: readonly string[]): FoundFile | null {
+  const overlay = roots.find((root) => root.overlay !== null && root.overlay === segments[0]);
+  const base = overlay ?? roots.find((root) => root.overlay === null);
   if (base === undefined) return null;
   try {
-    const real = realpathSync.native(path.join(base.given, ...(overlay ? segments.slice(1) : segments)));
-    const inside = seenFromWebRoot(roots, real);
-    if (inside === null) return null;
+    const real = realpathSync.native(path.join(base.path, ...(overlay ? segments.slice(1) : segments)));
+    const below = relativeToWebRoot(roots, real);
+    if (below === null) return null;
     const stats = statSync(real);
     const kind = stats.isFile() ? "file" : stats.isDirectory() ? "directory" : null;
     const facts = { size: stats.size, modified: stats.mtimeMs, changed: stats.ctimeMs, inode: stats.ino };
-    return kind === null ? null : { kind, path: real, segments: inside, facts };
+    return kind === null ? null : { kind, path: real, segments: below, version: facts };
   } catch {
     // Missing, too long, a loop of links, no permission: the same for a visitor.
     return null;
   }
 }
 
-function seenFromWebRoot(roots: readonly Root[], real: string): readonly string[] | null {
+function relativeToWebRoot(roots: readonly Root[], real: string): readonly string[] | null {
   for (const root of roots) {
     const below =
-      real === root.real ? "" : real.startsWith(root.real + path.sep) ? real.slice(root.real.length + 1) : null;
+      real === root.realPath
+        ? ""
+        : real.startsWith(root.realPath + path.sep)
+          ? real.slice(root.realPath.length + 1)
+          : null;
     if (below === null) continue;
     const segments = below === "" ? [] : below.split(path.sep);
-    return root.over === null ? segments : [root.over, ...segments];
+    return root.overlay === null ? segments : [root.overlay, ...segments];
   }
   return null;
 }
 
-function realRoots(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): Promise<readonly Root[]> {
-  const given = [
-    ...Object.entries(environment.overlays).map(([over, folder]) => ({ over, given: folder })),
-    { over: null, given: environment.documentRoot },
+function resolveRoots(environment: Pick<EdgeEnvironment, "documentRoot" | "overlays">): Promise<readonly Root[]> {
+  const roots = [
+    ...Object.entries(environment.overlays).map(([overlay, folder]) => ({ overlay, path: folder })),
+    { overlay: null, path: environment.documentRoot },
   ];
-  return Promise.all(given.map(async (root) => ({ ...root, real: await realpath(root.given) })));
+  return Promise.all(roots.map(async (root) => ({ ...root, realPath: await realpath(root.path) })));
 }
