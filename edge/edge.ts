@@ -83,7 +83,7 @@ export interface Edge {
   /** Null without TLS. */
   readonly tlsPort: number | null;
   /** Clears cached pages that a site reported as changed. They are gone when this returns. */
-  touched(environmentId: string, touched: PurgeScope): void;
+  touched(environmentId: string, scope: PurgeScope): void;
   /** Stops accepting requests, lets running ones finish within the grace period, then stops PHP. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -150,7 +150,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     if (secureVisitors !== null && options.tls !== undefined) {
       await listen(secureVisitors.listener, { host: options.host, port: options.tls.port });
     }
-    await listenOnSocket(loopback, options.loopbackSocket, "everybody");
+    await listenOnSocket(loopback, options.loopbackSocket, "everyone");
     await listenOnSocket(admin, options.adminSocket, "owner");
   } catch (error) {
     await close(0);
@@ -160,8 +160,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   return {
     port: portOf(visitors),
     tlsPort: portOrNull(secureVisitors),
-    touched: (environmentId, touched) => {
-      pageCache.purge(environmentId, touched);
+    touched: (environmentId, scope) => {
+      pageCache.purge(environmentId, scope);
     },
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
@@ -182,11 +182,11 @@ function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
 /** Also works for a server that never listened. */
 function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
-    const end = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
     // `close` ends connections that are idle when it is called, but not those that become idle later.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
-      clearTimeout(end);
+      clearTimeout(deadline);
       clearInterval(idle);
       resolve();
     });

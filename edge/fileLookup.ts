@@ -66,8 +66,8 @@ function lookUpBelow(roots: readonly Root[], segments: readonly string[]): Found
     if (below === null) return null;
     const stats = statSync(real);
     const kind = stats.isFile() ? "file" : stats.isDirectory() ? "directory" : null;
-    const facts = { size: stats.size, modified: stats.mtimeMs, changed: stats.ctimeMs, inode: stats.ino };
-    return kind === null ? null : { kind, path: real, segments: below, version: facts };
+    const version = { size: stats.size, modified: stats.mtimeMs, changed: stats.ctimeMs, inode: stats.ino };
+    return kind === null ? null : { kind, path: real, segments: below, version };
   } catch {
     // Missing, too long, a loop of links, no permission: the same for a visitor.
     return null;

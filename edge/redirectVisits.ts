@@ -73,18 +73,18 @@ function apply(visit: Visit, redirects: Redirects | null, { placeOf }: RedirectS
   const { request, response, host, https, path } = visit;
   const name = readHost(host);
   if (redirects === null || name === null || response.destroyed) return false;
-  const place = () => placeOf?.(addressOf({ socket: request.socket, fromPhp: false })) ?? nowhere;
-  const asked: RequestedUrl = {
+  const location = () => placeOf?.(addressOf({ socket: request.socket, fromPhp: false })) ?? nowhere;
+  const requested: RequestedUrl = {
     scheme: https ? "https" : "http",
     host: name,
     path: pathOf(path),
     query: path.query,
-    place,
+    place: location,
   };
-  const redirect = redirects.find(asked);
-  if (redirect === null || leadsToItself(redirect, asked)) return false;
-  const close: Readonly<Record<string, string>> = hasBody(request) ? { connection: "close" } : {};
-  response.writeHead(redirect.status, { location: redirect.location, "content-length": 0, ...close }).end();
+  const redirect = redirects.find(requested);
+  if (redirect === null || leadsToItself(redirect, requested)) return false;
+  const connection: Readonly<Record<string, string>> = hasBody(request) ? { connection: "close" } : {};
+  response.writeHead(redirect.status, { location: redirect.location, "content-length": 0, ...connection }).end();
   return true;
 }
 

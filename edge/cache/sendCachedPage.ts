@@ -12,26 +12,26 @@ export function sendCachedPage(
   page: CachedPage,
   { state, now }: { readonly state: CacheState; readonly now: number },
 ): void {
-  const form = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
+  const encoded = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
   const seconds = Math.max(0, Math.floor((now - page.madeAt) / 1000));
-  const own = ["X-Cache", state, "Age", String(seconds)];
-  if (isCurrent(headers["if-none-match"], form.etag)) {
-    response.writeHead(304, [...own, ...withoutContentHeaders(form.head)]).end();
+  const cacheHeaders = ["X-Cache", state, "Age", String(seconds)];
+  if (isCurrent(headers["if-none-match"], encoded.etag)) {
+    response.writeHead(304, [...cacheHeaders, ...withoutContentHeaders(encoded.head)]).end();
     return;
   }
-  response.writeHead(200, [...own, ...form.head]);
-  response.end(method === "HEAD" ? undefined : form.body);
+  response.writeHead(200, [...cacheHeaders, ...encoded.head]);
+  response.end(method === "HEAD" ? undefined : encoded.body);
 }
 
 /** Whether the visitor has the page already, in whichever encoding. */
-function isCurrent(known: string | undefined, etag: string): boolean {
-  if (known === undefined) return false;
+function isCurrent(etags: string | undefined, etag: string): boolean {
+  if (etags === undefined) return false;
   const digest = (tag: string) =>
     tag
       .trim()
       .replace(/^W\//, "")
       .replace(/-\w+"$/, '"');
-  return known.trim() === "*" || known.split(",").some((tag) => digest(tag) === digest(etag));
+  return etags.trim() === "*" || etags.split(",").some((tag) => digest(tag) === digest(etag));
 }
 
 function withoutContentHeaders(head: readonly string[]): readonly string[] {

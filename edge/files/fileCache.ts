@@ -36,11 +36,12 @@ export interface FileCache {
   /**
    * Null if the file is too large, too new or has changed since the lookup. `file` is absolute, without symbolic links.
    */
-  get(file: string, facts: FileVersion): Promise<CachedFile | null> | CachedFile | null;
+  get(file: string, version: FileVersion): Promise<CachedFile | null> | CachedFile | null;
 }
 
 /** Larger files are sent from disk. */
 const maxBytes = { text: 1 << 20, other: 2 << 20 };
+/** Files changed more recently are not cached. */
 const minAgeMilliseconds = 2_000;
 /** Shorter texts are not compressed. */
 const minCompressedBytes = 512;
@@ -61,33 +62,33 @@ export function isCompressible(type: string): boolean {
   return compressibleType.test(type);
 }
 
-export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
-  const isSameFile = one.size === other.size && one.inode === other.inode;
-  return isSameFile && one.modified === other.modified && one.changed === other.changed;
+export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
+  return a.size === b.size && a.inode === b.inode && a.modified === b.modified && a.changed === b.changed;
 }
 
 /** `bytes` is the limit for all files together. */
 export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
   const files = new LRUCache<string, CachedFile>({
     maxSize: bytes,
-    sizeCalculation: ({ version: { size }, isCompressible: hasForms }) => size * (hasForms ? 2 : 1) + 1_000,
+    // All compressed encodings together are smaller than the file.
+    sizeCalculation: ({ version: { size }, isCompressible }) => size * (isCompressible ? 2 : 1) + 1_000,
   });
 
-  async function load(file: string, facts: FileVersion): Promise<CachedFile | null> {
+  async function load(file: string, version: FileVersion): Promise<CachedFile | null> {
     const type = typeOf(file);
     const limit = isCompressible(type) ? maxBytes.text : maxBytes.other;
-    if (facts.size > limit || Math.abs(now() - facts.changed) < minAgeMilliseconds) return null;
-    const content = await readWhole(file, facts);
+    if (version.size > limit || Math.abs(now() - version.changed) < minAgeMilliseconds) return null;
+    const content = await readWhole(file, version);
     if (content === null) return null;
-    const kept = toCachedFile(file, { content, type, version: facts });
-    files.set(file, kept);
-    return kept;
+    const cached = toCachedFile(file, { content, type, version });
+    files.set(file, cached);
+    return cached;
   }
 
   return {
-    get(file, facts) {
-      const known = files.get(file);
-      return known !== undefined && isSameVersion(known.version, facts) ? known : load(file, facts);
+    get(file, version) {
+      const cached = files.get(file);
+      return cached !== undefined && isSameVersion(cached.version, version) ? cached : load(file, version);
     },
   };
 }
@@ -98,10 +99,10 @@ interface Content {
   readonly version: FileVersion;
 }
 
-function toCachedFile(file: string, { content, type, version: facts }: Content): CachedFile {
+function toCachedFile(file: string, { content, type, version }: Content): CachedFile {
   const compressible = isCompressible(type) && content.length >= minCompressedBytes;
-  const lastModified = new Date(facts.modified).toUTCString();
-  const tag = `${facts.size.toString(16)}-${Math.floor(facts.modified).toString(16)}`;
+  const lastModified = new Date(version.modified).toUTCString();
+  const tag = `${version.size.toString(16)}-${Math.floor(version.modified).toString(16)}`;
   const common = [
     ...["Content-Type", type, "Last-Modified", lastModified, "X-Content-Type-Options", "nosniff"],
     ...["Accept-Ranges", "bytes", ...(compressible ? ["Vary", "Accept-Encoding"] : [])],
@@ -117,18 +118,18 @@ function toCachedFile(file: string, { content, type, version: facts }: Content):
   const identity = encodedFile(content, null);
 
   async function compressTo(encoding: Encoding): Promise<void> {
-    const smaller = (await readPrecompressed(file, encoding, facts)) ?? (await compress(content, encoding));
-    if (smaller.length < content.length) encoded.set(encoding, encodedFile(smaller, encoding));
+    const compressed = (await readPrecompressed(file, encoding, version)) ?? (await compress(content, encoding));
+    if (compressed.length < content.length) encoded.set(encoding, encodedFile(compressed, encoding));
   }
 
   return {
     isCompressible: compressible,
     lastModified,
-    version: facts,
+    version,
     inEncoding(encoding) {
       if (encoding === "identity" || !compressible) return identity;
-      const known = encoded.get(encoding);
-      if (known !== undefined) return known;
+      const existing = encoded.get(encoding);
+      if (existing !== undefined) return existing;
       encoded.set(encoding, identity);
       compressTo(encoding).catch(() => undefined);
       return identity;
@@ -137,11 +138,11 @@ function toCachedFile(file: string, { content, type, version: facts }: Content):
 }
 
 /** Null if the file has changed since the lookup. */
-async function readWhole(file: string, facts: FileVersion): Promise<Buffer | null> {
+async function readWhole(file: string, version: FileVersion): Promise<Buffer | null> {
   using opened = openFile(file);
   if (opened === null) return null;
   const { size, mtimeMs, ctimeMs, ino } = fstatSync(opened.descriptor);
-  if (!isSameVersion({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, facts)) return null;
+  if (!isSameVersion({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, version)) return null;
   const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(size), 0, size, 0);
   return bytesRead === size ? buffer : null;
 }
@@ -150,8 +151,8 @@ async function readWhole(file: string, facts: FileVersion): Promise<Buffer | nul
 async function readPrecompressed(file: string, encoding: Encoding, { modified }: FileVersion): Promise<Buffer | null> {
   using opened = openFile(`${file}${suffixes[encoding]}`);
   if (opened === null) return null;
-  const facts = fstatSync(opened.descriptor);
-  if (!facts.isFile() || facts.mtimeMs < modified || facts.size > maxBytes.text) return null;
-  const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(facts.size), 0, facts.size, 0);
-  return bytesRead === facts.size ? buffer : null;
+  const stats = fstatSync(opened.descriptor);
+  if (!stats.isFile() || stats.mtimeMs < modified || stats.size > maxBytes.text) return null;
+  const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(stats.size), 0, stats.size, 0);
+  return bytesRead === stats.size ? buffer : null;
 }

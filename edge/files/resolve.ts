@@ -22,16 +22,16 @@ const refuse: Decision = { kind: "refuse" };
 const siteFolder = /^[\w-]+$/;
 const commonFolder = /^wp-(?:content|admin|includes)/;
 
-/** Calls `look` as rarely as possible: once for a pretty permalink, not at all for the front page. */
+/** Calls `lookUp` as rarely as possible: once for a pretty permalink, not at all for the front page. */
 export async function resolve(
   path: VisitorPath,
   environment: Pick<EdgeEnvironment, "multisite">,
-  look: LookUp,
+  lookUp: LookUp,
 ): Promise<Decision> {
   if (isForbidden(path.segments)) return refuse;
   if (!path.isUtf8) return frontController;
   for (const segments of candidatePaths(path.segments, environment.multisite)) {
-    const decision = await decide(path, segments, look);
+    const decision = await decide(path, segments, lookUp);
     if (decision !== null) return decision;
   }
   return frontController;
@@ -50,35 +50,39 @@ function candidatePaths(
 }
 
 /** Null if the path doesn't exist. */
-async function decide(path: VisitorPath, segments: readonly string[], look: LookUp): Promise<Decision | null> {
+async function decide(path: VisitorPath, segments: readonly string[], lookUp: LookUp): Promise<Decision | null> {
   for (const [index, segment] of segments.entries()) {
     if (!isScriptName(segment)) continue;
     const script = segments.slice(0, index + 1);
     if (!isRunnable(script)) return refuse;
-    const found = await look(script);
+    const found = await lookUp(script);
     if (found === null) return null;
     if (found.kind === "file") return run(script, found, pathInfo(path, segments.slice(index + 1)));
   }
-  const found = await look(segments);
+  const found = await lookUp(segments);
   if (found === null) return null;
-  if (found.kind === "directory") return decideDirectory(path, segments, look);
+  if (found.kind === "directory") return decideDirectory(path, segments, lookUp);
   return path.trailingSlash ? null : send(found);
 }
 
-async function decideDirectory(path: VisitorPath, segments: readonly string[], look: LookUp): Promise<Decision | null> {
-  const index = await findIndex(segments, look);
+async function decideDirectory(
+  path: VisitorPath,
+  segments: readonly string[],
+  lookUp: LookUp,
+): Promise<Decision | null> {
+  const index = await findIndex(segments, lookUp);
   if (index === null) return null;
   if (path.trailingSlash) return index;
   return { kind: "redirect", location: `${encodePath(path.segments)}/${path.query}` };
 }
 
-async function findIndex(segments: readonly string[], look: LookUp): Promise<Decision | null> {
+async function findIndex(segments: readonly string[], lookUp: LookUp): Promise<Decision | null> {
   const script = [...segments, "index.php"];
   if (isRunnable(script)) {
-    const found = await look(script);
+    const found = await lookUp(script);
     if (found?.kind === "file") return run(script, found, "");
   }
-  const page = await look([...segments, "index.html"]);
+  const page = await lookUp([...segments, "index.html"]);
   return page?.kind === "file" ? send(page) : null;
 }
 

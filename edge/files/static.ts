@@ -27,16 +27,16 @@ const htmlFile = /\.html?$/i;
 /** `file` is the absolute path without symbolic links that `resolve` returned. */
 export async function sendFile(
   visit: Visit,
-  { file, version: facts }: { readonly file: string; readonly version: FileVersion },
+  { file, version }: { readonly file: string; readonly version: FileVersion },
   fileCache: FileCache,
 ): Promise<void> {
   const { request, response } = visit;
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
-  const kept = wantsWholeFile(request) ? await fileCache.get(file, facts) : null;
-  if (kept === null) await sendFromDisk(visit, file);
-  else sendCachedFile(visit, file, kept);
+  const cached = wantsWholeFile(request) ? await fileCache.get(file, version) : null;
+  if (cached === null) await sendFromDisk(visit, file);
+  else sendCachedFile(visit, file, cached);
 }
 
 /** False for range requests and for preconditions, which need the current file. */
@@ -44,22 +44,22 @@ function wantsWholeFile({ headers }: VisitorRequest): boolean {
   return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
 }
 
-function sendCachedFile({ request, response, path }: Visit, file: string, kept: CachedFile): void {
+function sendCachedFile({ request, response, path }: Visit, file: string, cached: CachedFile): void {
   const { headers, method } = request;
-  const form = kept.inEncoding(
-    kept.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
+  const encoded = cached.inEncoding(
+    cached.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
   );
-  const own = ["Cache-Control", cacheControl(file, path.query)];
-  if (isCurrent(headers, form, kept)) {
-    response.writeHead(304, [...own, ...withoutContentHeaders(form.head)]).end();
+  const lifetime = ["Cache-Control", cacheControl(file, path.query)];
+  if (isCurrent(headers, encoded, cached)) {
+    response.writeHead(304, [...lifetime, ...withoutContentHeaders(encoded.head)]).end();
     return;
   }
-  response.writeHead(200, [...own, ...form.head]);
-  response.end(method === "HEAD" ? undefined : form.body);
+  response.writeHead(200, [...lifetime, ...encoded.head]);
+  response.end(method === "HEAD" ? undefined : encoded.body);
 }
 
 /** Whether the visitor has the current file already, in whichever encoding. */
-function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { version: facts }: CachedFile): boolean {
+function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { version }: CachedFile): boolean {
   const known = headers["if-none-match"];
   if (known !== undefined) {
     const plain = (tag: string) =>
@@ -70,7 +70,7 @@ function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { 
     return known.trim() === "*" || known.split(",").some((tag) => plain(tag) === plain(etag));
   }
   const since = Date.parse(headers["if-modified-since"] ?? "");
-  return Math.floor(facts.modified / 1_000) * 1_000 <= since;
+  return Math.floor(version.modified / 1_000) * 1_000 <= since;
 }
 
 function withoutContentHeaders(head: readonly string[]): readonly string[] {

@@ -4,7 +4,7 @@ import type { Server } from "node:net";
 import path from "node:path";
 
 /** Who may connect: only this user, or all users of the machine. */
-export type SocketAudience = "owner" | "everybody";
+export type SocketAudience = "owner" | "everyone";
 
 /**
  * Listens on a Unix socket. Creates its folder and removes the socket file of a killed edge. Rejects if the folder
@@ -12,7 +12,7 @@ export type SocketAudience = "owner" | "everybody";
  * temporary folder.
  */
 export async function listenOnSocket(server: Server, socket: string, audience: SocketAudience): Promise<void> {
-  const isPublic = audience === "everybody";
+  const isPublic = audience === "everyone";
   await ownFolder(path.dirname(socket), isPublic ? 0o711 : 0o700);
   await rm(socket, { force: true });
   await listen(server, { path: socket, readableAll: isPublic, writableAll: isPublic });

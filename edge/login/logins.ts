@@ -34,17 +34,17 @@ export function createLogins(now: () => number = () => performance.now()): Login
   const stored = new Map<string, StoredLogin>();
 
   function makeRoom(environmentId: string): void {
-    for (const [hash, { expiresAt: until }] of stored) if (until <= now()) stored.delete(hash);
-    const own = [...stored].filter(([, offer]) => offer.environmentId === environmentId);
-    const [oldest] = own.length >= maxPerEnvironment ? own : stored.size >= maxTotal ? stored : [];
+    for (const [hash, { expiresAt }] of stored) if (expiresAt <= now()) stored.delete(hash);
+    const ofEnvironment = [...stored].filter(([, login]) => login.environmentId === environmentId);
+    const [oldest] = ofEnvironment.length >= maxPerEnvironment ? ofEnvironment : stored.size >= maxTotal ? stored : [];
     if (oldest !== undefined) stored.delete(oldest[0]);
   }
 
-  function look(token: string, environmentId: string): readonly [hash: string, offer: StoredLogin] | null {
+  function find(token: string, environmentId: string): readonly [hash: string, login: StoredLogin] | null {
     const hash = createHash("sha256").update(token).digest("hex");
-    const offer = stored.get(hash);
-    return offer !== undefined && offer.environmentId === environmentId && offer.expiresAt > now()
-      ? [hash, offer]
+    const login = stored.get(hash);
+    return login !== undefined && login.environmentId === environmentId && login.expiresAt > now()
+      ? [hash, login]
       : null;
   }
 
@@ -53,9 +53,9 @@ export function createLogins(now: () => number = () => performance.now()): Login
       makeRoom(login.environmentId);
       stored.set(hash, { ...login, expiresAt: now() + seconds * 1000 });
     },
-    find: (token, environmentId) => look(token, environmentId)?.[1] ?? null,
+    find: (token, environmentId) => find(token, environmentId)?.[1] ?? null,
     use(token, environmentId) {
-      const found = look(token, environmentId);
+      const found = find(token, environmentId);
       if (found === null) return null;
       stored.delete(found[0]);
       return found[1];

@@ -139,10 +139,10 @@ async function runAsWrite(
   const endWrite = parts.writes.begin(id, () => aborted.resolve({ ...noResult, reason: "unfinished" }));
   if (endWrite === null) return { ...noResult, reason: "frozen" };
   parts.coalescing.stopSharing(id);
-  return Promise.race([ask(id, request, parts, read, endWrite), aborted.promise]);
+  return Promise.race([sendToPhp(id, request, parts, read, endWrite), aborted.promise]);
 }
 
-async function ask(
+async function sendToPhp(
   id: string,
   request: UpstreamRequest,
   parts: PhpParts,
@@ -175,12 +175,12 @@ function describe({ task, method, url }: UpstreamRequest): string {
 /** The first bytes as text. Reads the rest too, because PHP would wait for a reader. Rejects if the body is cut off. */
 async function readBeginning(body: Readable, bytes: number): Promise<string> {
   const pieces: Buffer[] = [];
-  let missing = bytes;
+  let remaining = bytes;
   for await (const chunk of body) {
-    if (missing === 0) continue;
-    const piece = Buffer.from(chunk).subarray(0, missing);
+    if (remaining === 0) continue;
+    const piece = Buffer.from(chunk).subarray(0, remaining);
     pieces.push(piece);
-    missing -= piece.length;
+    remaining -= piece.length;
   }
   return new TextDecoder().decode(Buffer.concat(pieces), { stream: true });
 }

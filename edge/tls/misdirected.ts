@@ -10,12 +10,12 @@ import { readHost } from "../tables/hosts.ts";
 export function isMisdirected(
   { socket }: Pick<VisitorRequest, "socket">,
   host: string,
-  { sharesCertificate: areTogether }: { readonly sharesCertificate: (shown: string, asked: string) => boolean },
+  { sharesCertificate }: { readonly sharesCertificate: (shown: string, asked: string) => boolean },
 ): boolean {
   const { servername } = socket;
   const shown = typeof servername === "string" ? readHost(servername) : null;
   const asked = readHost(host);
   // All handshakes need a name, but Node doesn't report it for resumed TLS 1.2 sessions.
   if (shown === null) return false;
-  return asked === null || !areTogether(shown, asked);
+  return asked === null || !sharesCertificate(shown, asked);
 }

@@ -26,8 +26,8 @@ export interface SecureServer {
   close(graceMilliseconds: number): Promise<void>;
 }
 
-export function createSecureServer({ tls, http1, http2, limits: bounds = defaultLimits }: SecureParts): SecureServer {
-  const handshakes = createHandshakes(bounds);
+export function createSecureServer({ tls, http1, http2, limits = defaultLimits }: SecureParts): SecureServer {
+  const handshakes = createHandshakes(limits);
   const handshaking = new Map<string, () => void>();
   const sockets = new Set<Socket>();
   const tlsServer = createTlsServer(tls, (socket) => {
@@ -35,20 +35,20 @@ export function createSecureServer({ tls, http1, http2, limits: bounds = default
     (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
   });
   tlsServer.on("tlsClientError", (_error, socket) => socket.destroy());
-  const gate = createServer({ noDelay: true }, (socket) => {
+  const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
     const endHandshake = handshakes.begin(addressOf({ socket, fromPhp: false }), () => socket.destroy());
     if (endHandshake === null) return socket.destroy();
     const id = connectionId(socket);
     const timeout = setTimeout(() => socket.destroy(), handshakeMilliseconds);
-    const over = () => {
+    const endOnce = () => {
       clearTimeout(timeout);
       handshaking.delete(id);
       endHandshake();
     };
-    handshaking.set(id, over);
-    socket.once("close", over).once("data", (first: Buffer) => {
+    handshaking.set(id, endOnce);
+    socket.once("close", endOnce).once("data", (first: Buffer) => {
       if (first[0] !== handshakeRecord) return refusePlainHttp(socket);
       // The TLS server reads the first bytes again.
       socket.pause().unshift(first);
@@ -56,20 +56,20 @@ export function createSecureServer({ tls, http1, http2, limits: bounds = default
     });
   });
   // Node starts the timeouts for heads and uploads on this event, which the server never emits itself.
-  gate.on("listening", () => http1.emit("listening"));
+  listener.on("listening", () => http1.emit("listening"));
   const sessions = trackSessions(http2);
   return {
-    listener: gate,
+    listener,
     setTicketKeys: (keys) => tlsServer.setTicketKeys(keys),
     close(graceMilliseconds) {
       return new Promise((resolve) => {
-        const end = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
+        const deadline = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
         const idle = setInterval(() => {
           http1.closeIdleConnections();
           sessions.forEach((session) => void session.close());
         }, 50);
-        gate.close(() => {
-          clearTimeout(end);
+        listener.close(() => {
+          clearTimeout(deadline);
           clearInterval(idle);
           http1.close();
           resolve();
