@@ -15,7 +15,7 @@ async function linesIn(folder: string, name: string): Promise<string[]> {
   return texts.join("").split("\n").slice(0, -1);
 }
 
-test("each line of the error log begins with its time", async () => {
+test("each line of the error log starts with its time", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder });
   logs.error("one", "PHP Warning:  grüße in /site/index.php on line 3");
@@ -25,7 +25,7 @@ test("each line of the error log begins with its time", async () => {
   expect(line.replace(stamp, "")).toBe("PHP Warning:  grüße in /site/index.php on line 3");
 });
 
-test("what PHP writes can't begin a line of its own, nor tell a terminal anything, nor be endless", async () => {
+test("PHP's log output can't inject lines or terminal codes, and is truncated", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder });
   logs.error("one", "a\r\n[2020-01-01T00:00:00.000Z] forged\u2028\u001b[2J\u009b\u0000\tb");
@@ -40,7 +40,7 @@ test("what PHP writes can't begin a line of its own, nor tell a terminal anythin
   expect(more).toEqual([]);
 });
 
-test("of too many errors within a minute the first are kept and the rest is counted; another environment's are whole", async () => {
+test("errors over the limit per minute are only counted, without affecting other environments", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder, errorCharactersPerMinute: 1_000 });
@@ -58,7 +58,7 @@ test("of too many errors within a minute the first are kept and the rest is coun
   expect(await linesIn(path.join(folder, "quiet"), "error")).toHaveLength(1);
 });
 
-test("what was not kept is told at the end, too", async () => {
+test("the number of dropped lines is also logged on close", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder, errorCharactersPerMinute: 10 });
   for (const text of ["a", "x".repeat(20), "y"]) logs.error("one", text);
@@ -66,7 +66,7 @@ test("what was not kept is told at the end, too", async () => {
   expect((await linesIn(path.join(folder, "one"), "error")).at(-1)).toContain("… and 2 more lines");
 });
 
-test("lines that could not be written are told in the error log when it works again", async () => {
+test("lost lines are reported in the error log when writing works again", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder, limits: { ...defaultLogLimits, flushMilliseconds: 1 } });
   await writeFile(path.join(folder, "one"), "in the way");
@@ -79,8 +79,8 @@ test("lines that could not be written are told in the error log when it works ag
   logs.access("one", { ...facts, ...answer });
   await logs.close();
   expect(await linesIn(path.join(folder, "one"), "access")).toHaveLength(1);
-  const [told = ""] = await linesIn(path.join(folder, "one"), "error");
-  expect(told.replace(stamp, "")).toBe(
+  const [line = ""] = await linesIn(path.join(folder, "one"), "error");
+  expect(line.replace(stamp, "")).toBe(
     "Sitewright: lines of the access log were lost because they could not be written: 1",
   );
 });

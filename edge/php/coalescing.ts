@@ -15,7 +15,8 @@ export interface SharedPage extends Pick<UpstreamResponse, "status" | "headers">
 }
 
 /**
- * The result for requests that waited for another one's page. `notShared`: can't be shared, so each must run PHP itself.
+ * The result for requests that waited for another one's page. `notShared`: can't be shared, so each must run PHP
+ * itself.
  */
 export type SharedOutcome =
   | { readonly kind: "page"; readonly page: SharedPage }
