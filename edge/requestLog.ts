@@ -80,7 +80,7 @@ export function logVisitFailure({ request, route, path }: Visit, error: unknown,
   logPhpFailure(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
 }
 
-/** Logs a PHP failure. `asked` describes the request and must contain no secrets. */
+/** Logs a PHP failure. `description` names the request and must contain no secrets. */
 export function logPhpFailure(
   environmentId: string,
   description: string,

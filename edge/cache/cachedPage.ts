@@ -10,7 +10,7 @@ type Headers = readonly (readonly [name: string, value: string])[];
 
 /** A page as rendered by PHP. */
 export interface RenderedPage {
-  readonly ask: Pick<PageRequest, "environmentId" | "key" | "place">;
+  readonly request: Pick<PageRequest, "environmentId" | "key" | "address">;
   readonly headers: Headers;
   readonly body: Buffer;
   /** Milliseconds since 1970. */
@@ -58,7 +58,7 @@ export function toCachedPage(page: RenderedPage): CachedPage {
   return {
     ...page,
     // The three compressed encodings together are smaller than the uncompressed page.
-    size: page.body.length * 2 + page.ask.key.length * 2 + 2_000,
+    size: page.body.length * 2 + page.request.key.length * 2 + 2_000,
     resolvedAt: page.madeAt,
     inEncoding(encoding) {
       if (encoding === "identity" || page.body.length < minCompressedBytes) return identity;
@@ -86,9 +86,9 @@ function varyOf({ lifetime }: RenderedPage): string {
   return lifetime.variesByLanguage ? "Accept-Encoding, Accept-Language, Cookie" : "Accept-Encoding, Cookie";
 }
 
-/** Whether `place` is the page `wanted` or, for a subtree, at or below it. */
-export function isWithin(place: PageAddress, wanted: PageAddress, isSubtree: boolean): boolean {
-  const { segments, query } = place;
+/** Whether `address` is the page `wanted` or, for a subtree, at or below it. */
+export function isWithin(address: PageAddress, wanted: PageAddress, isSubtree: boolean): boolean {
+  const { segments, query } = address;
   if (!isSubtree && segments.length !== wanted.segments.length) return false;
   if (wanted.segments.some((segment, at) => segments[at] !== segment)) return false;
   if (wanted.query === "") return true;

@@ -1,7 +1,7 @@
 /**
  * Decides whether a visitor is anonymous: only anonymous visitors get cached pages.
  *
- * This is an allow list. Nobody can list all cookies by which plugins recognise a person (a login, a cart, a currency,
+ * This is an allow list. No one can list all cookies by which plugins recognise a person (a login, a cart, a currency,
  * a paid course), and a missing one would show one visitor's page to another. So only cookies of analytics tools and
  * consent banners are known to be harmless, because they change no page.
  */

@@ -10,12 +10,18 @@ import { type DiskPages, openDiskPages } from "./diskPages.ts";
 const always = { fresh: 1, stale: 2, lastResort: 3, variesByLanguage: false };
 
 function page(path: string, body = "a page", environmentId = "one"): RenderedPage {
-  const place = { segments: path.split("/").filter((one) => one !== ""), query: "" };
-  const ask = { environmentId, key: `${environmentId} 1 ${path}`, place };
-  return { ask, headers: [["Content-Type", "text/html"]], body: Buffer.from(body), madeAt: 5, lifetime: always };
+  const address = { segments: path.split("/").filter((one) => one !== ""), query: "" };
+  const request = { environmentId, key: `${environmentId} 1 ${path}`, address };
+  return {
+    request,
+    headers: [["Content-Type", "text/html"]],
+    body: Buffer.from(body),
+    madeAt: 5,
+    lifetime: always,
+  };
 }
 
-const key = (path: string, environmentId = "one") => page(path, "", environmentId).ask.key;
+const key = (path: string, environmentId = "one") => page(path, "", environmentId).request.key;
 
 async function start(folder?: string, bytes = 1 << 20) {
   const failures: unknown[] = [];
@@ -27,7 +33,7 @@ async function start(folder?: string, bytes = 1 << 20) {
 async function put(pages: DiskPages, ...all: readonly RenderedPage[]): Promise<void> {
   for (const one of all) {
     pages.put(one);
-    await eventually(async () => expect(await pages.get(one.ask.environmentId, one.ask.key)).not.toBeNull());
+    await eventually(async () => expect(await pages.get(one.request.environmentId, one.request.key)).not.toBeNull());
   }
 }
 

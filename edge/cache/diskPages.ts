@@ -25,7 +25,7 @@ export interface DiskPages {
   get(environmentId: string, key: string): Promise<RenderedPage | null>;
   remove(environmentId: string, key: string): void;
   /** Removes the matching pages. They are gone when this returns. */
-  purge(environmentId: string, isTouched: IsPurged): void;
+  purge(environmentId: string, isPurged: IsPurged): void;
   /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   retain(versions: ReadonlyMap<string, string>): void;
   /** Marks a write. Until the returned function is called, a new process would discard the environment's pages. */
@@ -84,10 +84,10 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
   }
 
   async function write(page: RenderedPage): Promise<void> {
-    const { environmentId, key, place } = page.ask;
+    const { environmentId, key, address } = page.request;
     const content = writePageFile(page);
     const file = fileOf(environmentId, key);
-    const entry: PageFile = { environmentId, file, key, place, bytes: content.length };
+    const entry: PageFile = { environmentId, file, key, address, bytes: content.length };
     serial += 1;
     const unfinished = `${file}.${serial}.new`;
     pages.addPending(entry);
@@ -129,7 +129,7 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
     if (pages.has(file)) return;
     if (head === null) rmSync(file, { force: true });
     else if (existsSync(file))
-      pages.add({ environmentId, file, key: head.ask.key, place: head.ask.place, bytes: head.bytes });
+      pages.add({ environmentId, file, key: head.request.key, address: head.request.address, bytes: head.bytes });
   }
 
   mustSucceed(removeMarked);
@@ -142,15 +142,15 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
     async get(environmentId, key) {
       const content = isDisabled ? null : await readFile(fileOf(environmentId, key)).catch(() => null);
       const page = content === null ? null : readPageFile(content);
-      return page?.ask.key === key && page.ask.environmentId === environmentId ? page : null;
+      return page?.request.key === key && page.request.environmentId === environmentId ? page : null;
     },
     remove(environmentId, key) {
       const file = fileOf(environmentId, key);
       pages.forget(file);
       mustSucceed(() => rmSync(file, { force: true }));
     },
-    purge(environmentId, isTouched) {
-      if (isIndexed) pages.removeWhere((page) => page.environmentId === environmentId && isTouched(page.place));
+    purge(environmentId, isPurged) {
+      if (isIndexed) pages.removeWhere((page) => page.environmentId === environmentId && isPurged(page.address));
       else dropFolder(environmentId);
     },
     retain(versions) {

@@ -2,7 +2,7 @@
 
 /** In milliseconds, counted from the time the page was rendered. */
 export interface Lifetime {
-  /** Until then the page is served as it is. */
+  /** Until then the page is served without a refresh. */
   readonly fresh: number;
   /** Until then the page is served while it is refreshed. */
   readonly stale: number;

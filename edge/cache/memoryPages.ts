@@ -8,7 +8,7 @@ export interface MemoryPages {
   put(page: CachedPage): void;
   remove(key: string): void;
   /** Removes the environment's pages at matching addresses. Returns how many. */
-  removeAt(environmentId: string, isThere: (place: PageAddress) => boolean): number;
+  removeAt(environmentId: string, isPurged: (address: PageAddress) => boolean): number;
   /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   retain(versions: ReadonlyMap<string, string>): void;
   usage(): { readonly pages: number; readonly bytes: number };
@@ -20,7 +20,7 @@ export function createMemoryPages(maxBytes: number): MemoryPages {
     maxSize: maxBytes,
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
     sizeCalculation: ({ size }) => size,
-    dispose: ({ ask: { environmentId } }, key) => {
+    dispose: ({ request: { environmentId } }, key) => {
       const own = byEnvironment.get(environmentId);
       own?.delete(key);
       if (own?.size === 0) byEnvironment.delete(environmentId);
@@ -30,7 +30,7 @@ export function createMemoryPages(maxBytes: number): MemoryPages {
   return {
     get: (key) => pages.get(key),
     put: (page) => {
-      const { environmentId, key } = page.ask;
+      const { environmentId, key } = page.request;
       pages.set(key, page);
       // The cache rejects pages that are too large.
       if (!pages.has(key)) return;
@@ -40,8 +40,8 @@ export function createMemoryPages(maxBytes: number): MemoryPages {
     remove: (key) => {
       pages.delete(key);
     },
-    removeAt: (environmentId, isThere) => {
-      const old = [...(byEnvironment.get(environmentId) ?? [])].filter(([, { ask }]) => isThere(ask.place));
+    removeAt: (environmentId, isPurged) => {
+      const old = [...(byEnvironment.get(environmentId) ?? [])].filter(([, { request: ask }]) => isPurged(ask.address));
       for (const [key] of old) pages.delete(key);
       return old.length;
     },

@@ -72,7 +72,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   function usable(page: CachedPage | null | undefined): CachedPage | null {
     if (page === null || page === undefined) return null;
     if (now() - page.madeAt < page.lifetime.lastResort) return page;
-    remove(page.ask);
+    remove(page.request);
     return null;
   }
 
@@ -139,7 +139,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         if (head === null) return;
         isComplete = true;
         const { headers, mayBeCached, lifetime } = head;
-        const page = { ask: request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
+        const page = { request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
         void mayBeCached.then((isPublic) => {
           // PHP has reported all its changes by now.
           if (isPublic && !pending.isPurged) {
@@ -167,7 +167,8 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     purge(environmentId, scope) {
       const isPurged = readPurgeScope(scope);
       for (const pending of pendingPages) {
-        if (pending.request.environmentId === environmentId && isPurged(pending.request.place)) pending.isPurged = true;
+        if (pending.request.environmentId === environmentId && isPurged(pending.request.address))
+          pending.isPurged = true;
       }
       disk?.purge(environmentId, isPurged);
       return pages.removeAt(environmentId, isPurged);

@@ -5,7 +5,7 @@ export interface PageFile {
   readonly environmentId: string;
   readonly file: string;
   readonly key: string;
-  readonly place: PageAddress;
+  readonly address: PageAddress;
   readonly bytes: number;
 }
 

@@ -6,7 +6,7 @@ export interface PageRequest {
   /** Equal for requests that get the same page. */
   readonly key: string;
   /** The page's address in the site, used to purge it. */
-  readonly place: PageAddress;
+  readonly address: PageAddress;
   /** Path and query for PHP. */
   readonly url: string;
   /** Request headers for PHP. */

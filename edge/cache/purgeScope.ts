@@ -12,15 +12,15 @@ export interface PurgeScope {
 }
 
 /** Whether the page at this address is to be purged. */
-export type IsPurged = (place: PageAddress) => boolean;
+export type IsPurged = (address: PageAddress) => boolean;
 
 /** A URL that can't be parsed purges everything, because the sender did mean some page. */
 export function readPurgeScope({ urls, subtrees, everything }: PurgeScope): IsPurged {
   const [pages, trees] = [urls.map(pageAddressOf), subtrees.map(pageAddressOf)];
   if (everything || [...pages, ...trees].includes(null)) return () => true;
-  return (place) =>
-    pages.some((wanted) => wanted !== null && isWithin(place, wanted, false)) ||
-    trees.some((wanted) => wanted !== null && isWithin(place, wanted, true));
+  return (address) =>
+    pages.some((wanted) => wanted !== null && isWithin(address, wanted, false)) ||
+    trees.some((wanted) => wanted !== null && isWithin(address, wanted, true));
 }
 
 function pageAddressOf(address: string): PageAddress | null {

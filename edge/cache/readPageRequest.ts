@@ -54,7 +54,7 @@ export function readPageRequest({
   return {
     environmentId: environment.id,
     key,
-    place: { segments: path.segments, query },
+    address: { segments: path.segments, query },
     url,
     headers: { host: name, accept, "user-agent": userAgent },
   };
