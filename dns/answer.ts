@@ -92,8 +92,8 @@ interface Step {
 }
 
 function answerInZone(zone: Zone, name: Name, type: number): Step {
-  const cut = zone.hasDelegations ? findDelegation(zone, name, type) : null;
-  if (cut !== null) return { answer: referral(zone, cut) };
+  const delegation = zone.hasDelegations ? findDelegation(zone, name, type) : null;
+  if (delegation !== null) return { answer: referral(zone, delegation) };
   const found = findNode(zone, name);
   if (found === null) return { answer: negative(zone, rcodes.NXDOMAIN, zone.apex) };
   const { node, source } = found;
@@ -116,18 +116,24 @@ function negative(zone: Zone, rcode: number, source: Name): Answer {
 
 /** The topmost delegated name on the path from the apex to this name, or null. */
 function findDelegation(zone: Zone, name: Name, type: number): Entry | null {
-  let cut: Entry | null = null;
+  let delegation: Entry | null = null;
   for (let owner = name; owner !== zone.apex; owner = parentOf(owner)) {
     const set = findSet(zone.nodes.get(owner) ?? [], codes.NS);
     if (set === undefined || (type === codes.DS && owner === name)) continue;
-    cut = { owner, set };
+    delegation = { owner, set };
   }
-  return cut;
+  return delegation;
 }
 
-function referral(zone: Zone, cut: Entry): Answer {
-  const additional = addressesFor(zone, cut.set);
-  return { ...emptyAnswer(rcodes.NOERROR), authority: [cut], additional, needsAdditional: true, source: cut.owner };
+function referral(zone: Zone, delegation: Entry): Answer {
+  const additional = addressesFor(zone, delegation.set);
+  return {
+    ...emptyAnswer(rcodes.NOERROR),
+    authority: [delegation],
+    additional,
+    needsAdditional: true,
+    source: delegation.owner,
+  };
 }
 
 function findNode(zone: Zone, name: Name): { readonly node: Node; readonly source: Name } | null {

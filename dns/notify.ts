@@ -69,11 +69,11 @@ export function createNotifier({ state, log, firstWaitMilliseconds = 1_000 }: No
     }
   }
 
-  function send(id: number, message: Message, tries: number): void {
+  function send(id: number, message: Message, attempts: number): void {
     const { secondary, zone } = message;
-    const timer = setTimeout(() => retry(id), firstWaitMilliseconds * 2 ** (tries - 1));
+    const timer = setTimeout(() => retry(id), firstWaitMilliseconds * 2 ** (attempts - 1));
     timer.unref();
-    inFlight.set(id, { ...message, attempts: tries, timer });
+    inFlight.set(id, { ...message, attempts, timer });
     const packet = encodeNotify(id, zone, secondary, state());
     // Lost packets are sent again.
     if (packet !== null) socketFor(secondary.address).send(packet, secondary.port, secondary.address, () => undefined);

@@ -5,10 +5,10 @@ import { createRateLimit } from "./rateLimit.ts";
 test("counts are dropped after a second", () => {
   let now = 0;
   const limit = createRateLimit(2, () => now);
-  const judge = () => limit.check("192.0.2", "an answer");
-  expect([judge(), judge(), judge(), judge()]).toEqual(["answer", "answer", "drop", "truncate"]);
+  const check = () => limit.check("192.0.2", "an answer");
+  expect([check(), check(), check(), check()]).toEqual(["answer", "answer", "drop", "truncate"]);
   now = 1_000;
-  expect([judge(), limit.limited]).toEqual(["answer", 2]);
+  expect([check(), limit.limited]).toEqual(["answer", 2]);
 });
 
 test("0 means no limit", () => {

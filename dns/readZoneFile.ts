@@ -67,7 +67,7 @@ interface FileRecord {
 function readEntry(entry: ZoneFileEntry, context: Context): FileRecord | null {
   const words = [...entry.words];
   if (words[0]?.startsWith("$")) return applyDirective(words, context);
-  if (!entry.isContinued) context.owner = absolute(words.shift() ?? "", context.origin);
+  if (!entry.isContinued) context.owner = absoluteName(words.shift() ?? "", context.origin);
   if (context.owner === null) throw new BadValue("The first record has no name");
   const ttl = readTtl(words);
   const type = words.shift()?.toUpperCase();
@@ -75,7 +75,7 @@ function readEntry(entry: ZoneFileEntry, context: Context): FileRecord | null {
   const { read, write } = recordType(type);
   context.lastTtl = ttl ?? context.defaultTtl ?? context.lastTtl;
   if (context.lastTtl === null) throw new BadValue("There is no time to live. Add one to this line or set $TTL");
-  const value = write(read(presentationOf(type, words, context.origin)));
+  const value = write(read(absoluteValue(type, words, context.origin)));
   const name = writeName(readOwner(context.owner)).slice(0, -1);
   return { name, type, ttl: context.lastTtl, value };
 }
@@ -84,7 +84,7 @@ function applyDirective(words: readonly string[], context: Context): null {
   const [directive, value, more] = words;
   if (value === undefined || more !== undefined) throw new BadValue(`${directive} must have exactly one value`);
   if (directive === "$TTL") context.defaultTtl = parseTime(value);
-  else if (directive === "$ORIGIN") context.origin = absolute(value, context.origin);
+  else if (directive === "$ORIGIN") context.origin = absoluteName(value, context.origin);
   else throw new BadValue(`${directive} is not supported. Only $TTL and $ORIGIN are`);
   return null;
 }
@@ -101,20 +101,20 @@ function readTtl(words: string[]): number | null {
   }
 }
 
-function presentationOf(type: string, words: readonly string[], origin: string): string {
+function absoluteValue(type: string, words: readonly string[], origin: string): string {
   // In zone files each word is a separate text, quoted or not.
   if (type === "TXT" || type === "SPF") {
     return words.map((word) => (word.startsWith('"') ? word : `"${word}"`)).join(" ");
   }
   return words
     .map((word, index) => {
-      if (namesAt[type]?.includes(index)) return absolute(word, origin);
+      if (namesAt[type]?.includes(index)) return absoluteName(word, origin);
       return timesAt[type]?.includes(index) ? `${parseTime(word)}` : word;
     })
     .join(" ");
 }
 
-function absolute(word: string, origin: string): string {
+function absoluteName(word: string, origin: string): string {
   if (word === "@") return origin;
   if (word.endsWith(".")) return word;
   return origin === "." ? `${word}.` : `${word}.${origin}`;

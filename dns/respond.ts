@@ -41,13 +41,13 @@ export function createResponder(served: Served, rateLimit: RateLimit, now: () =>
     let priorMac = query.tsig?.mac ?? null;
     let isLater = false;
     for (const message of messages) {
-      const { signed: whole, mac } = sign(message, { key, priorMac, isLater, now: seconds() });
+      const { signed, mac } = sign(message, { key, priorMac, isLater, now: seconds() });
       [priorMac, isLater] = [mac, true];
-      yield whole;
+      yield signed;
     }
   }
 
-  function unsignedLimit(query: Query, limit: number): number {
+  function limitBeforeSigning(query: Query, limit: number): number {
     return query.tsig === null ? limit : limit - tsigBytes(query.tsig);
   }
 
@@ -55,7 +55,7 @@ export function createResponder(served: Served, rateLimit: RateLimit, now: () =>
     return rateLimit.check(networkOf(address), `${rcode}`) === "answer" ? headerReply(header, rcode) : null;
   }
 
-  function limited(verdict: Verdict, query: Query, answer: Answer): Buffer | null {
+  function limitedReply(verdict: Verdict, query: Query, answer: Answer): Buffer | null {
     return verdict === "drop" ? null : truncatedReply(query, answer);
   }
 
@@ -74,11 +74,11 @@ export function createResponder(served: Served, rateLimit: RateLimit, now: () =>
     const answer = isTransfer ? emptyAnswer(rcodes.REFUSED) : answerTo(served, query);
     if (check.key === null) {
       const verdict = rateLimit.check(networkOf(address), `${answer.rcode} ${query.type} ${answer.source}`);
-      if (verdict !== "answer") return limited(verdict, query, answer);
+      if (verdict !== "answer") return limitedReply(verdict, query, answer);
     } else if (query.type === codes.IXFR) {
       return signResponse(truncatedReply(query, emptyAnswer(rcodes.NOERROR)), query, check.key);
     }
-    return signResponse(reply(query, answer, unsignedLimit(query, udpLimit(query))), query, check.key);
+    return signResponse(reply(query, answer, limitBeforeSigning(query, udpLimit(query))), query, check.key);
   }
 
   function overTcp(packet: Buffer, address: string): Iterable<Buffer> {
@@ -88,7 +88,7 @@ export function createResponder(served: Served, rateLimit: RateLimit, now: () =>
     const { query } = read;
     const check = checkSignature(query);
     if ("refusal" in check) return [check.refusal];
-    const limit = unsignedLimit(query, maxTcpBytes);
+    const limit = limitBeforeSigning(query, maxTcpBytes);
     if (query.type !== codes.AXFR && query.type !== codes.IXFR) {
       return [signResponse(reply(query, answerTo(served, query), limit), query, check.key)];
     }

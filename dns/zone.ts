@@ -34,17 +34,17 @@ export function compileZone(written: DnsZone): Zone {
   const apex = readName(written.name);
   const soa = readSet(soaRecordSet(written));
   const nodes = new Map<Name, RecordSet[]>([[apex, [soa, readSet(nameServerRecordSet(written))]]]);
-  let hasCuts = false;
+  let hasDelegations = false;
   for (const set of written.recordSets) {
     const owner = ownerOf(set, apex);
     const compiled = readSet(set);
-    if (compiled.type === codes.NS) hasCuts = true;
+    if (compiled.type === codes.NS) hasDelegations = true;
     if (compiled.type === codes.SOA) throw new BadValue(`${set.name}: the SOA record can't be set`);
     addSet(nodes, owner, compiled, set);
     addEmptyNonTerminals(nodes, owner, apex);
   }
   const negativeSoa = { ...soa, ttl: Math.min(soa.ttl, written.soa.negativeTtl) };
-  return { apex, serial: written.serial, soa, negativeSoa, nodes, hasDelegations: hasCuts };
+  return { apex, serial: written.serial, soa, negativeSoa, nodes, hasDelegations };
 }
 
 export function findSet(node: Node, type: number): RecordSet | undefined {

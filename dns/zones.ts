@@ -29,15 +29,15 @@ export function createZones(written: readonly ZoneText[], onBroken: (zone: strin
 
   function compiled(apex: Name, zone: ZoneText | Zone | "broken"): Zone | "broken" {
     if (zone === "broken" || !("read" in zone)) return zone;
-    let made: Zone | "broken" = "broken";
+    let result: Zone | "broken" = "broken";
     try {
-      made = compileZone(zone.read());
+      result = compileZone(zone.read());
     } catch (error) {
       onBroken(zone.name, error);
     }
     // Replaces the text, so that a zone is in memory only once.
-    zones.set(apex, made);
-    return made;
+    zones.set(apex, result);
+    return result;
   }
 
   return {

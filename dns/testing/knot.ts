@@ -84,11 +84,11 @@ remote:
     address: 127.0.0.1@${primaryPort}
     key: ${key.name}
 acl:
-  - id: told
+  - id: notify
     address: 127.0.0.1
     key: ${key.name}
     action: notify
 zone:
-${zones.map((zone) => `  - domain: ${zone}\n    storage: "${folder}"\n    master: primary\n    acl: told`).join("\n")}
+${zones.map((zone) => `  - domain: ${zone}\n    storage: "${folder}"\n    master: primary\n    acl: notify`).join("\n")}
 `;
 }
