@@ -50,7 +50,7 @@ test("a page that PHP didn't finish in time is in the error log", async () => {
   await leave("slow.php", "while (true) {}");
   expect((await get("/slow.php")).status).toBe(504);
   await eventually(async () => {
-    expect((await read({ search: "deadline" })).text).toContain("PHP gave no whole answer to GET /slow.php: deadline");
+    expect((await read({ search: "deadline" })).text).toContain("PHP did not complete GET /slow.php: deadline");
   });
 }, 60_000);
 

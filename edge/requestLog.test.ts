@@ -9,10 +9,10 @@ import { ask, openRaw, sendRaw } from "./testing/http.ts";
 import { logged } from "./testing/logged.ts";
 import { startSite } from "./testing/withEdge.ts";
 
-test("pages, files, redirects and refusals are in the access log, each once", async () => {
+test("pages, files, redirects and refused requests are in the access log, each once", async () => {
   const site = await startSite({ "style.css": "body {}", "folder/index.php": "<?php" });
-  const userAgent = { headers: { "user-agent": "Browser/1", referer: "http://site.localhost/?key=abc" } };
-  for (const url of ["/?s=x&token=abc", "/style.css", "/folder", "/.env"]) await ask(site.edge, url, userAgent);
+  const options = { headers: { "user-agent": "Browser/1", referer: "http://site.localhost/?key=abc" } };
+  for (const url of ["/?s=x&token=abc", "/style.css", "/folder", "/.env"]) await ask(site.edge, url, options);
   const lines = await logged(site, "access", 4);
   const asked = lines.map((line) => /"(\S+ \S+) HTTP\/1\.1" (\d+)/.exec(line)?.slice(1));
   expect(asked).toEqual([
@@ -27,7 +27,7 @@ test("pages, files, redirects and refusals are in the access log, each once", as
   }
 });
 
-test("the bytes are those that were sent, also on one connection", async () => {
+test("logs the bytes sent for each request of a connection", async () => {
   const site = await startSite({ "large.txt": "x".repeat(200_000), "small.txt": "x" });
   const get = (url: string, more = "") => `GET ${url} HTTP/1.1\r\nHost: site.localhost\r\n${more}\r\n`;
   const { socket, received } = openRaw(site.edge);
@@ -41,22 +41,22 @@ test("the bytes are those that were sent, also on one connection", async () => {
   expect(sizes[1]).toBeLessThan(1_000);
 });
 
-test("a request for no site, or one that nobody could read, is in nobody's log", async () => {
+test("requests for unknown hosts and malformed requests are in no access log", async () => {
   const site = await startSite();
-  await ask(site.edge, "/", { host: "nobody.localhost" });
+  await ask(site.edge, "/", { host: "unknown.localhost" });
   await sendRaw(site.edge, "nonsense\r\n\r\n");
   await ask(site.edge, "/here");
   expect((await logged(site, "access", 1))[0]).toContain("GET /here");
   expect(await readdir(path.join(site.folder, "logs"))).toEqual(["one"]);
 });
 
-test("what PHP of the installation asks is marked", async () => {
+test("requests from PHP of the installation are marked", async () => {
   const site = await startSite();
   await ask(site.edge, "/", { socketPath: site.edge.loopbackSocket });
   expect((await logged(site, "access", 1))[0]).toMatch(/^127\.0\.0\.1 - php \[/);
 });
 
-test("a visitor who left before there was an answer has the status 499", async () => {
+test("the status is 499 if the visitor leaves before the response", async () => {
   const site = await startSite();
   const asked = Promise.withResolvers<void>();
   site.upstream.answer = async ({ signal }) => {
@@ -72,7 +72,7 @@ test("a visitor who left before there was an answer has the status 499", async (
   expect(line).toMatch(/^127\.0\.0\.1 - - \[.* "POST \/ HTTP\/1\.1" 499 0 /);
 });
 
-test("one who left in the middle of a file has an address all the same", async () => {
+test("the address is logged even if the visitor leaves in the middle of a file", async () => {
   const site = await startSite({ "large.bin": Buffer.alloc(50_000_000) });
   const { socket, received } = openRaw(site.edge);
   socket.write("GET /large.bin HTTP/1.1\r\nHost: site.localhost\r\n\r\n");
@@ -82,22 +82,22 @@ test("one who left in the middle of a file has an address all the same", async (
 });
 
 test.each([
-  ["deadline", "deadline, it took longer than it may, and was ended"],
+  ["deadline", "deadline, it exceeded the time limit and was stopped"],
   ["crashed", "crashed, it stopped unexpectedly"],
   ["busy", "busy, too many other requests were waiting"],
-])("PHP that gave no answer is in the error log with method and address: %s", async (reason, text) => {
+])("a failure of PHP is in the error log with method and URL: %s", async (reason, text) => {
   const site = await startSite();
   site.upstream.answer = () => {
     throw new FakeNoAnswer(reason);
   };
   await ask(site.edge, "/page?token=abc");
   const [line = ""] = await logged(site, "error", 1);
-  expect(line).toMatch(/^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] PHP gave no whole answer to GET \/page\?token=\*\*\*: /);
+  expect(line).toMatch(/^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] PHP did not complete GET \/page\?token=\*\*\*: /);
   expect(line.endsWith(text)).toBe(true);
   expect(line).not.toContain("secret");
 });
 
-test("so is PHP that broke its answer off", async () => {
+test("an incomplete response of PHP is in the error log", async () => {
   const site = await startSite();
   site.upstream.answer = () => {
     const body = new Readable({ read: () => undefined });
@@ -109,13 +109,13 @@ test("so is PHP that broke its answer off", async () => {
   expect((await logged(site, "error", 1))[0]).toContain("GET /: deadline");
 });
 
-test("a log that can't be written is no visitor's trouble", async () => {
+test("a log that can't be written does not affect visitors", async () => {
   const site = await startSite({ "a.txt": "a" });
   await writeFile(path.join(site.folder, "logs"), "in the way");
   for (let number = 0; number < 20; number += 1) expect((await ask(site.edge, "/a.txt")).body).toBe("a");
 });
 
-test("what waits to be written is written when the edge is closed", async () => {
+test("waiting lines are written when the edge is closed", async () => {
   const site = await startSite({ "a.txt": "a" });
   await ask(site.edge, "/a.txt");
   await site.edge.close(0);

@@ -2,31 +2,31 @@ import { Agent, request } from "node:http";
 import { BlockList } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createDenied, readNetwork } from "./denied.ts";
+import { createBlocklist, readNetwork } from "./blockedIps.ts";
 import { ask, putTable, sendRaw, statusOf } from "./testing/http.ts";
 import { startSite, tableOf } from "./testing/withEdge.ts";
 
-describe("a list of addresses and networks", () => {
-  const isDenied = createDenied(["203.0.113.7", "198.51.100.0/24", "2001:db8::/32", "2001:DB9:0::1", "::/1"]);
+describe("a list of IP addresses and networks", () => {
+  const isBlocked = createBlocklist(["203.0.113.7", "198.51.100.0/24", "2001:db8::/32", "2001:DB9:0::1", "::/1"]);
 
   test.each(["203.0.113.7", "198.51.100.0", "198.51.100.255", "2001:db8:ffff::1", "2001:db9::1", "7fff::1"])(
-    "holds %s",
-    (address) => expect(isDenied(address)).toBe(true),
+    "matches %s",
+    (address) => expect(isBlocked(address)).toBe(true),
   );
 
   test.each(["203.0.113.8", "198.51.101.0", "127.0.0.1", "8000::1", "2001:db8::1%eth0x/", "", "localhost"])(
-    "does not hold %j",
-    (address) => expect(isDenied(address)).toBe(false),
+    "does not match %j",
+    (address) => expect(isBlocked(address)).toBe(false),
   );
 
-  test("may be empty, and then holds nobody", () => {
-    expect(createDenied([])("203.0.113.7")).toBe(false);
+  test("may be empty and then matches no address", () => {
+    expect(createBlocklist([])("203.0.113.7")).toBe(false);
   });
 
-  test("of a thousand is made when it is first asked, and only then", () => {
+  test("is parsed on first use, and only once", () => {
     const added = vi.spyOn(BlockList.prototype, "addSubnet");
     onTestFinished(() => added.mockRestore());
-    const many = createDenied(Array.from({ length: 1_000 }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`));
+    const many = createBlocklist(Array.from({ length: 1_000 }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`));
     expect(added).not.toHaveBeenCalled();
     expect([many("203.0.113.7"), many("10.3.231.1")]).toEqual([false, true]);
     expect(added).toHaveBeenCalledTimes(1_000);
@@ -44,15 +44,15 @@ test.each([
   "01.2.3.4",
   "fe80::1%eth0",
   "a.b",
-])("%j is neither an address nor a network", (text) => expect(readNetwork(text)).toBeNull());
+])("%j is neither an IP address nor a network", (text) => expect(readNetwork(text)).toBeNull());
 
 const files = { "style.css": "body {}" };
-const denying = (...deniedIps: string[]) => startSite(files, { environment: { deniedIps } });
+const startBlocking = (...deniedIps: string[]) => startSite(files, { environment: { deniedIps } });
 
 test.each(["/", "/style.css", "/nowhere", "/.env", "/wp-login.php"])(
-  "who is denied gets nothing at %s",
+  "a blocked visitor gets a 403 at %s",
   async (url) => {
-    const { edge, upstream } = await denying("127.0.0.0/8");
+    const { edge, upstream } = await startBlocking("127.0.0.0/8");
     const got = await ask(edge, url, { headers: { accept: "text/html" } });
     expect(got.status).toBe(403);
     expect(got.body).toContain("address_denied");
@@ -61,32 +61,32 @@ test.each(["/", "/style.css", "/nowhere", "/.env", "/wp-login.php"])(
   },
 );
 
-test("others are answered as ever", async () => {
-  const { edge } = await denying("203.0.113.7", "::1", "::/1");
+test("other visitors are served", async () => {
+  const { edge } = await startBlocking("203.0.113.7", "::1", "::/1");
   expect((await ask(edge, "/style.css")).status).toBe(200);
 });
 
-test("one who comes by version 4 to an edge that listens on both is judged by that", async () => {
+test("an IPv4 visitor of an edge that listens on IPv6 is matched by the IPv4 address", async () => {
   const world = await startSite(files, { environment: { deniedIps: ["127.0.0.1"] }, edge: { host: "::" } });
   expect((await ask(world.edge, "/style.css")).status).toBe(403);
   const other = await startSite(files, { environment: { deniedIps: ["::1"] }, edge: { host: "::" } });
   expect((await ask(other.edge, "/style.css")).status).toBe(200);
 });
 
-test("what a visitor claims about the address changes nothing", async () => {
-  const { edge } = await denying("127.0.0.1");
+test("forwarding headers of the visitor are ignored", async () => {
+  const { edge } = await startBlocking("127.0.0.1");
   const headers = { "x-forwarded-for": "203.0.113.7", "x-real-ip": "203.0.113.7", forwarded: "for=203.0.113.7" };
   expect((await ask(edge, "/style.css", { headers })).status).toBe(403);
-  const open = await denying("203.0.113.7");
+  const open = await startBlocking("203.0.113.7");
   expect((await ask(open.edge, "/style.css", { headers })).status).toBe(200);
 });
 
-test("PHP of the installation reaches its own site", async () => {
-  const { edge } = await denying("127.0.0.1");
+test("PHP of the installation can request its own site", async () => {
+  const { edge } = await startBlocking("127.0.0.1");
   expect((await ask(edge, "/style.css", { socketPath: edge.loopbackSocket })).status).toBe(200);
 });
 
-test("a connection that is open is judged at each request", async () => {
+test("the list applies to each request on an open connection", async () => {
   const { edge, environment } = await startSite(files);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const get = () =>
@@ -109,17 +109,17 @@ test("a connection that is open is judged at each request", async () => {
   agent.destroy();
 });
 
-test("what is sent by somebody who is denied is neither asked for nor read", async () => {
-  const { edge } = await denying("127.0.0.1");
+test("the body of a blocked visitor's request is neither accepted nor read", async () => {
+  const { edge } = await startBlocking("127.0.0.1");
   const head = "POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 10000\r\nExpect: 100-continue\r\n\r\n";
   const raw = await sendRaw(edge, head);
   expect(statusOf(raw)).toBe(403);
   expect(raw).toMatch(/connection: close/i);
 });
 
-test("a table whose list holds something else is refused as a whole", async () => {
+test("a table with an invalid list is refused as a whole", async () => {
   const { edge, environment } = await startSite(files);
-  const table = tableOf(2, [{ ...environment, deniedIps: ["127.0.0.1", "everybody"] }], {});
+  const table = tableOf(2, [{ ...environment, deniedIps: ["127.0.0.1", "everyone"] }], {});
   expect(await putTable(edge, table)).toEqual({
     status: 400,
     body: { message: "environments[0].deniedIps[1]: expected an address or a network" },

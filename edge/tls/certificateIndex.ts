@@ -1,12 +1,12 @@
-/** Which certificates are for a name, in the order of the table. */
+/** Finds the certificates for a name, in the order of the table. */
 import type { EdgeCertificate } from "../tables/table.ts";
 
-export interface CertificateNames {
-  /** Those of the name itself before those of a wildcard, which stands for one label only (RFC 6125, section 6.4.3). */
+export interface CertificateIndex {
+  /** Exact names come before wildcards, which match one label only (RFC 6125, section 6.4.3). */
   find(name: string): readonly EdgeCertificate[];
 }
 
-export function indexCertificates(certificates: readonly EdgeCertificate[]): CertificateNames {
+export function indexCertificates(certificates: readonly EdgeCertificate[]): CertificateIndex {
   const byName = new Map<string, EdgeCertificate[]>();
   for (const certificate of certificates) {
     for (const name of new Set(certificate.names.map((each) => each.toLowerCase()))) {

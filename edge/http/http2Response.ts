@@ -1,16 +1,16 @@
-/** An answer by HTTP/2, in the form in which answers by HTTP/1.1 are written. */
+/** An HTTP/2 response with the interface of an HTTP/1.1 response. */
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { Writable } from "node:stream";
 import type { VisitorResponse } from "./visitorHttp.ts";
 
-/** They are about a connection of HTTP/1.1; in HTTP/2 they make an answer malformed (RFC 9113, section 8.2.2). */
+/** Connection headers of HTTP/1.1, which make an HTTP/2 response malformed (RFC 9113, section 8.2.2). */
 const ofConnections = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 const bodiless = new Set([204, 205, 304]);
 
 type Head = Readonly<Record<string, string | number>> | string[];
 type Done = (error?: Error | null) => void;
 
-export class Http2Answer extends Writable implements VisitorResponse {
+export class Http2Response extends Writable implements VisitorResponse {
   statusCode = 200;
   headersSent = false;
   strictContentLength = false;
@@ -19,14 +19,14 @@ export class Http2Answer extends Writable implements VisitorResponse {
   readonly #isToHead: boolean;
   #isBodiless = false;
   #isBroken = false;
-  /** What is still to come of the announced length; null if none was announced. */
-  #missing: number | null = null;
+  /** Remaining bytes of the announced length; null if none was announced. */
+  #remaining: number | null = null;
 
   constructor(stream: ServerHttp2Stream, isToHead: boolean) {
     super();
     this.#stream = stream;
     this.#isToHead = isToHead;
-    // `close` ends the wait for the answer, as with HTTP/1.1.
+    // `close` reports the failure, as with HTTP/1.1.
     this.on("error", () => undefined);
     stream.once("close", () => this.destroy());
   }
@@ -38,8 +38,8 @@ export class Http2Answer extends Writable implements VisitorResponse {
     if (this.#stream.destroyed || this.#stream.closed) return this;
     const headers = asHttp2(head);
     const length = headers["content-length"];
-    this.#missing = length === undefined || this.#isBodiless ? null : Number(length);
-    // Without that, Node ends a stream well that is to be broken off, and half of an answer passes for a whole one.
+    this.#remaining = length === undefined || this.#isBodiless ? null : Number(length);
+    // Otherwise Node ends an aborted stream normally, and an incomplete response would look complete.
     this.#stream.respond({ ...headers, ":status": status }, { waitForTrailers: !this.#isBodiless });
     this.#stream.removeAllListeners("wantTrailers").once("wantTrailers", () => {
       if (!this.#isBroken) this.#stream.sendTrailers({});
@@ -50,24 +50,24 @@ export class Http2Answer extends Writable implements VisitorResponse {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     if (!this.headersSent) this.writeHead(this.statusCode);
-    if (this.#missing !== null) this.#missing -= chunk.length;
+    if (this.#remaining !== null) this.#remaining -= chunk.length;
     if (this.#isBodiless) done();
-    else if (this.#hasWrongLength((missing) => missing < 0)) done(new Error("The answer is longer than announced"));
+    else if (this.#hasWrongLength((missing) => missing < 0)) done(new Error("The response is longer than announced"));
     else this.#send(chunk, done);
   }
 
   override _final(done: Done): void {
     if (!this.headersSent) this.writeHead(this.statusCode);
     if (this.#isBodiless) done();
-    else if (this.#hasWrongLength((missing) => missing > 0)) done(new Error("The answer is shorter than announced"));
+    else if (this.#hasWrongLength((missing) => missing > 0)) done(new Error("The response is shorter than announced"));
     else this.#stream.end(() => done());
   }
 
   override _destroy(error: Error | null, done: Done): void {
     const { endAfterHeaders, readableEnded } = this.#stream;
     this.#isBroken = !this.writableFinished;
-    if (this.#isBroken) this.#stream.destroy(error ?? new Error("The answer was broken off"));
-    // A whole answer to half a request: the rest is not wanted (RFC 9113, section 8.1).
+    if (this.#isBroken) this.#stream.destroy(error ?? new Error("The response was aborted"));
+    // The response is complete, so the rest of the request is not needed (RFC 9113, section 8.1).
     else if (!endAfterHeaders && !readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR);
     done(error);
   }
@@ -80,11 +80,11 @@ export class Http2Answer extends Writable implements VisitorResponse {
   }
 
   #hasWrongLength(isWrong: (missing: number) => boolean): boolean {
-    return this.strictContentLength && this.#missing !== null && isWrong(this.#missing);
+    return this.strictContentLength && this.#remaining !== null && isWrong(this.#remaining);
   }
 }
 
-/** In lower case, each once. Lines of a name mean the same as one with commas, except for cookies (RFC 9110, section 5.3). */
+/** Lower-case names, each once. Repeated headers are joined by commas, except cookies (RFC 9110, section 5.3). */
 function asHttp2(head: Head): OutgoingHttpHeaders {
   const headers: Record<string, string | number | string[]> = {};
   for (const [name, value] of Array.isArray(head) ? pairs(head) : Object.entries(head)) {
@@ -101,7 +101,7 @@ function pairs(flat: readonly string[]): (readonly [name: string, value: string]
   return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ""] as const] : []));
 }
 
-/** About what it would take by HTTP/1.1; what compression makes of it depends on all the answers before. */
+/** Approximate size, as in HTTP/1.1. The compressed size depends on earlier responses. */
 function bytesOf(headers: OutgoingHttpHeaders): number {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => `${name}: ${one}`),

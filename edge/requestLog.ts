@@ -1,4 +1,4 @@
-/** What is written down when a request has been answered. */
+/** Logs requests and PHP failures. */
 
 import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./http/visitorHttp.ts";
 import type { EdgeLog } from "./log.ts";
@@ -8,9 +8,10 @@ import { type NoAnswerReason, reasonOf } from "./php/upstream.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
 import type { Visit } from "./visit.ts";
 
-export interface AnswerLogs {
-  /** Of the environments, for their owners. */
+export interface RequestLogs {
+  /** Logs of environments, for their owners. */
   readonly logs: EnvironmentLogs;
+  /** The edge's own log. */
   readonly log: EdgeLog;
 }
 
@@ -24,18 +25,18 @@ export interface AnsweredRequest {
   readonly milliseconds: number;
 }
 
-/** The visitor left before there was an answer: other servers' number for it. */
-const leftEarly = 499;
+/** The status that nginx logs if the visitor leaves before the response. */
+const clientClosedRequest = 499;
 
-/** Writes to the environment's access log and, at level debug, to the edge's own log. */
-export function noteAnswer({ logs, log }: AnswerLogs, answered: AnsweredRequest): void {
+/** Writes to the environment's access log and, at level debug, to the edge's log. */
+export function logResponse({ logs, log }: RequestLogs, answered: AnsweredRequest): void {
   const { request, response, found, milliseconds } = answered;
-  if (typeof found !== "string") noteAccess(logs, answered, found);
+  if (typeof found !== "string") logAccess(logs, answered, found);
   log.debug(
     {
       host: hostOf(request),
       method: request.method,
-      // Without the query: passwords and keys travel there.
+      // Without the query, which may hold passwords and keys.
       path: request.url?.split("?", 1)[0],
       status: response.statusCode,
       complete: response.writableFinished,
@@ -45,7 +46,7 @@ export function noteAnswer({ logs, log }: AnswerLogs, answered: AnsweredRequest)
   );
 }
 
-function noteAccess(
+function logAccess(
   logs: EnvironmentLogs,
   { request, response, socket, address, fromPhp, milliseconds }: AnsweredRequest,
   { route, path, host }: FoundRoute,
@@ -57,8 +58,8 @@ function noteAccess(
     method: request.method ?? "GET",
     url: path.url,
     httpVersion: request.httpVersion,
-    status: response.headersSent ? response.statusCode : leftEarly,
-    bytes: response.bytesSent ?? sentSinceLast(socket),
+    status: response.headersSent ? response.statusCode : clientClosedRequest,
+    bytes: response.bytesSent ?? bytesSinceLastResponse(socket),
     referrer: request.headers.referer,
     userAgent: request.headers["user-agent"],
     milliseconds,
@@ -66,32 +67,37 @@ function noteAccess(
   });
 }
 
-const whatHappened: Record<NoAnswerReason, string> = {
+const explanations: Record<NoAnswerReason, string> = {
   busy: "too many other requests were waiting",
-  deadline: "it took longer than it may, and was ended",
+  deadline: "it exceeded the time limit and was stopped",
   crashed: "it stopped unexpectedly",
   unavailable: "it could not be started",
   wouldWrite: "it wanted to write while the environment was being changed",
 };
 
-/** Why the visitor has no page, or half of one. */
-export function noteNoAnswer({ request, route, path }: Visit, error: unknown, parts: AnswerLogs): void {
-  noteUnanswered(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
+/** Logs why a visitor got no page or an incomplete one. */
+export function logVisitFailure({ request, route, path }: Visit, error: unknown, parts: RequestLogs): void {
+  logPhpFailure(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
 }
 
-/** The same of anything that PHP was asked for; `asked` stands in a log and has no secrets. */
-export function noteUnanswered(environmentId: string, asked: string, error: unknown, { logs, log }: AnswerLogs): void {
+/** Logs a PHP failure. `description` names the request and must contain no secrets. */
+export function logPhpFailure(
+  environmentId: string,
+  description: string,
+  error: unknown,
+  { logs, log }: RequestLogs,
+): void {
   const reason = reasonOf(error);
-  logs.error(environmentId, `PHP gave no whole answer to ${asked}: ${reason}, ${whatHappened[reason]}`);
-  log.warn({ environment: environmentId, reason, err: error }, "PHP gave no answer");
+  logs.error(environmentId, `PHP did not complete ${description}: ${reason}, ${explanations[reason]}`);
+  log.warn({ environment: environmentId, reason, err: error }, "PHP gave no complete response");
 }
 
-const sentBefore = new WeakMap<VisitorSocket, number>();
+const lastBytesWritten = new WeakMap<VisitorSocket, number>();
 
-/** By HTTP/1.1, answers on one connection come one after the other. */
-function sentSinceLast(socket: VisitorSocket): number {
+/** Bytes of an HTTP/1.1 response: a connection sends its responses one after the other. */
+function bytesSinceLastResponse(socket: VisitorSocket): number {
   const sent = socket.bytesWritten;
-  const before = sentBefore.get(socket) ?? 0;
-  sentBefore.set(socket, sent);
+  const before = lastBytesWritten.get(socket) ?? 0;
+  lastBytesWritten.set(socket, sent);
   return sent - before;
 }

@@ -1,32 +1,32 @@
-/** A page that many visitors get, and its key (`askForPage.ts` says which visitors). */
+/** A request for a public page: its cache key, and what PHP is asked (`readPageRequest`). */
 import type { EdgeEnvironment } from "../tables/table.ts";
 
-export interface PageAsk {
+export interface PageRequest {
   readonly environmentId: string;
-  /** The same for the same page. */
+  /** Equal for requests that get the same page. */
   readonly key: string;
-  /** Where in the site it is, for those who say which pages are not right any more. */
-  readonly place: PageAddress;
-  /** Path and query to ask PHP for. */
+  /** The page's address in the site, used to purge it. */
+  readonly address: PageAddress;
+  /** Path and query for PHP. */
   readonly url: string;
-  /** To ask PHP with. */
+  /** Request headers for PHP. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface PageAddress {
   /** Decoded. */
   readonly segments: readonly string[];
-  /** As `pageQuery` gives it. */
+  /** As returned by `pageQuery`. */
   readonly query: string;
 }
 
-/** What all keys of the environment's present pages begin with; null if none are kept. */
+/** The version that starts the keys of all current pages of the environment, or null if its pages are not cached. */
 export function versionOf({ id, pageCache, release, phpVersion, phpRun = 0 }: EdgeEnvironment): string | null {
   return pageCache === undefined ? null : [id, pageCache.epoch, release, phpVersion, phpRun].join(" ");
 }
 
-/** The same page in the languages that the visitor reads. */
-export function inLanguage(ask: PageAsk, language: string | undefined): PageAsk {
+/** The same request for a page that depends on the visitor's languages. */
+export function withLanguage(ask: PageRequest, language: string | undefined): PageRequest {
   const wanted = (language ?? "*").toLowerCase().replace(/\s+/g, "");
   const headers = language === undefined ? ask.headers : { ...ask.headers, "accept-language": wanted };
   return { ...ask, key: `${ask.key} ${wanted}`, headers };

@@ -8,16 +8,16 @@ import { ask, openRaw, sendRaw } from "../testing/http.ts";
 import { startSite } from "../testing/withEdge.ts";
 import type { UpstreamRequest } from "./upstream.ts";
 
-/** The only request that came through, once it has. */
+/** The first request that reached PHP, once it has. */
 async function asked(upstream: { asked: readonly { request: UpstreamRequest }[] }): Promise<UpstreamRequest> {
   return eventually(() => {
     const request = upstream.asked[0]?.request;
-    if (request === undefined) throw new Error("nothing was asked yet");
+    if (request === undefined) throw new Error("no request yet");
     return request;
   });
 }
 
-test("PHP hears what the visitor sent", async () => {
+test("PHP gets the visitor's request", async () => {
   const { edge, upstream } = await startSite();
   let body = "";
   upstream.answer = async (request) => {
@@ -48,7 +48,7 @@ test("a request without a body has none", async () => {
   expect(upstream.asked.map(({ request }) => request.body)).toEqual([null, null]);
 });
 
-test("what a visitor could pass for another with does not get through", async () => {
+test("spoofed headers do not reach PHP", async () => {
   const { edge, upstream } = await startSite();
   const forged = [
     ["X-Forwarded-For", "1.2.3.4"],
@@ -74,7 +74,7 @@ test("what a visitor could pass for another with does not get through", async ()
   expect(headers).toEqual({ host: "site.localhost", authorization: "Basic eA==" });
 });
 
-test("PHP's own calls come on their own socket and are marked", async () => {
+test("PHP's own requests arrive on the loopback socket and are marked", async () => {
   const { edge, upstream } = await startSite({ "style.css": "css" });
   const got = await ask(edge, "/wp-cron.php", { socketPath: edge.loopbackSocket });
   expect(got.status).toBe(200);
@@ -83,7 +83,7 @@ test("PHP's own calls come on their own socket and are marked", async () => {
   expect((await ask(edge, "/style.css", { socketPath: edge.loopbackSocket })).body).toBe("css");
 });
 
-test("PHP's answer comes through as it is, but for what is about one connection", async () => {
+test("PHP's response is passed on without connection headers and invalid headers", async () => {
   const { edge, upstream } = await startSite();
   upstream.answer = () =>
     textAnswer(
@@ -113,7 +113,7 @@ test("PHP's answer comes through as it is, but for what is about one connection"
     expect(got.headers).not.toHaveProperty(name);
 });
 
-test("HEAD, 204 and 304 have no body, whatever PHP writes", async () => {
+test("HEAD, 204 and 304 have no body, even if PHP sends one", async () => {
   const { edge, upstream } = await startSite();
   upstream.answer = () => textAnswer("page", [["Content-Length", "4"]]);
   const head = await ask(edge, "/", { method: "HEAD" });
@@ -125,7 +125,7 @@ test("HEAD, 204 and 304 have no body, whatever PHP writes", async () => {
   }
 });
 
-test("the first bytes reach the visitor while PHP is still at work", async () => {
+test("the first bytes reach the visitor while PHP is still running", async () => {
   const { edge, upstream } = await startSite();
   const page = new PassThrough();
   upstream.answer = () => ({ status: 200, headers: [], body: page });
@@ -138,7 +138,7 @@ test("the first bytes reach the visitor while PHP is still at work", async () =>
   expect(visitor.received()).toContain("last");
 });
 
-test("a visitor who reads slowly holds PHP back instead of filling memory", async () => {
+test("a visitor who reads slowly slows PHP down instead of filling memory", async () => {
   const { edge, upstream } = await startSite();
   let made = 0;
   const endless = new Readable({
@@ -166,7 +166,7 @@ test("a visitor who reads slowly holds PHP back instead of filling memory", asyn
   await eventually(() => expect(endless.destroyed).toBe(true));
 });
 
-test("PHP is told when the visitor leaves before the answer", async () => {
+test("PHP is told when the visitor leaves before the response", async () => {
   const { edge, upstream } = await startSite();
   upstream.answer = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(new FakeNoAnswer("crashed"))));
@@ -178,7 +178,7 @@ test("PHP is told when the visitor leaves before the answer", async () => {
   await eventually(() => expect(signal.aborted).toBe(true));
 });
 
-test("PHP is told when the visitor leaves in the middle of the answer", async () => {
+test("PHP is told when the visitor leaves in the middle of the response", async () => {
   const { edge, upstream } = await startSite();
   const page = new PassThrough();
   upstream.answer = () => ({ status: 200, headers: [], body: page });
@@ -191,7 +191,7 @@ test("PHP is told when the visitor leaves in the middle of the answer", async ()
   expect((await asked(upstream)).signal.aborted).toBe(true);
 });
 
-test("nobody is told anything when a visit ends as it should", async () => {
+test("a normal end of a visit is not reported as an abort", async () => {
   const { edge, upstream } = await startSite();
   await ask(edge, "/");
   await ask(edge, "/", { method: "POST", body: "a=1" });
@@ -199,14 +199,14 @@ test("nobody is told anything when a visit ends as it should", async () => {
 });
 
 test.each([
-  ["the page broke off", "half", undefined],
+  ["the page was cut off", "half", undefined],
   ["the page is longer than PHP announced", "much too long", "4"],
   ["the page is shorter than PHP announced", "ab", "400"],
-])("the visitor can tell that an answer isn't whole: %s", async (what, body, length) => {
+])("the visitor can tell that a response is incomplete: %s", async (what, body, length) => {
   const { edge, upstream } = await startSite();
   async function* page() {
     yield Buffer.from(body);
-    if (what === "the page broke off") throw new Error("worker died");
+    if (what === "the page was cut off") throw new Error("worker died");
   }
   const headers = length === undefined ? [] : [["Content-Length", length] as const];
   upstream.answer = () => ({ status: 200, headers, body: Readable.from(page()) });
@@ -221,25 +221,24 @@ test.each([
   ["deadline", 504, undefined, "This page took too long"],
   ["crashed", 502, undefined, "This site couldn't finish the page"],
   ["nonsense", 502, undefined, "This site couldn't finish the page"],
-])(
-  "where PHP gives no answer because of %s, the visitor gets a %i in plain words",
-  async (reason, status, retry, title) => {
-    const { edge, upstream, logged } = await startSite();
-    upstream.answer = () => Promise.reject(new FakeNoAnswer(reason));
-    const got = await ask(edge, "/", { headers: { accept: "text/html,*/*" } });
-    expect(got.status).toBe(status);
-    expect(got.headers["retry-after"]).toBe(retry);
-    expect(got.body).toContain(title);
-    expect(got.body).not.toContain("/srv/secret/path");
-    expect(logged.some(({ level, message }) => level === "warn" && message === "PHP gave no answer")).toBe(true);
-  },
-);
+])("if PHP fails with %s, the visitor gets a %i with an explanation", async (reason, status, retry, title) => {
+  const { edge, upstream, logged } = await startSite();
+  upstream.answer = () => Promise.reject(new FakeNoAnswer(reason));
+  const got = await ask(edge, "/", { headers: { accept: "text/html,*/*" } });
+  expect(got.status).toBe(status);
+  expect(got.headers["retry-after"]).toBe(retry);
+  expect(got.body).toContain(title);
+  expect(got.body).not.toContain("/srv/secret/path");
+  expect(logged.some(({ level, message }) => level === "warn" && message === "PHP gave no complete response")).toBe(
+    true,
+  );
+});
 
 test.each([
   ["4", "5"],
   ["5", "4"],
   ["4", "4"],
-])("PHP that announces two lengths, %s and %s, announces none", async (one, two) => {
+])("two announced lengths, %s and %s, are both removed", async (one, two) => {
   const { edge, upstream } = await startSite();
   upstream.answer = () =>
     textAnswer("page", [
