@@ -25,6 +25,7 @@ import { makeDnsSolver } from "../reconcilers/certificates/dnsSolver.ts";
 import { makeHttpSolver } from "../reconcilers/certificates/httpSolver.ts";
 import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
 import { checkDomains } from "../reconcilers/checkDomains.ts";
+import { checkForUpdates } from "../reconcilers/checkForUpdates.ts";
 import { collectUsage, expireUsage } from "../reconcilers/collectUsage.ts";
 import type { Cron } from "../reconcilers/cron/runCron.ts";
 import { deliverMails } from "../reconcilers/deliverMails.ts";
@@ -32,18 +33,17 @@ import { expire } from "../reconcilers/expire.ts";
 import { expireBackups } from "../reconcilers/expireBackups.ts";
 import { expireDownloads } from "../reconcilers/expireDownloads.ts";
 import { expireLogs } from "../reconcilers/expireLogs.ts";
-import { expirePictures } from "../reconcilers/expirePictures.ts";
+import { expireScreenshots } from "../reconcilers/expireScreenshots.ts";
 import { measureDisk } from "../reconcilers/measureDisk.ts";
-import { proveBackups } from "../reconcilers/proveBackups.ts";
 import { readAdvisories } from "../reconcilers/readAdvisories.ts";
 import { readArchives } from "../reconcilers/readArchives.ts";
-import { readOffers } from "../reconcilers/readOffers.ts";
 import { readDuePackages } from "../reconcilers/readPackages.ts";
 import { rebuildEnvironments } from "../reconcilers/rebuildEnvironments.ts";
 import { runRollouts } from "../reconcilers/runRollouts.ts";
 import type { Reconciler } from "../reconcilers/schedule.ts";
 import { scheduleBackups } from "../reconcilers/scheduleBackups.ts";
 import { makeTakeMails } from "../reconcilers/takeMails.ts";
+import { startTestRestores } from "../reconcilers/testRestores.ts";
 import { updateAutomatically } from "../reconcilers/updateAutomatically.ts";
 import { updatePhp } from "../reconcilers/updatePhp.ts";
 import type { Sealer } from "../sealing.ts";
@@ -206,15 +206,15 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
     everySeconds: 3,
     retrySeconds: 10,
   };
-  const asking = { name: "readOffers", work: "Checking for updates", everySeconds: 10, retrySeconds: 5 * minute };
+  const asking = { name: "checkForUpdates", work: "Checking for updates", everySeconds: 10, retrySeconds: 5 * minute };
   return [
     { ...reading, run: () => readDuePackages(installed, signal) },
     {
-      name: "expirePictures",
+      name: "expireScreenshots",
       work: "Removing old screenshots",
       everySeconds: hour,
       retrySeconds: minute,
-      run: () => expirePictures(config.pictures),
+      run: () => expireScreenshots(config.pictures),
     },
     {
       name: "runRollouts",
@@ -226,7 +226,7 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
     ...(packageSource === null
       ? []
       : [
-          { ...asking, run: () => readOffers({ database, source: packageSource }, signal) },
+          { ...asking, run: () => checkForUpdates({ database, source: packageSource }, signal) },
           {
             name: "updateAutomatically",
             work: "Starting automatic updates",
@@ -317,11 +317,11 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
       run: () => scheduleBackups(backups),
     },
     {
-      name: "proveBackups",
+      name: "startTestRestores",
       work: "Starting test restores",
       everySeconds: 30,
       retrySeconds: minute,
-      run: () => proveBackups(proofs),
+      run: () => startTestRestores(proofs),
     },
     { name: "readArchives", work: "Checking the archives", everySeconds: 10, retrySeconds: minute, run: readAll },
     {

@@ -280,7 +280,9 @@ describe("what is updated by itself", () => {
     for (const each of [broken, id]) await wishFor(each, {});
     await wishFor(broken, { time_zone: "Mars/Olympus" });
     await expect(goOn()).rejects.toMatchObject({
-      errors: [{ message: `The environment ${broken} can't be updated by itself`, cause: expect.any(RangeError) }],
+      errors: [
+        { message: `Starting the automatic update of environment ${broken} failed`, cause: expect.any(RangeError) },
+      ],
     });
     const begun = await query().select("environment_id").execute();
     expect(begun.map(({ environment_id }) => environment_id)).toContain(id);

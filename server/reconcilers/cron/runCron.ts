@@ -8,7 +8,7 @@ import type { Logger } from "pino";
 import type { Database } from "../../store/database.ts";
 import { beginCronRun, type CronEnvironment, endCronRun, listForCron } from "../../store/sites/cronRuns.ts";
 import { type CronReport, runDueEvents, type TaskClient } from "./cronRun.ts";
-import { type CronCandidate, takeTurns } from "./cronTurns.ts";
+import { type CronCandidate, dueCandidates } from "./cronSchedule.ts";
 
 export interface CronOptions {
   readonly database: Database;
@@ -57,7 +57,7 @@ export function makeCron(options: CronOptions): Cron {
       tell(environment.id, found.problem);
       return [{ ...environment, events: found.events }];
     });
-    return takeTurns(turns, now());
+    return dueCandidates(turns, now());
   }
 
   function fill(): void {

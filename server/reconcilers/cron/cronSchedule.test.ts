@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CronCandidate, takeTurns, turnOf } from "./cronTurns.ts";
+import { type CronCandidate, dueCandidates, turnOf } from "./cronSchedule.ts";
 
 const now = Date.parse("2026-11-22T12:00:00Z");
 const minute = 60_000;
@@ -63,7 +63,7 @@ test("whoever has waited longest is first; those whose turn has not come are lef
     candidate({ due: [-900], began: -0.9 }, "just run"),
     candidate({ due: [0] }, "now"),
   ];
-  expect(takeTurns(all, now).map(({ id }) => id)).toEqual(["old", "young", "always due", "now"]);
+  expect(dueCandidates(all, now).map(({ id }) => id)).toEqual(["old", "young", "always due", "now"]);
 });
 
 test("those that always have something due do not keep others waiting for ever", () => {
@@ -78,7 +78,7 @@ test("those that always have something due do not keep others waiting for ever",
       lastRun: { beganAt: new Date(began), endedAt: new Date(began), failures: 0 },
     }));
     const patient = { id: "patient", createdAt: new Date(0), events: [{ place: null, dueAt: now }], lastRun: null };
-    const [first] = takeTurns([...busy, patient], time);
+    const [first] = dueCandidates([...busy, patient], time);
     if (first?.id === "patient") return expect(round).toBeLessThan(4);
     if (first !== undefined) greedy.set(first.id, time);
   }

@@ -50,7 +50,7 @@ export function turnOf(candidate: CronCandidate, now: number): number | null {
  * Those whose turn has come, whoever has waited longest first. A site that always has something due waits from its last run
  * on, so that it never stands before the others for ever.
  */
-export function takeTurns<C extends CronCandidate>(candidates: readonly C[], now: number): readonly C[] {
+export function dueCandidates<C extends CronCandidate>(candidates: readonly C[], now: number): readonly C[] {
   return candidates
     .map((candidate) => ({ candidate, turn: turnOf(candidate, now) }))
     .filter((each): each is { candidate: C; turn: number } => each.turn !== null && each.turn <= now)
