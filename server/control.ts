@@ -129,7 +129,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
   const { config, services, capabilities, log } = parts;
   const { database, runtime, edge } = services;
   const hostOf = (place: Parameters<typeof addressOf>[1]) => new URL(addressOf(config, place)).host;
-  const cron = makeCron({ database, runtime, edge, hostOf, atOnce: config.cronRuns, log });
+  const cron = makeCron({ database, runtime, edge, hostOf, concurrency: config.cronRuns, log });
   const stopping = new AbortController();
   const reconcilers = startReconcilers(
     periodicWork({

@@ -76,7 +76,7 @@ function againAt(input: unknown, time: number): Date | null {
   return typeof after === "number" ? new Date(start + time + after) : null;
 }
 
-/** How many backups begin when it is looked at these moments, each ended before the next run. */
+/** How many backups start in runs at these times, each ended before the next run. */
 async function begunAt(times: readonly number[], hours = 24): Promise<number[]> {
   const counts: number[] = [];
   for (const time of times) {

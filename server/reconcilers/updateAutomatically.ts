@@ -24,13 +24,13 @@ export interface UpdateAutomaticallyOptions {
 }
 
 /** Each update copies a site and tests the copy, and visitors need the machine too. */
-const atOnce = 4;
+const concurrency = 4;
 const hour = 3_600_000;
 
 /** A failure in one environment does not stop the others. Rejects at the end if any failed. */
 export async function updateAutomatically(options: UpdateAutomaticallyOptions): Promise<void> {
   const { database, begin, now = () => new Date() } = options;
-  let free = atOnce - (await countAutomaticOperations(database));
+  let free = concurrency - (await countAutomaticOperations(database));
   if (free <= 0) return;
   const errors: Error[] = [];
   for (const environment of await findDueUpdates(database)) {

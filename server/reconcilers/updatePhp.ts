@@ -17,7 +17,7 @@ export interface UpdatePhpOptions {
 
 const retryDays = 7;
 /** Few, because each change is tested in its own PHP process. */
-const atOnce = 5;
+const concurrency = 5;
 
 /** The oldest later version that has not reached end of life, or null. */
 export function nextVersion(version: string, { ended, offered }: Pick<UpdatePhpOptions, "ended" | "offered">) {
@@ -33,7 +33,7 @@ export async function updatePhp(options: UpdatePhpOptions): Promise<void> {
   // Otherwise environments without a newer version would fill the batch for ever.
   const updatable = options.ended.filter((version) => nextVersion(version, options) !== null);
   if (updatable.length === 0) return;
-  for (const environment of await listForPhpUpdate(database, updatable, retryDays, atOnce)) {
+  for (const environment of await listForPhpUpdate(database, updatable, retryDays, concurrency)) {
     const version = nextVersion(environment.php_version, options);
     if (version !== null) await change(environment, version);
   }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { type CronCandidate, dueCandidates, turnOf } from "./cronSchedule.ts";
+import { type CronCandidate, dueCandidates, dueTime } from "./cronSchedule.ts";
 
 const now = Date.parse("2026-11-22T12:00:00Z");
 const minute = 60_000;
 
 interface Case {
-  /** In minutes from now; negative: it is overdue. */
+  /** In minutes from now; negative if overdue. */
   readonly due?: readonly number[];
   /** In minutes from now. */
   readonly began?: number;
-  /** Null: nobody has seen its end. */
+  /** Null if the end was not recorded. */
   readonly ended?: number | null;
   readonly failures?: number;
   /** In minutes from now. */
@@ -30,31 +30,31 @@ function candidate(
   };
 }
 
-describe("whose turn is when", () => {
+describe("the due time", () => {
   test.each<[string, Case, number | null]>([
-    ["who plans nothing never has one", {}, null],
-    ["what is due in a while waits", { due: [5] }, 5],
-    ["what is overdue has had it since", { due: [-5] }, -5],
-    ["of several sites the first counts", { due: [3, -2, 9] }, -2],
-    ["nobody is run twice within a minute", { due: [-5], began: -0.5 }, 0.5],
-    ["what was due long ago waits from its last run on", { due: [-500], began: -3 }, -2],
-    ["what is under way is not begun again", { due: [-5], began: -1, ended: null }, 1],
-    ["what was killed with its process is, later", { due: [-5], began: -3, ended: null }, -1],
-    ["after a failure it waits two minutes", { due: [-5], began: -1, failures: 1 }, 1],
-    ["after more it waits longer", { due: [-5], began: -1, failures: 4 }, 15],
-    ["but an hour at most", { due: [-5], began: 0, failures: 40 }, 60],
-    ["a new environment is left alone for a minute", { due: [-5], created: -0.25 }, 0.75],
-    ["but not longer, nor where it was made in the future", { due: [-5], created: 3 }, -5],
-    ["a run in the future says nothing: the clock was put back", { due: [-5], began: 600, failures: 3 }, -5],
-    ["nor does an end in the future", { due: [-5], began: -3, ended: 600, failures: 0 }, -2],
-    ["a clock that was put forward makes all of it due", { due: [-100_000], began: -100_000 }, -99_999],
+    ["is null without events", {}, null],
+    ["is that of the next event", { due: [5] }, 5],
+    ["may be in the past", { due: [-5] }, -5],
+    ["is that of the first of several sites", { due: [3, -2, 9] }, -2],
+    ["is at least a minute after the last run", { due: [-5], began: -0.5 }, 0.5],
+    ["of an event that was due long ago counts from the last run", { due: [-500], began: -3 }, -2],
+    ["is later while a run is under way", { due: [-5], began: -1, ended: null }, 1],
+    ["is two minutes after a run whose process was killed", { due: [-5], began: -3, ended: null }, -1],
+    ["is two minutes after a failure", { due: [-5], began: -1, failures: 1 }, 1],
+    ["is later after more failures", { due: [-5], began: -1, failures: 4 }, 15],
+    ["is an hour after many failures at most", { due: [-5], began: 0, failures: 40 }, 60],
+    ["of a new environment is a minute after its creation", { due: [-5], created: -0.25 }, 0.75],
+    ["ignores a creation in the future", { due: [-5], created: 3 }, -5],
+    ["ignores a run in the future: the clock was set back", { due: [-5], began: 600, failures: 3 }, -5],
+    ["ignores an end in the future", { due: [-5], began: -3, ended: 600, failures: 0 }, -2],
+    ["is in the past if the clock was set forward", { due: [-100_000], began: -100_000 }, -99_999],
   ])("%s", (_, given, expected) => {
-    const turn = turnOf(candidate(given), now);
-    expect(turn === null ? null : (turn - now) / minute).toBe(expected);
+    const due = dueTime(candidate(given), now);
+    expect(due === null ? null : (due - now) / minute).toBe(expected);
   });
 });
 
-test("whoever has waited longest is first; those whose turn has not come are left out", () => {
+test("due candidates are returned, the longest waiting first", () => {
   const all = [
     candidate({ due: [-1] }, "young"),
     candidate({ due: [1] }, "later"),
@@ -66,7 +66,7 @@ test("whoever has waited longest is first; those whose turn has not come are lef
   expect(dueCandidates(all, now).map(({ id }) => id)).toEqual(["old", "young", "always due", "now"]);
 });
 
-test("those that always have something due do not keep others waiting for ever", () => {
+test("environments that always have due events do not block others", () => {
   let time = now;
   const greedy = new Map(["a", "b", "c"].map((id) => [id, time - 10 * minute]));
   for (let round = 0; round < 100; round += 1) {
@@ -82,5 +82,5 @@ test("those that always have something due do not keep others waiting for ever",
     if (first?.id === "patient") return expect(round).toBeLessThan(4);
     if (first !== undefined) greedy.set(first.id, time);
   }
-  throw new Error("It never had its turn.");
+  throw new Error("It was never run.");
 });

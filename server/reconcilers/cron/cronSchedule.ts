@@ -1,11 +1,10 @@
-/** Whose events are run when: decided here, from what is known, and done elsewhere. */
+/** Decides which environments' WP-Cron events run next. Pure: the runs themselves are in `runCron.ts`. */
 import type { NextEvent } from "@sitewright/runtimes/runtime.ts";
 
 export interface CronCandidate {
   readonly id: string;
-  /** What its sites do next. */
+  /** The next event of each of its sites. */
   readonly events: readonly NextEvent[];
-  /** When the environment was made. */
   readonly createdAt: Date;
   readonly lastRun: {
     readonly beganAt: Date;
@@ -15,22 +14,21 @@ export interface CronCandidate {
 }
 
 const minute = 60_000;
-/** A new WordPress has many events due at once, and its creator is waiting for its pages. */
+/** A new WordPress has many events due at once, while its creator is waiting for its pages. */
 const firstRunAfter = minute;
-/** Between the beginnings of two runs, whatever a site plans. */
+/** Minimum time between the starts of two runs, however often events are due. */
 const betweenRuns = minute;
-/** A run whose end was not recorded is over by then, because PHP was killed at its deadline. */
+/** After this time a run without a recorded end is over, because PHP was killed at its deadline. */
 export const longestRun = 2 * minute;
-/** From the beginning of a run that could not be ended: 2, 4, 8 … minutes. */
-const longestPause = 60 * minute;
+/** After failed runs, from the start of the last one: 2, 4, 8 … minutes. */
+const maxPause = 60 * minute;
 
 function pauseAfter(failures: number): number {
-  return Math.min(longestPause, betweenRuns * 2 ** Math.min(failures, 10));
+  return Math.min(maxPause, betweenRuns * 2 ** Math.min(failures, 10));
 }
 
 /**
- * From when on, in milliseconds since 1970, what was before allows a run. What was in the future says nothing: the clock was
- * put back.
+ * Earliest time of the next run, in milliseconds since 1970. Ignores a last run in the future: the clock was set back.
  */
 function allowedFrom({ createdAt, lastRun }: CronCandidate, now: number): number {
   const began = (lastRun?.beganAt ?? createdAt).getTime();
@@ -39,21 +37,21 @@ function allowedFrom({ createdAt, lastRun }: CronCandidate, now: number): number
   return began + (lastRun.endedAt === null ? longestRun : pauseAfter(lastRun.failures));
 }
 
-/** When the candidate's turn has come or will come, in milliseconds since 1970; null if it plans nothing. */
-export function turnOf(candidate: CronCandidate, now: number): number | null {
+/** When the candidate is due, in milliseconds since 1970, or null if it has no events. */
+export function dueTime(candidate: CronCandidate, now: number): number | null {
   if (candidate.events.length === 0) return null;
   const due = Math.min(...candidate.events.map(({ dueAt }) => dueAt));
   return Math.max(due, allowedFrom(candidate, now));
 }
 
 /**
- * Those whose turn has come, whoever has waited longest first. A site that always has something due waits from its last run
- * on, so that it never stands before the others for ever.
+ * The candidates that are due, the longest waiting first. A site that always has due events counts as waiting since its last
+ * run, so that it can't block the others.
  */
 export function dueCandidates<C extends CronCandidate>(candidates: readonly C[], now: number): readonly C[] {
   return candidates
-    .map((candidate) => ({ candidate, turn: turnOf(candidate, now) }))
-    .filter((each): each is { candidate: C; turn: number } => each.turn !== null && each.turn <= now)
-    .toSorted((one, other) => one.turn - other.turn)
+    .map((candidate) => ({ candidate, due: dueTime(candidate, now) }))
+    .filter((each): each is { candidate: C; due: number } => each.due !== null && each.due <= now)
+    .toSorted((one, other) => one.due - other.due)
     .map(({ candidate }) => candidate);
 }
