@@ -26,7 +26,7 @@ import { makeWaitForOperation } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
 import { CannotStart, runPart } from "./part.ts";
 import { openPictureStore } from "./pictures/pictures.ts";
-import { publishPatiently } from "./publishing/publishPatiently.ts";
+import { publishWithRetry } from "./publishing/publishWithRetry.ts";
 import { makeCron } from "./reconcilers/cron/runCron.ts";
 import { makeReadPackages } from "./reconcilers/readPackages.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
@@ -176,7 +176,7 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     readLog: logs.read,
     edgeNumbers: () => edge.status().catch(() => null),
     dataFolder: config.data,
-    publishRoutes: () => publishPatiently(publisher),
+    publishRoutes: () => publishWithRetry(publisher),
     readPackages: makeReadPackages({ database, runtime }),
     plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
     findUser: (environment, email) => runtime.findUser(environment, email),
