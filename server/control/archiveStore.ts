@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Logger } from "pino";
 import { type Archives, openArchives } from "../archives/archives.ts";
-import { guardBlobs, mayMakeKey } from "../archives/guardedBlobs.ts";
+import { canCreateKey, guardBlobs } from "../archives/guardedBlobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
 import { openKey, readKey } from "../sealing.ts";
 import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
@@ -28,7 +28,7 @@ export async function openArchiveStore(config: Config, database: Database, log: 
     isThere: () => isPlaceThere(place),
   };
   const keyFile = join(config.data, "secrets", "archive-key");
-  const key = (await mayMakeKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);
+  const key = (await canCreateKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);
   const onNewStore = (sentence: string) => log.warn(sentence);
   const blobs = guardBlobs({ ...where, blobs: await openBlobs(place), memory, key, onNewStore });
   const archives = openArchives({
