@@ -134,8 +134,8 @@ describe("a feed", () => {
   });
 
   test.each([
-    ["is truncated", () => write(feedOf([feedRecord()]).slice(0, -2)), "The feed breaks off."],
-    ["is a web page", () => write("<html>"), "The feed is not one object."],
+    ["is truncated", () => write(feedOf([feedRecord()]).slice(0, -2)), "The feed is truncated."],
+    ["is a web page", () => write("<html>"), "The feed is not a JSON object."],
     ["is missing", () => rm(file), "The feed in the file can't be read: "],
   ])("that %s leaves the current advisories in force, and the reason is stored", async (_, spoil, says) => {
     const id = await environment([{ name: "shop" }]);

@@ -1,7 +1,7 @@
 /** Reads the vulnerability feed if it has changed, and marks the installed packages that are affected. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { type Advisory, type AffectedRange, NoFeed, readAdvisory, recordsIn } from "../packages/advisoryFeed.ts";
+import { type Advisory, type AffectedRange, InvalidFeed, readAdvisory, recordsIn } from "../packages/advisoryFeed.ts";
 import { ask, SourceFailure } from "../packages/request.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
@@ -40,7 +40,7 @@ async function openFile(file: string): Promise<Feed> {
 async function openUrl(address: string, signal: AbortSignal): Promise<Feed> {
   const url = new URL(address);
   const { status, body } = await ask(url, { source: url, seconds: downloadSeconds, signal });
-  if (status !== 200) throw new NoFeed(`The feed at ${url.host} answered with status ${status}.`);
+  if (status !== 200) throw new InvalidFeed(`The feed at ${url.host} answered with status ${status}.`);
   return { mark: null, content: body };
 }
 
@@ -93,7 +93,7 @@ function isDue(checkedAt: Date | null): boolean {
 
 /** Returns a sentence for the operator. */
 function problemOf(error: unknown, place: string): string {
-  if (error instanceof NoFeed || error instanceof SourceFailure) return error.message;
+  if (error instanceof InvalidFeed || error instanceof SourceFailure) return error.message;
   return `The feed ${isUrl(place) ? "" : "in the file "}can't be read: ${error instanceof Error ? error.message : error}`;
 }
 

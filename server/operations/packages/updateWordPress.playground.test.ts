@@ -102,7 +102,7 @@ test("what is broken, or something else, never becomes the site, and the reason 
     expect(await refused("78.0")).toMatch(/its database upgrade has the status 500: .*nothing_there/);
     expect(await refused("78.1")).toBe("WordPress 78.1: The package is refused: it says that it is version 78.0.");
     expect(await refused("78.2")).toMatch(/it needs PHP 99\.0, and the environment has 8\.\d\.$/);
-    expect(await refused("78.3", source)).toBe("WordPress 78.3: The package is refused: a path in it leads out of it.");
+    expect(await refused("78.3", source)).toBe("WordPress 78.3: The package is refused: a path in it leads outside.");
     expect(await refused("77.7")).toBe("WordPress 77.7: The package source does not offer it.");
   } finally {
     await removeCoresOf("78.0");

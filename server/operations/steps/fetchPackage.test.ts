@@ -96,7 +96,7 @@ describe("a zip", () => {
     [
       "is a page",
       (_: Buffer, __: Buffer, response: ServerResponse) => response.end("<!doctype html>"),
-      "no zip",
+      "not a zip",
       "refused",
     ],
     [
