@@ -10,8 +10,8 @@ import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
 import type { App } from "./app/context.ts";
 import { addressOf } from "./app/sites/addresses.ts";
 import { moveSites } from "./app/sites/addressMoves.ts";
+import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
-import { makeMailDelivery, readAcmeRoots } from "./control/outside.ts";
 import { periodicWork } from "./control/periodicWork.ts";
 import { type ControlServices, makeControlServices } from "./control/services.ts";
 import { makeLookUp } from "./domains/lookUp.ts";
@@ -24,7 +24,6 @@ import { makeAcceptOperation } from "./operations/engine/accept.ts";
 import { startEngine } from "./operations/engine/engine.ts";
 import { makeWaitForOperation } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
-import { CannotStart, runPart } from "./part.ts";
 import { openPictureStore } from "./pictures/pictures.ts";
 import { publishWithRetry } from "./publishing/publishWithRetry.ts";
 import { makeCron } from "./reconcilers/cron/runCron.ts";
@@ -39,6 +38,7 @@ import { type OpenDatabase, openDatabase } from "./store/open.ts";
 import { acceptedChannel, endedChannel } from "./store/operations.ts";
 import { makeCompanyPackageLists } from "./store/packages/companyPackages.ts";
 import { countContent } from "./store/sites/sites.ts";
+import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 export interface Control {
   /** Where the API answers: `http://127.0.0.1:8080`. */
@@ -208,7 +208,7 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
 
 /** The process itself: reads the settings, runs until it is told to stop, ends. */
 export async function runControl(makeRuntime: (config: Config, log: Logger) => Runtime): Promise<void> {
-  await runPart(async () => {
+  await runSupervised(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
     return startControl({ config, runtime: makeRuntime(config, log), log });

@@ -5,10 +5,10 @@
 import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
-import { CannotStart, runPart } from "./part.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { dnsKeyContext } from "./settings/dnsSettings.ts";
+import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 /** Far above what a resolver asks, and far below what harms the victim of forged queries. */
 const answersPerSecond = 100;
@@ -58,7 +58,7 @@ function explain(cause: unknown, { dnsPort, host }: Config): unknown {
 
 /** The process itself: reads the settings, answers until it is told to stop, ends. */
 export async function runDns(): Promise<void> {
-  await runPart(async () => {
+  await runSupervised(async () => {
     const config = loadConfig(process.env);
     const dns = await startDnsProcess({ config, log: pino({ level: config.logLevel, base: undefined }) });
     return { stop: () => dns.close() };

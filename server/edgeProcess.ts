@@ -16,10 +16,10 @@ import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving
 import type { Serving, TakeTouched } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
+import { openGeoip } from "./geoip.ts";
 import { openSpool } from "./mail/spool.ts";
 import { makeTakeMail } from "./mail/take.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
-import { openPlaces } from "./places.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 
@@ -95,7 +95,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
 
 async function redirectSources({ data, geoip }: Config): Promise<RedirectSources> {
   const read: RedirectSources["read"] = (list) => readRules(join(data, "edge", "redirects"), list);
-  return geoip === null ? { read } : { read, placeOf: await openPlaces(geoip) };
+  return geoip === null ? { read } : { read, placeOf: await openGeoip(geoip) };
 }
 
 async function certificateReader(config: Config) {

@@ -1,4 +1,4 @@
-/** The archives of this installation, wherever the settings say that they are. */
+/** Opens the archives of this installation as configured. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
@@ -15,7 +15,7 @@ import type { Database } from "../store/database.ts";
 
 export interface ArchiveStore {
   readonly archives: Archives;
-  /** Rejects if the store is not the one that backups were kept in. */
+  /** Rejects if the store is not the one that holds the backups. */
   readonly check: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export async function openArchiveStore(config: Config, database: Database, log: 
   const place = parseArchiveUrl(config.archiveUrl, config.archives);
   const memory = storeMemory(database);
   const where = {
-    // The data folder may be moved, with what is in it.
+    // A fixed name, because the data folder may be moved.
     place: config.archiveUrl === null ? "archives in the data folder" : nameOfPlace(place),
     isThere: () => isPlaceThere(place),
   };
@@ -33,7 +33,7 @@ export async function openArchiveStore(config: Config, database: Database, log: 
   const blobs = guardBlobs({ ...where, blobs: await openBlobs(place), memory, key, onNewStore });
   const archives = openArchives({
     blobs,
-    // Where it is missing, nothing that is sealed with another one is taken.
+    // If the key is missing, `guardBlobs` refuses all access, so this one is never used.
     key: key ?? randomBytes(32),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),

@@ -3,7 +3,7 @@ import { ConfigError } from "./settings/config.ts";
 
 const postgresPort = 5432;
 
-export interface RunningPart {
+export interface RunningProcess {
   /** What the supervisor may want to know, sent with the ready message. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** Resolves when the process can't go on. */
@@ -21,7 +21,7 @@ export class CannotStart extends Error {
  * closes, which is how it learns that the supervisor was killed. Ends the process: 0 after a clean stop, 1 where
  * the start failed or the part was lost, with the reason on standard error.
  */
-export async function runPart(start: () => Promise<RunningPart>): Promise<void> {
+export async function runSupervised(start: () => Promise<RunningProcess>): Promise<void> {
   const asked = Promise.withResolvers<"asked">();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => asked.resolve("asked"));
   process.on("disconnect", () => asked.resolve("asked"));
@@ -41,7 +41,7 @@ export async function runPart(start: () => Promise<RunningPart>): Promise<void> 
  * A sentence where `error` says that nothing answers at the address of `databaseUrl`, otherwise null. It has
  * the host and the port; the rest of the URL is secret.
  */
-export function databaseOutOfReach(error: Error, databaseUrl: string | undefined): string | null {
+export function databaseUnreachable(error: Error, databaseUrl: string | undefined): string | null {
   if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return null;
   const { hostname, port, searchParams } = new URL(databaseUrl);
   // A socket, such as the embedded PostgreSQL's, for which nobody has set an address.
@@ -72,7 +72,7 @@ function fail(error: unknown): never {
 function explain(error: unknown): string {
   if (error instanceof CannotStart || error instanceof ConfigError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  const unreachable = databaseOutOfReach(error, process.env.DATABASE_URL);
+  const unreachable = databaseUnreachable(error, process.env.DATABASE_URL);
   if (unreachable !== null) return unreachable;
   const cause = error.cause === undefined ? "" : `\nCaused by: ${explain(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { type CityResponse, Reader } from "maxmind";
 
-export interface KnownPlace {
+export interface VisitorLocation {
   /** Two capital letters; null: unknown. */
   readonly country: string | null;
   /** In English; null: unknown. */
@@ -11,7 +11,7 @@ export interface KnownPlace {
 }
 
 /** Rejects, saying which setting to change, where the file can't be read or is no such database. */
-export async function openPlaces(file: string): Promise<(address: string) => KnownPlace> {
+export async function openGeoip(file: string): Promise<(address: string) => VisitorLocation> {
   const reader = await open(file);
   return (address) => {
     const found = isIP(address) === 0 ? null : reader.get(address);
