@@ -1,6 +1,5 @@
 /**
- * The control process: the API, the operations and the reconcilers, put together. Everything that it needs from
- * outside is in its settings; PostgreSQL is up, and the runtime was prepared.
+ * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtime prepared.
  */
 import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -41,15 +40,15 @@ import { countContent } from "./store/sites/sites.ts";
 import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 export interface Control {
-  /** Where the API answers: `http://127.0.0.1:8080`. */
+  /** Base URL of the API: `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** How much this installation holds. */
+  /** Size of this installation. */
   readonly facts: { readonly sites: number; readonly environments: number };
-  /** The facts of the first run, where this start made them. */
+  /** The credentials of the first company if this start created it, otherwise null. */
   readonly firstRun: FirstRun | null;
-  /** Resolves when this process can't go on and must be replaced by another. */
+  /** Resolves when this process can't continue and must be replaced. */
   readonly lost: Promise<Error>;
-  /** Answers what is being asked, and leaves running operations to the next process. */
+  /** Finishes running requests. Running operations are left to the next process. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +58,7 @@ export interface ControlOptions {
   readonly log: Logger;
 }
 
-/** Resolves when the API answers and operations run. */
+/** Resolves when the API is listening and operations run. */
 export async function startControl({ config, runtime, log }: ControlOptions): Promise<Control> {
   const url = config.databaseUrl;
   if (url === null)
@@ -98,7 +97,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     acceptOperation: makeAcceptOperation({ sealer, definitions }),
     waitForOperation: makeWaitForOperation({ database, notifications }),
   };
-  await followSettings(parts);
+  await applyAddressSettings(parts);
   started.use(await startPeriodicWork(parts));
 
   const app = await makeApp(parts);
@@ -110,7 +109,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   return { url: address, facts, firstRun, lost: engine.lost, stop: () => owned.disposeAsync() };
 }
 
-/** What the API and the reconcilers are made from. */
+/** Dependencies of the API and the reconcilers. */
 interface Parts extends Pick<App, "capabilities" | "lookUp" | "acceptOperation" | "waitForOperation"> {
   readonly config: Config;
   readonly opened: OpenDatabase;
@@ -119,8 +118,8 @@ interface Parts extends Pick<App, "capabilities" | "lookUp" | "acceptOperation" 
   readonly log: Logger;
 }
 
-/** Sites' addresses depend on settings that may have changed since the last start. */
-async function followSettings({ services, config, acceptOperation, log }: Parts): Promise<void> {
+/** Moves sites whose addresses depend on settings that have changed since the last start. */
+async function applyAddressSettings({ services, config, acceptOperation, log }: Parts): Promise<void> {
   const moving = await moveSites({ database: services.database, settings: config, acceptOperation });
   if (moving > 0) log.info({ environments: moving }, "Moving sites to their new addresses");
 }
@@ -145,7 +144,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       onBrokenMail: ({ id, environmentId }) =>
         log.error(
           { mail: id, environment: environmentId },
-          "A message in the mail folder can't be read; it stays there",
+          "A message in the mail spool can't be read and is left there",
         ),
       signal: stopping.signal,
       acmeRoots: await readAcmeRoots(config),
@@ -206,7 +205,7 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
   }
 }
 
-/** The process itself: reads the settings, runs until it is told to stop, ends. */
+/** Entry point of the process: reads the settings, and runs until it is stopped. */
 export async function runControl(makeRuntime: (config: Config, log: Logger) => Runtime): Promise<void> {
   await runSupervised(async () => {
     const config = loadConfig(process.env);

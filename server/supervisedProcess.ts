@@ -1,36 +1,36 @@
-/** A process that the supervisor started: says when it is ready, and ends when it is told to or left alone. */
+/** A process under the supervisor: reports when it is ready, and stops on request or when the supervisor is gone. */
 import { ConfigError } from "./settings/config.ts";
 
 const postgresPort = 5432;
 
 export interface RunningProcess {
-  /** What the supervisor may want to know, sent with the ready message. */
+  /** Sent to the supervisor with the ready message. */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** Resolves when the process can't go on. */
+  /** Resolves when the process can't continue. */
   readonly lost?: Promise<Error>;
   stop(): Promise<void>;
 }
 
-/** A start that the person can mend; the message says how. */
+/** A startup failure that the operator can fix; the message says how. */
 export class CannotStart extends Error {
   override readonly name = "CannotStart";
 }
 
 /**
- * Runs `start`, tells the supervisor `{ type: "ready" }` with the facts of the part, and stops on SIGTERM, on SIGINT and when the IPC channel
- * closes, which is how it learns that the supervisor was killed. Ends the process: 0 after a clean stop, 1 where
- * the start failed or the part was lost, with the reason on standard error.
+ * Runs `start`, sends the supervisor `{ type: "ready" }` with the facts, and stops on SIGTERM, on SIGINT and when the IPC
+ * channel closes because the supervisor was killed. Exits with 0 after a clean stop, or with 1 and the reason on standard
+ * error if the start failed or the process was lost.
  */
 export async function runSupervised(start: () => Promise<RunningProcess>): Promise<void> {
-  const asked = Promise.withResolvers<"asked">();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => asked.resolve("asked"));
-  process.on("disconnect", () => asked.resolve("asked"));
+  const stopping = Promise.withResolvers<"stop">();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.resolve("stop"));
+  process.on("disconnect", () => stopping.resolve("stop"));
   try {
-    const part = await start();
-    process.send?.({ type: "ready", ...part.facts });
-    const end = await Promise.race([asked.promise, part.lost ?? asked.promise]);
-    if (end !== "asked") fail(new Error("This process can't go on; another one takes over", { cause: end }));
-    await part.stop();
+    const running = await start();
+    process.send?.({ type: "ready", ...running.facts });
+    const end = await Promise.race([stopping.promise, running.lost ?? stopping.promise]);
+    if (end !== "stop") fail(new Error("This process can't continue; another one takes over", { cause: end }));
+    await running.stop();
     process.exit(0);
   } catch (error) {
     fail(error);
@@ -38,24 +38,24 @@ export async function runSupervised(start: () => Promise<RunningProcess>): Promi
 }
 
 /**
- * A sentence where `error` says that nothing answers at the address of `databaseUrl`, otherwise null. It has
- * the host and the port; the rest of the URL is secret.
+ * A sentence if `error` means that the database at `databaseUrl` can't be reached, otherwise null. Contains only the host and
+ * port of the URL; the rest is secret.
  */
 export function databaseUnreachable(error: Error, databaseUrl: string | undefined): string | null {
   if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return null;
   const { hostname, port, searchParams } = new URL(databaseUrl);
-  // A socket, such as the embedded PostgreSQL's, for which nobody has set an address.
+  // A Unix socket, as of the embedded PostgreSQL: there is no address to check.
   if (searchParams.has("host")) return null;
-  const reason = whyNotReached(error, hostname, Number(port || postgresPort));
+  const reason = connectionFailure(error, hostname, Number(port || postgresPort));
   if (reason === null) return null;
   return `The database at ${hostname}:${port || postgresPort} can't be reached (${reason}). Check DATABASE_URL.`;
 }
 
-/** A name with several addresses gives one error for each of them. Others that we connect to have no port, or another one. */
-function whyNotReached(error: Error, hostname: string, port: number): string | null {
+/** The reason, if the error belongs to a connection to this host and port. A name with several addresses has an error for each. */
+function connectionFailure(error: Error, hostname: string, port: number): string | null {
   const [first] = error instanceof AggregateError ? error.errors : [error];
   if (!(first instanceof Error)) return null;
-  // In the words of node-postgres, for which there is no code.
+  // Messages of node-postgres, which have no code.
   if (/^(timeout expired|Connection terminated due to connection timeout)$/.test(first.message)) return "no answer";
   if (!("code" in first)) return null;
   const isConnect = "port" in first && first.port === port;
@@ -68,7 +68,7 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-/** Only the sentence where it is meant for the person; otherwise all there is. */
+/** Only the message if it is meant for the operator; otherwise all details. */
 function explain(error: unknown): string {
   if (error instanceof CannotStart || error instanceof ConfigError) return error.message;
   if (!(error instanceof Error)) return String(error);
