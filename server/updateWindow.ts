@@ -45,8 +45,8 @@ export function isTimeZone(timeZone: string): boolean {
 }
 
 /** Offset from UTC in milliseconds. */
-function offsetAt(timeZone: string, moment: number): number {
-  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(formatOf(timeZone).format(moment)) ?? [];
+function offsetAt(timeZone: string, time: number): number {
+  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(formatOf(timeZone).format(time)) ?? [];
   const offset = Number(hours ?? 0) * hour + Number(minutes ?? 0) * minute;
   return sign === "-" ? -offset : offset;
 }
@@ -59,7 +59,7 @@ function openingOn({ start_minute: start, time_zone: zone }: UpdateWindow, date:
   const wanted = date + start * minute;
   const [before, after] = [offsetAt(zone, wanted - day), offsetAt(zone, wanted + day)];
   let [early, late] = [wanted - Math.max(before, after), wanted - Math.min(before, after)];
-  for (const moment of [early, late]) if (moment + offsetAt(zone, moment) === wanted) return moment;
+  for (const time of [early, late]) if (time + offsetAt(zone, time) === wanted) return time;
   while (late - early > minute) {
     const middle = early + Math.floor((late - early) / 2 / minute) * minute;
     if (offsetAt(zone, middle) === before) early = middle;

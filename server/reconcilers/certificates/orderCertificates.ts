@@ -142,15 +142,15 @@ async function release({ domainId }: ClaimedOrder, { database }: OrderCertificat
 
 async function noteFailure(error: unknown, claimed: ClaimedOrder, options: OrderCertificatesOptions): Promise<void> {
   const { database, directory, now = () => new Date() } = options;
-  const moment = now();
+  const failedAt = now();
   if (isUnknownAccount(error)) await setAccountUrl(database, directory, null);
   if (error instanceof AcmeProblem && error.isLimit) {
     // Most limits are per name. If this one is for the account, the next order, a minute later, shows it.
-    await setAccountWait(database, directory, new Date(moment.getTime() + minute), error.message);
+    await setAccountWait(database, directory, new Date(failedAt.getTime() + minute), error.message);
   }
-  const setback = judge(error, claimed, moment);
+  const setback = judge(error, claimed, failedAt);
   if (setback === null) throw error;
-  await setBack(database, claimed.domainId, moment, setback);
+  await setBack(database, claimed.domainId, failedAt, setback);
 }
 
 /** What to store for the failed order, or null if the error is unknown. */

@@ -19,7 +19,7 @@ const firstRunAfter = minute;
 /** Minimum time between the starts of two runs, however often events are due. */
 const betweenRuns = minute;
 /** After this time a run without a recorded end is over, because PHP was killed at its deadline. */
-export const longestRun = 2 * minute;
+export const maxRunTime = 2 * minute;
 /** After failed runs, from the start of the last one: 2, 4, 8 … minutes. */
 const maxPause = 60 * minute;
 
@@ -34,7 +34,7 @@ function allowedFrom({ createdAt, lastRun }: CronCandidate, now: number): number
   const began = (lastRun?.beganAt ?? createdAt).getTime();
   if (began > now) return 0;
   if (lastRun === null) return began + firstRunAfter;
-  return began + (lastRun.endedAt === null ? longestRun : pauseAfter(lastRun.failures));
+  return began + (lastRun.endedAt === null ? maxRunTime : pauseAfter(lastRun.failures));
 }
 
 /** When the candidate is due, in milliseconds since 1970, or null if it has no events. */
