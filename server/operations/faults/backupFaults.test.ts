@@ -144,7 +144,7 @@ test.each([
   [
     "is read-only",
     () => Object.assign(new Error("EROFS"), { code: "EROFS" }),
-    /^The archives' folder can't be used: .+ To restore it/,
+    /^The archive folder can't be used\. .+ To restore it/,
   ],
 ])(
   "a store that %s is read all the same: a restore without a backup before it needs no more",

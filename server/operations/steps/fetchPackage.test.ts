@@ -90,7 +90,7 @@ describe("a zip", () => {
     [
       "was cut short",
       (half: Buffer, _: Buffer, response: ServerResponse) => response.end(half),
-      "cut short",
+      "truncated",
       "refused",
     ],
     [
