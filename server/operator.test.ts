@@ -194,7 +194,7 @@ describe("operator doctor", () => {
     expect(code).toBe(1);
     expect(errors).toMatch(/^PROBLEM {2}Memory: 512 PHP processes .* Lower SITEWRIGHT_MAX_WORKERS\.$/m);
     expect(errors).toMatch(/^PROBLEM {2}Names: .* Set SITEWRIGHT_SITE_SUFFIX\.$/m);
-    expect(errors).toMatch(/^note {5}Mail: kept and not sent\. Set SITEWRIGHT_SMTP_URL/m);
+    expect(errors).toMatch(/^note {5}Mail: kept, not sent\. Set SITEWRIGHT_SMTP_URL/m);
     expect(errors).toMatch(/\d+ problems found\.\n$/);
   });
 });

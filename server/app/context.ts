@@ -1,4 +1,4 @@
-/** What the rules are given: the process's own things, and who is asking this time. */
+/** Dependencies of the rules: those of the process (`App`) and those of a request (`Context`). */
 import type { FileHandle } from "node:fs/promises";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
@@ -23,28 +23,28 @@ export interface Settings {
   readonly host: string;
   /** New sites are at `<name>.<siteSuffix>`. */
   readonly siteSuffix: string;
-  /** Of this installation's DNS servers; the first is the primary one. */
+  /** Names of this installation's DNS servers, the primary one first. */
   readonly dnsNames: readonly string[];
   readonly edgePort: number;
   readonly edgeTlsPort: number;
   /** Public addresses of the edge, which domains are to point to. */
   readonly edgeAddresses: readonly string[];
-  /** Versions of PHP that environments are moved off. */
+  /** PHP versions that have reached their end of life; environments are moved to a newer one. */
   readonly endedPhpVersions: readonly string[];
 }
 
-/** Within which environments have limits of their own. */
+/** Upper bounds and defaults for the limits of environments. */
 export interface InstallationLimits {
-  /** PHP processes at once, of all environments together. */
+  /** Maximum number of PHP processes, all environments together. */
   readonly maxWorkers: number;
-  /** What one environment's PHP may be given for each request. */
+  /** Maximum memory of an environment's PHP for each request. */
   readonly maxPhpMemoryMb: number;
   readonly requestDeadlineSeconds: number;
-  /** Of environments that have no quota of their own; null: none. */
+  /** Default quota of an environment, or null for no limit. */
   readonly diskQuotaBytes: number | null;
 }
 
-/** Lives as long as the process. */
+/** Shared by all requests. */
 export interface App {
   readonly settings: Settings;
   readonly limits: InstallationLimits;
@@ -54,18 +54,18 @@ export interface App {
   readonly readLog: Logs["read"];
   /** The edge's state, or null if it does not answer. */
   readonly edgeNumbers: MetricsOptions["edgeNumbers"];
-  /** The folder that everything is kept in. */
+
   readonly dataFolder: string;
-  /** Resolves when the edge serves what is in the database. */
+  /** Resolves when the edge serves the routes of the database. */
   readonly publishRoutes: () => Promise<void>;
   readonly plannedEvents: Runtime["plannedEvents"];
   readonly findUser: Runtime["findUser"];
-  /** Reads now which plugins and themes these have. */
+  /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;
-  /** Null: there is none. */
+  /** Null if the installation has none. */
   readonly packageSource: PackageSource | null;
-  /** Asks DNS. */
+  /** DNS lookup. */
   readonly lookUp: LookUp;
   readonly pool: Pool;
   readonly backupLists: BackupLists;
@@ -74,27 +74,27 @@ export interface App {
   readonly acceptOperation: AcceptOperation;
   readonly waitForOperation: WaitForOperation;
   readonly downloadTokens: DownloadTokens;
-  /** How long a link to a downloadable backup is good, in hours. */
+  /** How long a link to a downloadable backup is valid, in hours. */
   readonly downloadHours: number;
-  /** Opens what an operation has sealed for those who may read it. */
+  /** Decrypts results that an operation has sealed. */
   readonly sealer: Sealer;
-  /** The zip of a downloadable backup; null if there is none. */
+  /** Opens the zip of a downloadable backup. Null if there is none. */
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
-  /** The directory of the authority that certificates are ordered from; null: none are. */
+  /** The certificate authority's directory, or null if no certificates are ordered. */
   readonly acmeUrl: string | null;
-  /** Whether there is a mail server that what sites send is handed to. */
+  /** Whether the installation has a mail server to deliver the mail of sites to. */
   readonly hasMailServer: boolean;
-  /** Whether there is a feed of vulnerabilities. */
+  /** Whether the installation has a vulnerability feed. */
   readonly hasAdvisories: boolean;
-  /** Whether pictures of sites can be taken. */
+  /** Whether screenshots of sites can be taken. */
   readonly hasBrowser: boolean;
   readonly findPictures: PictureStore["find"];
-  /** Whether the edge knows where visitors are. */
+  /** Whether the edge can locate visitors (GeoIP). */
   readonly knowsPlaces: boolean;
 }
 
 export interface OpenDownload {
-  /** To be closed by the caller. */
+  /** The caller closes it. */
   readonly handle: FileHandle;
   readonly bytes: number;
 }
@@ -102,17 +102,17 @@ export interface OpenDownload {
 /** The transaction of a request that carries an `Idempotency-Key`. */
 export type RequestTransaction = DatabaseTransaction;
 
-/** Lives as long as the request. */
+/** One request. */
 export interface Context extends App {
   readonly caller: Caller;
   readonly actor: Actor;
   readonly whenBusy: "fail" | "queue";
-  /** This server as the caller addressed it, `http://127.0.0.1:8080`; empty if it was not said in a way to repeat. */
+  /** This server as the caller addressed it, `http://127.0.0.1:8080`; empty if the Host header is unusable. */
   readonly origin: string;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
-  /** Done when what the request has changed is committed, and before it is answered; not at all where nothing is. */
+  /** Runs `work` after the request's transaction is committed and before the answer is sent. Skipped if it is rolled back. */
   readonly afterCommit: (work: () => Promise<void>) => void;
-  /** Runs in the request's transaction where it has one (`Idempotency-Key`), else in one of its own. */
+  /** Runs in the request's transaction if it has one (`Idempotency-Key`), otherwise in a new one. */
   readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
 }

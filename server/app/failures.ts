@@ -1,15 +1,15 @@
 /**
- * How a rule says no. None of these knows HTTP: the HTTP room turns each kind into its status. Anything else
- * that is thrown is a fault of ours.
+ * Errors with which a rule rejects a request. They don't know HTTP: `server/http` maps each class to a status. Any other
+ * error is a bug.
  */
 import type { RefusalCode } from "@sitewright/contract/errors.ts";
 import { environmentBusyMessage } from "@sitewright/contract/operationKinds.ts";
 
-/** The request is well formed, but what it asks for cannot be. */
+/** The request is well formed but can't be carried out. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly code: RefusalCode;
-  /** What else a program may want to know. */
+  /** Machine-readable details of the error. */
   readonly details: Readonly<Record<string, unknown>>;
   constructor(code: RefusalCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
     super(message);
@@ -18,7 +18,7 @@ export class Refused extends Error {
   }
 }
 
-/** Another operation holds the environment, and the caller asked to be refused then. */
+/** Another operation holds the environment, and the caller did not ask to be queued. */
 export class Busy extends Error {
   override readonly name = "Busy";
   readonly blockedBy: readonly { readonly id: string; readonly kind: string }[];
@@ -33,7 +33,7 @@ export class NotFound extends Error {
   override readonly name = "NotFound";
 }
 
-/** The key is of the right company, but its scopes or its user's role do not reach this far. */
+/** The key belongs to the right company, but its scopes or its user's role are not sufficient. */
 export class NotAllowed extends Error {
   override readonly name = "NotAllowed";
   /** A scope (`write`, `site:<id>`, `live`) or a role (`role:admin`). */

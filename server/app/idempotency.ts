@@ -1,11 +1,11 @@
 /**
- * The same request, sent twice under one `Idempotency-Key`, is carried out once.
+ * Carries out a request that is sent twice with the same `Idempotency-Key` only once.
  *
- * The key is taken, the work done and the answer stored in one transaction: a process that is killed leaves all
- * of it or nothing, and a second request that comes meanwhile waits for the first one's answer.
+ * One transaction claims the key, does the work and stores the answer: a process that is killed leaves all of it or
+ * nothing, and a second request in the meantime waits for the first one's answer.
  *
- * An answer may hold a secret (a new API key's token), and a request's hash could be used to guess a password.
- * Both are therefore made with a key derived from the caller's own token, which is not stored anywhere.
+ * An answer may contain a secret (a new API key's token), and a plain hash of the request could be used to guess a password.
+ * Answers are therefore encrypted, and hashes keyed, with a secret derived from the caller's token, which is stored nowhere.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -18,11 +18,11 @@ import {
 import { isSameHash } from "./company/token.ts";
 import { Refused } from "./failures.ts";
 
-/** An answer as it goes out. */
+/** An answer, ready to be sent. */
 export interface FinishedAnswer<Body = string | Buffer> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes where they are sent again and again. */
+  /** A buffer if the same bytes are sent repeatedly. */
   readonly body: Body;
 }
 
@@ -31,18 +31,18 @@ export interface OnceRequest {
   /** The caller's bearer token. */
   readonly token: string;
   readonly key: string;
-  /** Everything of the request that makes it this one: method, address, body. */
+  /** Method, URL and body. */
   readonly fingerprint: string;
 }
 
 interface OnceWork {
-  /** Does what was asked for, all of it in that transaction. */
+  /** Carries out the request in the transaction. */
   readonly run: (transaction: DatabaseTransaction) => Promise<FinishedAnswer>;
-  /** The answer to a failure that is the request's own fault; null for any other, which is not stored. */
+  /** The answer to an error that the request itself has caused; null for other errors, which are not stored. */
   readonly refusal: (error: unknown) => FinishedAnswer | null;
 }
 
-/** Returns the answer, and whether it is an earlier one. Throws `Refused` if the key was used for something else. */
+/** Returns the answer, and whether it is a repeated one. Throws `Refused` if the key was used with another request. */
 export function answerOnce(
   database: Database,
   request: OnceRequest,
@@ -64,7 +64,7 @@ export function answerOnce(
   });
 }
 
-/** A refusal takes back what the work did, and keeps the claim on the key. */
+/** Rolls the work back if it is refused, and keeps the claim on the key. */
 async function attempt(transaction: DatabaseTransaction, work: OnceWork): Promise<FinishedAnswer> {
   const rollBack = await setSavepoint(transaction);
   try {

@@ -1,4 +1,4 @@
-/** Measurements of this installation, in the text format of Prometheus. */
+/** Metrics of this installation, in the text format of Prometheus. */
 import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import type { Database } from "@sitewright/server/store/database.ts";
@@ -9,15 +9,15 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 export interface Metrics {
   /** Content type of the text. */
   readonly contentType: string;
-  /** All measurements, taken now. */
+  /** Measures everything now. */
   read(): Promise<string>;
 }
 
-/** What the edge counts. */
+/** Metrics of the edge. */
 export interface EdgeNumbers {
   /** PHP processes that have a site. */
   readonly workers: readonly { readonly busy: boolean }[];
-  /** PHP processes that wait for one. */
+  /** PHP processes that wait for a site. */
   readonly spares: number;
   /** A histogram of the time that answers took: upper limits in seconds, and counts by class of status. */
   readonly answers: {
@@ -153,15 +153,15 @@ function addDisk(registry: Registry): Update {
   };
 }
 
-/** Counted by prom-client only from the first measurement on, or wrong while there are no samples. */
-const replaced = [
+/** Metrics that prom-client counts only from the first measurement on, or reports wrongly while it has no samples. */
+const replacedMetrics = [
   ...["process_cpu_user_seconds_total", "process_cpu_system_seconds_total", "process_cpu_seconds_total"],
   ...["nodejs_eventloop_lag_min_seconds", "nodejs_eventloop_lag_mean_seconds", "nodejs_eventloop_lag_stddev_seconds"],
 ];
 
 function addProcess(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
-  for (const name of replaced) registry.removeSingleMetric(name);
+  for (const name of replacedMetrics) registry.removeSingleMetric(name);
   const cpu = new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time of the control process since it started, in seconds.",
@@ -191,7 +191,7 @@ function addCertificates(registry: Registry, database: Database): void {
 function addOrders(registry: Registry, database: Database): void {
   const orders = new Gauge({
     name: "sitewright_acme_orders",
-    help: "Domains that want a certificate from the authority: due, under_way, failing, or limited by the authority.",
+    help: "Domains that need a certificate from the authority: due, under_way, failing, or limited by the authority.",
     labelNames: ["state"] as const,
     registers: [registry],
     collect: async () => {

@@ -1,11 +1,11 @@
-/** Following an operation. */
+/** Operations: their state, the list, and the screenshots of updates. */
 import { operationMessages } from "@sitewright/contract/operationKinds.ts";
 import { openWpCliResult } from "@sitewright/server/operations/sites/runWpCli.ts";
 import { workName } from "@sitewright/server/operations/steps/backup.ts";
 import type { Blocker } from "@sitewright/server/store/database.ts";
 import { listOperations, type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
 import { withLink } from "./backups/downloadableBackups.ts";
-import { mayWrite, sitesInScope } from "./company/access.ts";
+import { canWrite, sitesInScope } from "./company/access.ts";
 import type { Context } from "./context.ts";
 import { NotFound } from "./failures.ts";
 
@@ -34,11 +34,11 @@ interface OperationFault {
   readonly reference_id: string;
   readonly code?: "environment_busy";
   readonly blocked_by?: { readonly operation_id: string; readonly kind: string }[];
-  /** What there is to read of a command that failed. */
+  /** Output of a command that failed. */
   readonly result?: unknown;
 }
 
-/** Waits up to `seconds` for the end of the operation, then says how far it is. */
+/** Waits up to `seconds` for the end of the operation, then returns its state. */
 export async function follow(context: Context, operationId: string, seconds: number): Promise<OperationView> {
   if (seconds > 0) await context.waitForOperation(operationId, seconds, context.signal);
   const operation = await readOperation(context.database, operationId);
@@ -46,12 +46,12 @@ export async function follow(context: Context, operationId: string, seconds: num
   return view(operation, resultOf(context, operation));
 }
 
-/** A link is never stored, and what a command has printed only sealed. */
+/** The result as the caller may see it: links are never stored, and the output of commands is stored sealed. */
 function resultOf(context: Context, { id, kind, result }: OperationRow): unknown {
   if (kind === "addDownloadableBackup") return withLink(context, result);
   if (kind !== "runWpCli") return result;
-  // It may be any of the site's secrets, which callers that may only read see nowhere else.
-  return mayWrite(context.caller) ? openWpCliResult(result, context.sealer, id) : null;
+  // The output can contain the site's secrets, which read-only callers can't see anywhere else.
+  return canWrite(context.caller) ? openWpCliResult(result, context.sealer, id) : null;
 }
 
 function view(operation: OperationRow, result: unknown): OperationView {
@@ -65,13 +65,13 @@ function view(operation: OperationRow, result: unknown): OperationView {
       reference_id: operation.reference_id,
       ...busyFacts(operation),
     };
-    const kept = result === null ? {} : { result };
-    return { state: "failed", message: operationMessages.failed, data: { ...data, ...fault, ...kept } };
+    const output = result === null ? {} : { result };
+    return { state: "failed", message: operationMessages.failed, data: { ...data, ...fault, ...output } };
   }
   return { state: "running", message: operationMessages.running, data };
 }
 
-/** What a program needs to know about a busy environment. */
+/** Machine-readable details of a busy environment. */
 export function busyData(blockers: readonly Blocker[]) {
   return {
     code: "environment_busy",
@@ -81,7 +81,7 @@ export function busyData(blockers: readonly Blocker[]) {
 
 const busyFacts = ({ blocked_by }: OperationRow) => (blocked_by === null ? {} : busyData(blocked_by));
 
-export interface OperationWish {
+export interface OperationQuery {
   readonly state?: OperationRow["state"];
   readonly site_id?: string;
   readonly env_id?: string;
@@ -89,19 +89,19 @@ export interface OperationWish {
   readonly offset?: number;
 }
 
-const usualOperations = 20;
-const mostOperations = 100;
+const defaultLimit = 20;
+const maxLimit = 100;
 
-/** The operations of the caller's company, on sites that the key may see. */
-export async function list({ caller, database }: Context, wish: OperationWish) {
+/** Lists the operations of the caller's company on sites in the key's scope. */
+export async function list({ caller, database }: Context, query: OperationQuery) {
   const { items, total } = await listOperations(database, {
     companyId: caller.companyId,
-    state: wish.state ?? null,
-    siteId: wish.site_id ?? null,
-    environmentId: wish.env_id ?? null,
+    state: query.state ?? null,
+    siteId: query.site_id ?? null,
+    environmentId: query.env_id ?? null,
     siteIds: sitesInScope(caller),
-    limit: Math.min(wish.limit ?? usualOperations, mostOperations),
-    offset: wish.offset ?? 0,
+    limit: Math.min(query.limit ?? defaultLimit, maxLimit),
+    offset: query.offset ?? 0,
   });
   return { total, items: items.map(summary) };
 }
@@ -132,7 +132,10 @@ function progress(operation: OperationRow): OperationData {
 
 const asDataUrl = (png: Buffer) => `data:image/png;base64,${png.toString("base64")}`;
 
-/** Pages before an update and after it; none if none were looked at. `only`: path of the one whose pictures are wanted, too. */
+/**
+ * Lists the visual differences of the checked pages; empty if none were checked. The screenshots themselves are included
+ * for the page with the path `only`.
+ */
 export async function pictures({ findPictures }: Context, operationId: string, only: string | null) {
   const found = await findPictures(workName(operationId), only);
   return found.map(({ path, share, before, after }) => ({

@@ -1,8 +1,6 @@
-/** Timestamps of requests. */
-
 /**
- * A date and time that the contract lets through. RFC 3339 knows things that `Date` doesn't: a leap second, which is read as
- * the last moment before it, an offset of hours only, and small letters.
+ * Parses an RFC 3339 timestamp that the contract has validated. Covers the cases that `Date` rejects: a leap second (read
+ * as the last millisecond before it), an offset of hours only, and lower-case letters.
  */
 export function readTimestamp(text: string): Date {
   return new Date(

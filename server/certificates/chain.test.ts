@@ -1,4 +1,4 @@
-/** Chains in whatever order, and what does not belong to one. */
+/** Certificate chains in any order, also with unrelated certificates. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { orderChain } from "./chain.ts";
@@ -7,42 +7,44 @@ import { covers, namesOf } from "./names.ts";
 import { type Made, makeCertificate } from "./testing/openssl.ts";
 
 let root: Made;
-let middle: Made;
+let intermediate: Made;
 let leaf: Made;
-let stranger: Made;
+let unrelated: Made;
 beforeAll(async () => {
   root = await makeCertificate({ subject: "/CN=Root", isAuthority: true });
-  middle = await makeCertificate({ subject: "/CN=Middle", isAuthority: true, by: root });
-  leaf = await makeCertificate({ subject: "/CN=Leaf", names: ["Shop.example.com", "*.example.com"], by: middle });
-  stranger = await makeCertificate({ subject: "/CN=Stranger", isAuthority: true });
+  intermediate = await makeCertificate({ subject: "/CN=Intermediate", isAuthority: true, by: root });
+  leaf = await makeCertificate({ subject: "/CN=Leaf", names: ["Shop.example.com", "*.example.com"], by: intermediate });
+  unrelated = await makeCertificate({ subject: "/CN=Unrelated", isAuthority: true });
 });
 
 const certificate = ({ cert }: Made) => new X509Certificate(cert);
 const order = (...made: readonly Made[]) =>
   orderChain(made.map(certificate), createPrivateKey(leaf.key)).map(({ subject }) => subject);
 
-describe("a chain", () => {
-  test("begins with the key's own, each followed by who signed it, without the root", () => {
-    const wanted = ["CN=Leaf", "CN=Middle"];
-    expect(order(leaf, middle, root)).toEqual(wanted);
-    expect(order(root, middle, leaf)).toEqual(wanted);
-    expect(order(middle, leaf)).toEqual(wanted);
+describe("orderChain", () => {
+  test("starts with the key's certificate, each followed by its signer, without the root", () => {
+    const wanted = ["CN=Leaf", "CN=Intermediate"];
+    expect(order(leaf, intermediate, root)).toEqual(wanted);
+    expect(order(root, intermediate, leaf)).toEqual(wanted);
+    expect(order(intermediate, leaf)).toEqual(wanted);
     expect(order(leaf)).toEqual(["CN=Leaf"]);
   });
 
-  test("has no strangers, be they roots or not", () => {
-    expect(() => order(leaf, stranger)).toThrow("custom_ssl_cert holds a certificate that signed none of the others");
+  test("rejects unrelated certificates, roots or not", () => {
+    expect(() => order(leaf, unrelated)).toThrow(
+      "custom_ssl_cert contains a certificate that is not part of the chain",
+    );
     expect(() => order(leaf, root)).toThrow("(CN=Root)");
   });
 
-  test("without the key's own is none", () => {
-    expect(() => order(middle, root)).toThrow("custom_ssl_key does not belong to custom_ssl_cert");
+  test("rejects a chain without the key's certificate", () => {
+    expect(() => order(intermediate, root)).toThrow("custom_ssl_key does not belong to custom_ssl_cert");
     expect(() => order()).toThrow("custom_ssl_key does not belong");
   });
 });
 
-describe("names", () => {
-  test("are those for hosts, in lower case, each once", async () => {
+describe("certificate names", () => {
+  test("are the host names, in lower case, without duplicates", async () => {
     expect(namesOf(certificate(leaf))).toEqual(["shop.example.com", "*.example.com"]);
     expect(namesOf(certificate(root))).toEqual([]);
     const mixed = await makeCertificate({ names: ["a.example", "127.0.0.1", "A.EXAMPLE"] });
@@ -59,21 +61,21 @@ describe("names", () => {
     ["*.a.example.org", false],
     ["org", false],
     ["", false],
-  ])("a wildcard is for one label: %s", (name, isCovered) => {
+  ])("a wildcard covers one label: %s", (name, isCovered) => {
     expect(covers(["example.com", "*.example.org"], name)).toBe(isCovered);
   });
 });
 
-describe("what an authority sent", () => {
-  test("is taken with its chain", () => {
-    const read = readIssued(`${leaf.cert}\n${middle.cert}`, leaf.key, ["shop.example.com"]);
+describe("an issued certificate", () => {
+  test("is accepted with its chain", () => {
+    const read = readIssued(`${leaf.cert}\n${intermediate.cert}`, leaf.key, ["shop.example.com"]);
     expect(read.chain.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
     expect(read.names).toEqual(["shop.example.com", "*.example.com"]);
     expect(read.fingerprint).toMatch(/^[0-9a-f]{64}$/);
     expect(read.notAfter.getTime()).toBeGreaterThan(read.notBefore.getTime());
   });
 
-  test("is refused for another key, for other names, and where it is none", () => {
+  test("is rejected if it is for another key, for other names, or not a certificate", () => {
     expect(() => readIssued(leaf.cert, root.key, [])).toThrow("does not belong");
     expect(() => readIssued(leaf.cert, leaf.key, ["example.org"])).toThrow("not for example.org");
     expect(() => readIssued("<html>", leaf.key, [])).toThrow("does not belong");

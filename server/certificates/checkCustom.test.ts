@@ -1,22 +1,22 @@
-/** What becomes of keys and certificates that people give. */
+/** How customers' own keys and certificates are read and checked. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { mostPemBytes, readCustomCertificate } from "./checkCustom.ts";
+import { maxPemBytes, readCustomCertificate } from "./checkCustom.ts";
 import { readBlocks } from "./pem.ts";
 import { type Made, makeCertificate, openssl } from "./testing/openssl.ts";
 
 const names = ["shop.example.com"];
 
 let root: Made;
-let between: Made;
+let intermediate: Made;
 let own: Made;
-let stranger: Made;
+let unrelated: Made;
 
 beforeAll(async () => {
   root = await makeCertificate({ subject: "/CN=root", isAuthority: true });
-  between = await makeCertificate({ subject: "/CN=between", isAuthority: true, by: root });
-  own = await makeCertificate({ names: ["shop.example.com", "*.shop.example.com"], by: between });
-  stranger = await makeCertificate({ subject: "/CN=stranger", isAuthority: true, by: root });
+  intermediate = await makeCertificate({ subject: "/CN=intermediate", isAuthority: true, by: root });
+  own = await makeCertificate({ names: ["shop.example.com", "*.shop.example.com"], by: intermediate });
+  unrelated = await makeCertificate({ subject: "/CN=unrelated", isAuthority: true, by: root });
 });
 
 function read(given: {
@@ -25,16 +25,16 @@ function read(given: {
   readonly names?: readonly string[];
   readonly now?: Date;
 }) {
-  return readCustomCertificate({ key: own.key, cert: own.cert + between.cert, names, now: new Date(), ...given });
+  return readCustomCertificate({ key: own.key, cert: own.cert + intermediate.cert, names, now: new Date(), ...given });
 }
 
-/** The sentence and the field it is about. */
+/** The field and the reason. */
 function refusal(given: Parameters<typeof read>[0]): string {
   const result = read(given);
-  return result.ok ? "taken" : `${result.problem.field}: ${result.problem.reason}`;
+  return result.ok ? "accepted" : `${result.problem.field}: ${result.problem.reason}`;
 }
 
-function taken(given: Parameters<typeof read>[0]) {
+function accepted(given: Parameters<typeof read>[0]) {
   const result = read(given);
   if (!result.ok) throw new Error(result.problem.reason);
   return result.certificate;
@@ -42,9 +42,9 @@ function taken(given: Parameters<typeof read>[0]) {
 
 const fingerprints = (pem: string) => readBlocks(pem).map(({ text }) => new X509Certificate(text).fingerprint256);
 
-describe("what is taken", () => {
-  test("has its names, times and fingerprint", () => {
-    const certificate = taken({});
+describe("an accepted certificate", () => {
+  test("comes with its names, validity and fingerprint", () => {
+    const certificate = accepted({});
     const leaf = new X509Certificate(own.cert);
     expect(certificate).toMatchObject({ names: ["shop.example.com", "*.shop.example.com"] });
     expect(certificate.notAfter).toEqual(leaf.validToDate);
@@ -52,23 +52,23 @@ describe("what is taken", () => {
   });
 
   test.each([
-    ["in order", () => own.cert + between.cert],
-    ["upside down", () => between.cert + own.cert],
-    ["with the root", () => root.cert + between.cert + own.cert],
-    ["with everything twice", () => own.cert + between.cert + own.cert + root.cert + between.cert],
-    ["with words around", () => `Bag Attributes\n${own.cert}\nintermediate:\r\n${between.cert}\n`],
-    ["with the line ends of Windows", () => (own.cert + between.cert).replaceAll("\n", "\r\n")],
-  ])("a chain %s is put right", (_, cert) => {
-    expect(fingerprints(taken({ cert: cert() }).chain)).toEqual(fingerprints(own.cert + between.cert));
+    ["in order", () => own.cert + intermediate.cert],
+    ["in reverse order", () => intermediate.cert + own.cert],
+    ["with the root", () => root.cert + intermediate.cert + own.cert],
+    ["with duplicates", () => own.cert + intermediate.cert + own.cert + root.cert + intermediate.cert],
+    ["with text around it", () => `Bag Attributes\n${own.cert}\nintermediate:\r\n${intermediate.cert}\n`],
+    ["with Windows line endings", () => (own.cert + intermediate.cert).replaceAll("\n", "\r\n")],
+  ])("a chain %s is sorted", (_, cert) => {
+    expect(fingerprints(accepted({ cert: cert() }).chain)).toEqual(fingerprints(own.cert + intermediate.cert));
   });
 
-  test("a certificate that signed itself stays alone", async () => {
+  test("a self-signed certificate has no chain", async () => {
     const alone = await makeCertificate({ names });
-    expect(fingerprints(taken({ ...alone }).chain)).toEqual(fingerprints(alone.cert));
+    expect(fingerprints(accepted({ ...alone }).chain)).toEqual(fingerprints(alone.cert));
   });
 
-  test("a name below a wildcard is covered, one two below is not", () => {
-    expect(refusal({ names: ["a.shop.example.com", "*.shop.example.com"] })).toBe("taken");
+  test("a wildcard covers names one label below it, not two", () => {
+    expect(refusal({ names: ["a.shop.example.com", "*.shop.example.com"] })).toBe("accepted");
     expect(refusal({ names: ["a.b.shop.example.com"] })).toMatch(/is not for a\.b\.shop\.example\.com, but for shop/);
   });
 
@@ -77,81 +77,83 @@ describe("what is taken", () => {
     ["PKCS#8", ["pkey", "-in", "IN/key.pem"]],
   ])("a key in %s", async (_, args) => {
     const key = await openssl(args, { "key.pem": own.key });
-    expect(taken({ key }).key).toBe(createPrivateKey(own.key).export({ type: "pkcs8", format: "pem" }));
+    expect(accepted({ key }).key).toBe(createPrivateKey(own.key).export({ type: "pkcs8", format: "pem" }));
   });
 
   test("a key in PKCS#1", async () => {
     const rsa = await makeCertificate({ names, algorithm: "rsa:2048" });
     const key = await openssl(["rsa", "-in", "IN/key.pem", "-traditional"], { "key.pem": rsa.key });
     expect(key).toContain("BEGIN RSA PRIVATE KEY");
-    expect(taken({ key, cert: rsa.cert }).key).toContain("BEGIN PRIVATE KEY");
+    expect(accepted({ key, cert: rsa.cert }).key).toContain("BEGIN PRIVATE KEY");
   });
 });
 
-describe("what is refused, each with its own sentence", () => {
+describe("rejected, each with its own message:", () => {
   test("a key of another certificate", () => {
-    expect(refusal({ key: stranger.key })).toMatch(/^custom_ssl_key: .*does not belong to custom_ssl_cert/);
+    expect(refusal({ key: unrelated.key })).toMatch(/^custom_ssl_key: .*does not belong to custom_ssl_cert/);
   });
 
-  test("a certificate that belongs to none of the others", () => {
-    expect(refusal({ cert: own.cert + between.cert + stranger.cert })).toMatch(
-      /signed none of the others \(CN=stranger\)/,
+  test("a certificate that is not part of the chain", () => {
+    expect(refusal({ cert: own.cert + intermediate.cert + unrelated.cert })).toMatch(
+      /is not part of the chain \(CN=unrelated\)/,
     );
   });
 
-  test("one that is over, and one whose time has not come", () => {
+  test("an expired certificate, and one that is not valid yet", () => {
     const { validFromDate, validToDate } = new X509Certificate(own.cert);
     expect(refusal({ now: validToDate })).toBe(
-      `custom_ssl_cert: custom_ssl_cert expired on ${validToDate.toISOString().slice(0, 10)}. Give one that is valid now.`,
+      `custom_ssl_cert: custom_ssl_cert expired on ${validToDate.toISOString().slice(0, 10)}. Send a certificate that is valid now.`,
     );
     expect(refusal({ now: new Date(validFromDate.getTime() - 1_000) })).toMatch(/is not valid before 20/);
   });
 
-  test("one for another name, or for none", async () => {
+  test("a certificate for another name, or for no name", async () => {
     expect(refusal({ names: ["example.org"] })).toMatch(/is not for example\.org, but for shop\.example\.com/);
     const nameless = await makeCertificate({ subject: "/CN=shop.example.com" });
     expect(refusal({ ...nameless })).toMatch(/but for no host name at all/);
   });
 
-  test("a key with a password, in both forms", async () => {
+  test("a password-protected key, in both formats", async () => {
     const args = ["pkcs8", "-topk8", "-in", "IN/key.pem", "-passout", "pass:secret"];
-    expect(refusal({ key: await openssl(args, { "key.pem": own.key }) })).toMatch(/protected by a password/);
+    expect(refusal({ key: await openssl(args, { "key.pem": own.key }) })).toMatch(/password-protected/);
     const old = ["ec", "-in", "IN/key.pem", "-aes128", "-passout", "pass:secret"];
-    expect(refusal({ key: await openssl(old, { "key.pem": own.key }) })).toMatch(/protected by a password/);
+    expect(refusal({ key: await openssl(old, { "key.pem": own.key }) })).toMatch(/password-protected/);
   });
 
-  test("what was cut off or damaged", () => {
-    expect(refusal({ key: own.key.slice(0, 90) })).toMatch(/^custom_ssl_key: .*cut off/);
-    expect(refusal({ cert: own.cert.slice(0, 300) })).toMatch(/^custom_ssl_cert: .*cut off/);
-    expect(refusal({ cert: own.cert + between.cert.slice(0, 300) })).toMatch(/^custom_ssl_cert: .*cut off/);
-    expect(refusal({ cert: own.cert.replace(/\n[A-Za-z0-9+/]{4}/, "\n****") })).toMatch(/^custom_ssl_cert: .*damaged/);
+  test("truncated or damaged text", () => {
+    expect(refusal({ key: own.key.slice(0, 90) })).toMatch(/^custom_ssl_key: .*truncated/);
+    expect(refusal({ cert: own.cert.slice(0, 300) })).toMatch(/^custom_ssl_cert: .*truncated/);
+    expect(refusal({ cert: own.cert + intermediate.cert.slice(0, 300) })).toMatch(/^custom_ssl_cert: .*truncated/);
+    expect(refusal({ cert: own.cert.replace(/\n[A-Za-z0-9+/]{4}/, "\n****") })).toMatch(
+      /^custom_ssl_cert: .*can't be read/,
+    );
     const damaged = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
-    expect(refusal({ key: damaged })).toMatch(/^custom_ssl_key: .*damaged/);
+    expect(refusal({ key: damaged })).toMatch(/^custom_ssl_key: .*can't be read/);
   });
 
-  test("each in the place of the other, and what is neither", () => {
-    expect(refusal({ key: own.cert })).toMatch(/^custom_ssl_key: .*holds a certificate/);
-    expect(refusal({ cert: own.key })).toMatch(/^custom_ssl_cert: .*holds a private key/);
-    expect(refusal({ cert: own.cert + own.key })).toMatch(/^custom_ssl_cert: .*holds a private key/);
-    expect(refusal({ key: "hello" })).toMatch(/^custom_ssl_key: .*not a private key in PEM/);
-    expect(refusal({ cert: "hello" })).toMatch(/^custom_ssl_cert: .*not a certificate in PEM/);
+  test("key and certificate swapped, and text that is neither", () => {
+    expect(refusal({ key: own.cert })).toMatch(/^custom_ssl_key: .*contains a certificate/);
+    expect(refusal({ cert: own.key })).toMatch(/^custom_ssl_cert: .*contains a private key/);
+    expect(refusal({ cert: own.cert + own.key })).toMatch(/^custom_ssl_cert: .*contains a private key/);
+    expect(refusal({ key: "hello" })).toMatch(/^custom_ssl_key: .*not a PEM private key/);
+    expect(refusal({ cert: "hello" })).toMatch(/^custom_ssl_cert: .*not a PEM certificate/);
   });
 
   test("several keys", () => {
-    expect(refusal({ key: own.key + stranger.key })).toMatch(/several keys/);
+    expect(refusal({ key: own.key + unrelated.key })).toMatch(/several keys/);
   });
 
   test.each(["rsa:1024", "ec:secp521r1", "ed25519"] as const)(
-    "a key that browsers don't take: %s",
+    "a key that browsers don't accept: %s",
     async (algorithm) => {
       const weak = await makeCertificate({ names, algorithm });
-      expect(refusal({ ...weak })).toMatch(/^custom_ssl_key: .*(too weak|browsers don't take)/);
+      expect(refusal({ ...weak })).toMatch(/^custom_ssl_key: .*(too weak|browsers don't accept)/);
     },
   );
 
-  test("a megabyte, before anything is read of it", () => {
+  test("a megabyte of text, without parsing it", () => {
     expect(refusal({ cert: own.cert.repeat(1_000) })).toBe(
-      `custom_ssl_cert: custom_ssl_cert is longer than ${mostPemBytes} bytes.`,
+      `custom_ssl_cert: custom_ssl_cert is longer than ${maxPemBytes} bytes.`,
     );
     expect(refusal({ key: "a".repeat(1_000_000) })).toMatch(/^custom_ssl_key: .*longer/);
   });

@@ -1,32 +1,32 @@
 /** Checks a customer's own key and certificate before they are served. */
 import { type KeyObject, X509Certificate } from "node:crypto";
 import { orderChain } from "./chain.ts";
+import { type CustomCertificateProblem, InvalidCustomCertificate } from "./customCertificateProblem.ts";
 import { readKey } from "./customKey.ts";
 import { covers, namesOf } from "./names.ts";
-import { isCertificate, isCutOff, isKey, readBlocks } from "./pem.ts";
-import { type CustomCertificateProblem, Unusable } from "./unusable.ts";
+import { isCertificate, isKey, isTruncated, readBlocks } from "./pem.ts";
 
 export interface ReadCertificate {
-  /** Lower case, as in DNS; maybe `*.example.com`. */
+  /** Lower case, as A-labels; may be wildcards such as `*.example.com`. */
   readonly names: readonly string[];
-  /** PEM, the names' own first, no root. */
+  /** PEM, the leaf certificate first, without the root. */
   readonly chain: string;
   /** PEM, PKCS#8. */
   readonly key: string;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** SHA-256 of the first of the chain, in hex. */
+  /** SHA-256 of the leaf certificate, in hex. */
   readonly fingerprint: string;
 }
 
-/** Of each text. A chain of ten certificates with long keys has a third of it. */
-export const mostPemBytes = 65_536;
-const mostCertificates = 20;
-const namesShown = 5;
+/** Per text. A chain of ten certificates with long keys needs a third of it. */
+export const maxPemBytes = 65_536;
+const maxCertificates = 20;
+const maxNamesShown = 5;
 
 /**
- * Reads PEM texts of a key and of a certificate with its chain, in any order. `names` are those that it must be for, in
- * lower case; `*.example.com` stands for itself.
+ * Reads a key and a certificate with its chain, in any order, from PEM. The certificate must cover all of `names`
+ * (lower case); a wildcard such as `*.example.com` is only covered by the same wildcard.
  */
 export function readCustomCertificate(input: {
   readonly key: string;
@@ -44,12 +44,12 @@ export function readCustomCertificate(input: {
     refuseByName(namesOf(chain[0]), input.names);
     return { ok: true, certificate: describe(chain, key) };
   } catch (error) {
-    if (error instanceof Unusable) return { ok: false, problem: error.problem };
+    if (error instanceof InvalidCustomCertificate) return { ok: false, problem: error.problem };
     throw error;
   }
 }
 
-/** What is kept of a chain in its order. */
+/** Describes a sorted chain. */
 export function describe(chain: readonly [X509Certificate, ...X509Certificate[]], key: KeyObject): ReadCertificate {
   const [leaf] = chain;
   return {
@@ -64,24 +64,26 @@ export function describe(chain: readonly [X509Certificate, ...X509Certificate[]]
 
 function refuseLong({ key, cert }: { readonly key: string; readonly cert: string }): void {
   for (const [field, text] of [["custom_ssl_key", key] as const, ["custom_ssl_cert", cert] as const]) {
-    if (Buffer.byteLength(text) > mostPemBytes)
-      throw new Unusable(field, `${field} is longer than ${mostPemBytes} bytes.`);
+    if (Buffer.byteLength(text) > maxPemBytes)
+      throw new InvalidCustomCertificate(field, `${field} is longer than ${maxPemBytes} bytes.`);
   }
 }
 
-/** Each once. */
+/** Without duplicates. */
 function readCertificates(text: string): X509Certificate[] {
   const blocks = readBlocks(text);
   if (blocks.some(isKey)) {
-    throw refuse("custom_ssl_cert holds a private key. Give that in custom_ssl_key alone, and only certificates here.");
+    throw refuse("custom_ssl_cert contains a private key. Send the key in custom_ssl_key, and only certificates here.");
   }
-  if (isCutOff(text)) throw refuse("custom_ssl_cert is cut off. Give the whole text, up to its last line of END.");
+  if (isTruncated(text)) throw refuse("custom_ssl_cert is truncated. Send the whole text, up to the last END line.");
   const certificates = blocks.filter(isCertificate);
   if (certificates.length === 0) {
-    throw refuse("custom_ssl_cert is not a certificate in PEM. It begins with -----BEGIN CERTIFICATE-----.");
+    throw refuse("custom_ssl_cert is not a PEM certificate, which starts with -----BEGIN CERTIFICATE-----.");
   }
-  if (certificates.length > mostCertificates) {
-    throw refuse(`custom_ssl_cert holds more than ${mostCertificates} certificates. Give the chain of this one alone.`);
+  if (certificates.length > maxCertificates) {
+    throw refuse(
+      `custom_ssl_cert contains more than ${maxCertificates} certificates. Send only this certificate's chain.`,
+    );
   }
   const read = certificates.map((block) => parse(block.text));
   return [...new Map(read.map((certificate) => [certificate.fingerprint256, certificate])).values()];
@@ -91,30 +93,31 @@ function parse(text: string): X509Certificate {
   try {
     return new X509Certificate(text.replaceAll("X509 CERTIFICATE", "CERTIFICATE"));
   } catch {
-    throw refuse("custom_ssl_cert is damaged: a certificate in it can't be read. Copy the whole text again.");
+    throw refuse("custom_ssl_cert contains a certificate that can't be read. Copy the whole text again.");
   }
 }
 
-function refuseByDate(certificate: X509Certificate, isOwn: boolean, now: Date): void {
-  const which = isOwn ? "custom_ssl_cert" : "custom_ssl_cert holds a certificate of the chain that";
+function refuseByDate(certificate: X509Certificate, isLeaf: boolean, now: Date): void {
+  const which = isLeaf ? "custom_ssl_cert" : "custom_ssl_cert contains an intermediate certificate that";
   const { validFromDate, validToDate } = certificate;
-  if (validToDate <= now) throw refuse(`${which} expired on ${dayOf(validToDate)}. Give one that is valid now.`);
+  if (validToDate <= now)
+    throw refuse(`${which} expired on ${dayOf(validToDate)}. Send a certificate that is valid now.`);
   if (validFromDate > now)
-    throw refuse(`${which} is not valid before ${validFromDate.toISOString()}. Give it again then.`);
+    throw refuse(`${which} is not valid before ${validFromDate.toISOString()}. Send it again then.`);
 }
 
-function refuseByName(own: readonly string[], wanted: readonly string[]): void {
-  const missing = wanted.find((name) => !covers(own, name));
+function refuseByName(covered: readonly string[], wanted: readonly string[]): void {
+  const missing = wanted.find((name) => !covers(covered, name));
   if (missing === undefined) return;
-  const shown = own.slice(0, namesShown).join(", ") || "no host name at all";
-  const more = own.length > namesShown ? ` and ${own.length - namesShown} more` : "";
-  throw refuse(`custom_ssl_cert is not for ${missing}, but for ${shown}${more}. Give one that names ${missing}.`);
+  const shown = covered.slice(0, maxNamesShown).join(", ") || "no host name at all";
+  const more = covered.length > maxNamesShown ? ` and ${covered.length - maxNamesShown} more` : "";
+  throw refuse(`custom_ssl_cert is not for ${missing}, but for ${shown}${more}. Send a certificate for ${missing}.`);
 }
 
-function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, "yyyy-mm-dd".length);
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, "yyyy-mm-dd".length);
 }
 
-function refuse(reason: string): Unusable {
-  return new Unusable("custom_ssl_cert", reason);
+function refuse(reason: string): InvalidCustomCertificate {
+  return new InvalidCustomCertificate("custom_ssl_cert", reason);
 }

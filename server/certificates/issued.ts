@@ -1,11 +1,11 @@
-/** What an authority sent, checked before it is kept. */
+/** Checks a certificate that an authority issued, before it is stored. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { orderChain } from "./chain.ts";
 import { describe, type ReadCertificate } from "./checkCustom.ts";
 import { covers } from "./names.ts";
 import { isCertificate, readBlocks } from "./pem.ts";
 
-/** `key` is PEM. Throws if the certificate is not for this key and these names. */
+/** `key` is PEM. Throws if the certificate does not belong to this key or does not cover all of `names`. */
 export function readIssued(chain: string, key: string, names: readonly string[]): ReadCertificate {
   const privateKey = createPrivateKey(key);
   const certificates = readBlocks(chain)

@@ -1,7 +1,7 @@
-/** The names in certificates. */
+/** Names in certificates. */
 import type { X509Certificate } from "node:crypto";
 
-/** The host names that it is for, in lower case, as they stand in it. Browsers look nowhere else. */
+/** The certificate's DNS names, in lower case and in order. Browsers ignore the subject. */
 export function namesOf(certificate: X509Certificate): string[] {
   const entries = certificate.subjectAltName?.split(", ") ?? [];
   const names = entries.flatMap((entry) =>
@@ -10,7 +10,7 @@ export function namesOf(certificate: X509Certificate): string[] {
   return [...new Set(names)];
 }
 
-/** Whether `name` is among them. `*.example.com` is for the names one label below, and for itself. */
+/** Whether `names` cover `name`. `*.example.com` covers names one label below, and itself. */
 export function covers(names: readonly string[], name: string): boolean {
   if (names.includes(name)) return true;
   const dot = name.indexOf(".");

@@ -1,10 +1,10 @@
-/** PEM, as people paste it. */
+/** PEM as people paste it. */
 import { expect, test } from "vitest";
-import { isCertificate, isCutOff, isKey, readBlocks } from "./pem.ts";
+import { isCertificate, isKey, isTruncated, readBlocks } from "./pem.ts";
 
 const block = (label: string, body = "AAAA") => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----`;
 
-test("blocks are found among anything else, in their order", () => {
+test("blocks are found between other text, in order", () => {
   const text = `Bag Attributes\r\n${block("RSA PRIVATE KEY")} between\t${block("CERTIFICATE")}\n--- the end ---`;
   const blocks = readBlocks(text);
   expect(blocks.map(({ label }) => label)).toEqual(["RSA PRIVATE KEY", "CERTIFICATE"]);
@@ -12,23 +12,23 @@ test("blocks are found among anything else, in their order", () => {
     [true, false],
     [false, true],
   ]);
-  expect(isCutOff(text)).toBe(false);
+  expect(isTruncated(text)).toBe(false);
 });
 
-test("single dashes may be in a block: old keys with a password have them in their head", () => {
+test("a block may contain single dashes: the headers of old password-protected keys do", () => {
   const old = block("RSA PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\nDEK-Info: DES-EDE3-CBC,0F\n\nAAAA");
   expect(readBlocks(old)[0]?.text).toBe(old);
 });
 
 test.each([
-  ["without its end", "-----BEGIN CERTIFICATE-----\nAAAA"],
-  ["with another's end", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END PRIVATE KEY-----"],
-  ["in which another begins", `-----BEGIN CERTIFICATE-----\nAAAA\n${block("CERTIFICATE")}`],
-])("a block %s is cut off", (_, text) => {
-  expect(isCutOff(text)).toBe(true);
+  ["without an end", "-----BEGIN CERTIFICATE-----\nAAAA"],
+  ["with the wrong end", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END PRIVATE KEY-----"],
+  ["with another one inside", `-----BEGIN CERTIFICATE-----\nAAAA\n${block("CERTIFICATE")}`],
+])("a block %s is truncated", (_, text) => {
+  expect(isTruncated(text)).toBe(true);
 });
 
-test("a request for a certificate, parameters and public keys are neither", () => {
+test("certificate requests, parameters and public keys are neither keys nor certificates", () => {
   const blocks = ["CERTIFICATE REQUEST", "EC PARAMETERS", "PUBLIC KEY", "TRUSTED CERTIFICATE"].flatMap((label) =>
     readBlocks(block(label)),
   );
@@ -36,8 +36,8 @@ test("a request for a certificate, parameters and public keys are neither", () =
   expect(blocks.some((each) => isKey(each) || isCertificate(each))).toBe(false);
 });
 
-test("a megabyte that never ends is read once, and not once for each of its beginnings", () => {
+test("a megabyte of BEGIN lines without an end is read in linear time", () => {
   const text = "-----BEGIN CERTIFICATE-----\n".repeat(35_000);
   expect(readBlocks(text)).toEqual([]);
-  expect(isCutOff(text)).toBe(true);
+  expect(isTruncated(text)).toBe(true);
 });

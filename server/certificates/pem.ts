@@ -1,21 +1,24 @@
-/** PEM, as people paste it: blocks between lines of dashes, with anything around them. */
+/** Reads PEM as people paste it: blocks between BEGIN and END lines, with any text around them. */
 
 export interface PemBlock {
-  /** `CERTIFICATE`, `RSA PRIVATE KEY`. */
+  /** Such as `CERTIFICATE` or `RSA PRIVATE KEY`. */
   readonly label: string;
-  /** The whole block, with its lines of dashes. */
+  /** The whole block, with its BEGIN and END lines. */
   readonly text: string;
 }
 
-/** Each looks no further than to the next line of dashes. Old keys with a password have single ones in their head. */
+/**
+ * Stops at the next `-----`, to stay linear. Single dashes are allowed: old password-protected keys have them in
+ * headers.
+ */
 const block = /-----BEGIN ([A-Z0-9 ]{1,40})-----(?:[^-]|-(?!----))*-----END \1-----/g;
 
 export function readBlocks(text: string): PemBlock[] {
   return [...text.matchAll(block)].map(([whole, label]) => ({ label: label ?? "", text: whole }));
 }
 
-/** Whether a block begins that does not end. */
-export function isCutOff(text: string): boolean {
+/** Whether a block has no end. */
+export function isTruncated(text: string): boolean {
   return (text.match(/-----BEGIN /g)?.length ?? 0) > readBlocks(text).length;
 }
 

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-describe("a name is looked up", () => {
+describe("a lookup returns", () => {
   test.each([
     ["A", ["203.0.113.7", "203.0.113.8"]],
     ["AAAA", ["2001:db8::7"]],
@@ -24,32 +24,32 @@ describe("a name is looked up", () => {
     expect((await lookUp(type, "shop.example.com.")).toSorted()).toEqual(values.toSorted());
   });
 
-  test("CNAME, whose value is absolute and in lower case", async () => {
+  test("the CNAME as an absolute name in lower case", async () => {
     server.setRecords({ "CNAME shop.example.com": ["Demo.Sites.Example.NET"] });
     expect(await lookUp("CNAME", "shop.example.com.")).toEqual(["demo.sites.example.net."]);
   });
 
-  test("a long TXT is put together", async () => {
+  test("a long TXT as one string", async () => {
     const text = "x".repeat(700);
     server.setRecords({ "TXT shop.example.com": [text] });
     expect(await lookUp("TXT", "shop.example.com.")).toEqual([text]);
   });
 
-  test("there is no such name, or no such record: there are no values", async () => {
-    expect(await lookUp("A", "nobody.example.com.")).toEqual([]);
+  test("no values if the name or the record does not exist", async () => {
+    expect(await lookUp("A", "missing.example.com.")).toEqual([]);
     server.setRecords({ "A shop.example.com": ["203.0.113.7"] });
     expect(await lookUp("TXT", "shop.example.com.")).toEqual([]);
   });
 });
 
-describe("no answer is told from no record", () => {
-  test("the resolver has failed", async () => {
+describe("a lookup throws NoDnsAnswer if", () => {
+  test("the resolver fails", async () => {
     server.setMood("SERVFAIL");
     await expect(lookUp("A", "shop.example.com.")).rejects.toBeInstanceOf(NoDnsAnswer);
   });
 
   test.each(["silent", "nonsense"] as const)(
-    "the resolver is %s",
+    "the resolver's mood is %s",
     async (mood) => {
       server.setMood(mood);
       await expect(lookUp("A", "shop.example.com.")).rejects.toBeInstanceOf(NoDnsAnswer);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isApex, keptByInstallation, NotADomainName, namesAbove, readDomainName } from "./names.ts";
 
-describe("a name becomes", () => {
+describe("readDomainName normalises", () => {
   test.each([
     ["example.com", "example.com", "example.com"],
     ["Example.COM", "example.com", "example.com"],
@@ -17,22 +17,22 @@ describe("a name becomes", () => {
     ["ada.github.io", "ada.github.io", "ada.github.io"],
     ["1and1.com", "1and1.com", "1and1.com"],
     [`${"a".repeat(63)}.example.com`, `${"a".repeat(63)}.example.com`, "example.com"],
-  ])("%s: %s", (text, name, registrable) => {
+  ])("%s to %s", (text, name, registrable) => {
     expect(readDomainName(text)).toEqual({ name, registrable });
   });
 });
 
-describe("what is no name of a site is refused in a sentence that says why", () => {
+describe("readDomainName rejects, with a reason,", () => {
   test.each([
-    ["203.0.113.7", "is an address"],
-    ["203.0.113.7:80", "is an address"],
-    ["2001:db8::7", "is an address"],
-    ["[2001:db8::7]", "is an address"],
-    ["[2001:db8::7]:443", "is an address"],
-    ["0x7f.1", "is an address"],
-    ["2130706433", "is an address"],
-    ["https://example.com", "begins with a scheme"],
-    ["https://example.com/path", "begins with a scheme"],
+    ["203.0.113.7", "is an IP address"],
+    ["203.0.113.7:80", "is an IP address"],
+    ["2001:db8::7", "is an IP address"],
+    ["[2001:db8::7]", "is an IP address"],
+    ["[2001:db8::7]:443", "is an IP address"],
+    ["0x7f.1", "is an IP address"],
+    ["2130706433", "is an IP address"],
+    ["https://example.com", "has a scheme"],
+    ["https://example.com/path", "has a scheme"],
     ["ada@example.com", "is an e-mail address"],
     ["example.com/shop", "has a path"],
     ["example.com?x", "has a path"],
@@ -47,21 +47,21 @@ describe("what is no name of a site is refused in a sentence that says why", () 
     [" example.com", "has a space"],
     ["example .com", "has a space"],
     ["example.com\n", "has a space"],
-    ["localhost", "has one part only"],
-    ["com", "has one part only"],
-    ["com.", "has one part only"],
+    ["localhost", "has only one part"],
+    ["com", "has only one part"],
+    ["com.", "has only one part"],
     ["co.uk", "is a public suffix"],
     ["github.io", "is a public suffix"],
-    ["-shop.example.com", "is no host name"],
-    ["shop-.example.com", "is no host name"],
-    ["shop..example.com", "is no host name"],
-    [".example.com", "is no host name"],
-    ["example.com..", "is no host name"],
+    ["-shop.example.com", "is not a host name"],
+    ["shop-.example.com", "is not a host name"],
+    ["shop..example.com", "is not a host name"],
+    [".example.com", "is not a host name"],
+    ["example.com..", "is not a host name"],
     ["sho%70.example.com", "has a percent sign"],
-    ["shop!.example.com", "is no host name"],
-    ["a\u0000b.example.com", "is no"],
-    ["xn--a.example", "stands for no letters"],
-    ["shop.xn--.example", "no hyphen at an end"],
+    ["shop!.example.com", "is not a host name"],
+    ["a\u0000b.example.com", "is not"],
+    ["xn--a.example", "can't be decoded"],
+    ["shop.xn--.example", "no hyphen at either end"],
     [`${"a".repeat(64)}.example.com`, "is too long"],
     [`${"a.".repeat(130)}com`, "is too long"],
     [`${"ü".repeat(60)}.example.com`, "is too long"],
@@ -72,9 +72,9 @@ describe("what is no name of a site is refused in a sentence that says why", () 
     expect(() => readDomainName(text)).toThrow(/\.$/);
   });
 
-  test("which does not repeat all of it", () => {
-    const sentence = () => readDomainName("x".repeat(1_000));
-    expect(sentence).toThrow(/^"x{100}…" is too long/);
+  test("a very long name without repeating all of it", () => {
+    const reading = () => readDomainName("x".repeat(1_000));
+    expect(reading).toThrow(/^"x{100}…" is too long/);
   });
 });
 
@@ -83,18 +83,18 @@ test.each([
   ["example.co.uk", true],
   ["www.example.com", false],
   ["www.example.co.uk", false],
-])("%s is what somebody registers: %s", (text, expected) => {
+])("%s is a registrable domain: %s", (text, expected) => {
   expect(isApex(readDomainName(text))).toBe(expected);
 });
 
-describe("the installation keeps", () => {
+describe("the installation reserves", () => {
   const suffix = "sites.example.com";
   test.each([
-    ["sites.example.com", false, "lies below"],
-    ["demo.sites.example.com", false, "lies below"],
-    ["a.demo.sites.example.com", true, "lies below"],
+    ["sites.example.com", false, "is below"],
+    ["demo.sites.example.com", false, "is below"],
+    ["a.demo.sites.example.com", true, "is below"],
     ["example.com", true, "would cover"],
-  ])("%s (with names below: %s), which %s its suffix", (name, isWildcard, reason) => {
+  ])("%s (wildcard: %s), which %s its suffix", (name, isWildcard, reason) => {
     expect(keptByInstallation(name, isWildcard, suffix)).toContain(reason);
   });
 
@@ -103,12 +103,12 @@ describe("the installation keeps", () => {
     ["othersites.example.com", true],
     ["shop.example.com", true],
     ["example.net", true],
-  ])("not %s (with names below: %s)", (name, isWildcard) => {
+  ])("not %s (wildcard: %s)", (name, isWildcard) => {
     expect(keptByInstallation(name, isWildcard, suffix)).toBeNull();
   });
 });
 
-test("names above one are those whose wildcard would cover it", () => {
+test("namesAbove returns the names whose wildcard could cover the name", () => {
   expect(namesAbove("a.b.example.com")).toEqual(["b.example.com", "example.com", "com"]);
   expect(namesAbove("com")).toEqual([]);
 });

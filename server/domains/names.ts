@@ -1,9 +1,9 @@
-/** Names of domains as people write them, in the one form in which they are kept. */
+/** Checks domain names and converts them to their stored form. */
 import { isIP } from "node:net";
 import { domainToASCII, domainToUnicode } from "node:url";
 import { parse } from "tldts";
 
-/** The message is a sentence that says what is wrong with the name, and what to send instead. */
+/** The message says what is wrong with the name and what to send instead. */
 export class NotADomainName extends Error {
   override readonly name = "NotADomainName";
 }
@@ -15,81 +15,79 @@ export interface DomainName {
   readonly registrable: string;
 }
 
-const longestName = 253;
-const longestLabel = 63;
+const maxNameLength = 253;
+const maxLabelLength = 63;
 const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** What people send in the place of a name, and what to tell them. */
+/** Common mistakes, and the message for each. */
 const mistakes: readonly (readonly [RegExp, string])[] = [
-  [/^\s|\s$|\s/, "has a space in it: send the name alone, such as example.com"],
-  [/^[a-z][a-z0-9+.-]*:\/\//i, "begins with a scheme: send the name alone, such as example.com"],
-  [/@/, "is an e-mail address: send the name alone, such as example.com"],
-  [/^\*/, "is a wildcard: send example.com, to which *.example.com belongs unless is_wildcardless is true"],
-  [/[/?#\\]/, "has a path: send the name alone, such as example.com"],
-  [/^[^:]*:\d*\.?$/, "has a port: domains are served on the installation's own ports; send the name alone"],
-  [/%/, "has a percent sign, which no host name may have"],
-  [/_/, "has an underscore, which no host name may have"],
+  [/^\s|\s$|\s/, "has a space. Send only the name, such as example.com"],
+  [/^[a-z][a-z0-9+.-]*:\/\//i, "has a scheme. Send only the name, such as example.com"],
+  [/@/, "is an e-mail address. Send only the name, such as example.com"],
+  [/^\*/, "is a wildcard. Send example.com, which includes *.example.com unless is_wildcardless is true"],
+  [/[/?#\\]/, "has a path. Send only the name, such as example.com"],
+  [/^[^:]*:\d*\.?$/, "has a port. Send only the name: domains are served on the installation's own ports"],
+  [/%/, "has a percent sign, which is not allowed in host names"],
+  [/_/, "has an underscore, which is not allowed in host names"],
 ];
 
-/** Throws `NotADomainName`. */
+/** Checks and normalises a name. Throws `NotADomainName`. */
 export function readDomainName(text: string): DomainName {
-  const fail = (what: string) => new NotADomainName(`${JSON.stringify(shown(text))} ${what}.`);
-  if (isAddress(text)) throw fail("is an address: a domain has a name, such as example.com");
+  const fail = (reason: string) => new NotADomainName(`${JSON.stringify(shorten(text))} ${reason}.`);
+  if (isAddress(text)) throw fail("is an IP address. Send a name such as example.com");
   const mistake = mistakes.find(([pattern]) => pattern.test(text));
   if (mistake) throw fail(mistake[1]);
   const name = domainToASCII(text.replace(/[.。．｡]$/u, ""));
-  if (name === "") throw fail("is no name that DNS could have: send one such as example.com");
-  // Numbers are an address, in whatever form they are written.
-  if (isIP(name) !== 0) throw fail("is an address: a domain has a name, such as example.com");
+  if (name === "") throw fail("is not a valid DNS name. Send a name such as example.com");
+  // `domainToASCII` turns every notation of an IPv4 address into the usual one.
+  if (isIP(name) !== 0) throw fail("is an IP address. Send a name such as example.com");
   const labels = name.split(".");
-  if (name.length > longestName || labels.some(({ length }) => length > longestLabel)) {
-    throw fail(
-      `is too long: DNS has names of ${longestName} letters at most, and ${longestLabel} between two dots, in ASCII`,
-    );
+  if (name.length > maxNameLength || labels.some(({ length }) => length > maxLabelLength)) {
+    throw fail(`is too long. DNS allows ${maxNameLength} ASCII characters, and ${maxLabelLength} between two dots`);
   }
   if (!labels.every((each) => label.test(each))) {
-    throw fail("is no host name: between dots are letters, digits and hyphens, and no hyphen at an end");
+    throw fail("is not a host name. Use letters, digits and hyphens between dots, and no hyphen at either end");
   }
-  // What stands for letters of another language, and for none that there are, is left as it is.
+  // `domainToUnicode` leaves invalid Punycode unchanged.
   if (/(^|\.)xn--/.test(domainToUnicode(name))) {
-    throw fail("has a part that begins with xn-- and stands for no letters: send the letters themselves");
+    throw fail("has a part starting with xn-- that can't be decoded. Send the name in Unicode");
   }
-  if (labels.length === 1) throw fail("has one part only: send a name such as example.com");
+  if (labels.length === 1) throw fail("has only one part. Send a name such as example.com");
   const { domain } = parse(name, { allowPrivateDomains: true });
-  if (domain === null) throw fail("is a public suffix, below which others register their names: send one of those");
+  if (domain === null) throw fail("is a public suffix. Send a name that is registered below it");
   return { name, registrable: domain };
 }
 
-/** Whether the name is a registrable domain itself, for which DNS allows no CNAME. */
+/** Whether the name is a registrable domain itself, where DNS does not allow a CNAME. */
 export function isApex({ name, registrable }: DomainName): boolean {
   return name === registrable;
 }
 
-/** Also in brackets, and with a port. */
+/** Whether the text is an IP address, also in brackets or with a port. */
 function isAddress(text: string): boolean {
   return [text, text.replace(/^\[|\](:\d+)?$/g, ""), text.replace(/:\d+$/, "")].some((each) => isIP(each) !== 0);
 }
 
-/** A sentence doesn't repeat a megabyte. */
-function shown(text: string): string {
+/** Keeps messages short. */
+function shorten(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }
 
 /**
- * Why the installation keeps a name to itself, as the end of a sentence; null if it does not: names below its suffix are
- * those of sites, and a wildcard above it would cover them.
+ * Returns why the installation reserves a name, as the end of a sentence, or null if it does not. Names below its
+ * suffix are temporary names of sites, and a wildcard above the suffix would cover them.
  */
 export function keptByInstallation(name: string, isWildcard: boolean, suffix: string): string | null {
   if (name === suffix || name.endsWith(`.${suffix}`)) {
-    return `lies below ${suffix}, where the installation itself gives sites their names`;
+    return `is below ${suffix}, which is reserved for temporary names of sites`;
   }
   if (isWildcard && suffix.endsWith(`.${name}`)) {
-    return `would cover ${suffix}, where the installation itself gives sites their names: send is_wildcardless: true`;
+    return `would cover ${suffix}, which is reserved for temporary names of sites. Send is_wildcardless: true`;
   }
   return null;
 }
 
-/** The names of which this one would be covered by a wildcard, nearest first: `b.c` and `c` of `a.b.c`. */
+/** The names whose wildcard would cover this one, nearest first: `b.c` and `c` for `a.b.c`. */
 export function namesAbove(name: string): readonly string[] {
   const labels = name.split(".");
   return labels.slice(1).map((_, index) => labels.slice(index + 1).join("."));

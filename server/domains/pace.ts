@@ -1,32 +1,34 @@
-/** When a domain is looked at next: soon after something was done with it, less and less often afterwards. */
+/** Decides when to check a domain's DNS next: every few seconds at first, then less and less often. */
 
-export interface Checked {
-  /** Since it was added. */
+export interface CheckState {
+  /** Time since the domain was added. */
   readonly ageSeconds: number;
-  /** Nothing is to be waited for: it is proven and points here. */
+  /** Whether ownership is proven and the domain points here. */
   readonly isRight: boolean;
-  /** In a row to which the resolver gave no answer; 0: it has answered. */
+  /** Failed lookups in a row; 0 if the last one succeeded. */
   readonly failures: number;
 }
 
-const soonestSeconds = 5;
-const latestSeconds = 6 * 3_600;
-const firstRetrySeconds = 10;
-const latestRetrySeconds = 3_600;
-/** By so much sooner at most, so that a thousand that were added together are not looked at together for ever. */
+const minSeconds = 5;
+const maxSeconds = 6 * 3_600;
+const minRetrySeconds = 10;
+const maxRetrySeconds = 3_600;
+/**
+ * Shortens intervals by up to this fraction, so that domains that were added together are not always checked together.
+ */
 const spread = 0.2;
 
-/** `random` from 0 to 1. */
-export function secondsUntilCheck({ ageSeconds, isRight, failures }: Checked, random: number): number {
+/** `random` is between 0 and 1. */
+export function secondsUntilCheck({ ageSeconds, isRight, failures }: CheckState, random: number): number {
   return (1 - spread * random) * (failures > 0 ? afterFailure(failures) : afterAnswer(ageSeconds, isRight));
 }
 
 function afterFailure(failures: number): number {
-  return Math.min(latestRetrySeconds, firstRetrySeconds * 2 ** Math.min(failures - 1, 20));
+  return Math.min(maxRetrySeconds, minRetrySeconds * 2 ** Math.min(failures - 1, 20));
 }
 
-/** The DNS records of a new domain are probably being created at that moment. */
+/** Starts with short intervals, because people create the DNS records of a new domain at that time. */
 function afterAnswer(ageSeconds: number, isRight: boolean): number {
-  if (isRight) return latestSeconds;
-  return Math.min(latestSeconds, Math.max(soonestSeconds, ageSeconds / 10));
+  if (isRight) return maxSeconds;
+  return Math.min(maxSeconds, Math.max(minSeconds, ageSeconds / 10));
 }

@@ -21,27 +21,27 @@ const apex: DomainFacts = {
 const below: DomainFacts = { ...apex, name: "shop.example.com" };
 
 describe("the record that proves ownership", () => {
-  test("is a TXT below the name, always the same for a company", () => {
+  test("is a TXT record below the name, always the same for a company", () => {
     const record = ownershipRecord(apex);
     expect(record).toMatchObject({ name: "_sitewright-verify.example.com.", type: "TXT", isRequired: true });
     expect(record.value).toMatch(/^sitewright-verify=[0-9a-f]{32}$/);
     expect(ownershipRecord({ ...apex })).toEqual(record);
   });
 
-  test("is another one for another company, and for another name", () => {
+  test("differs for another company and for another name", () => {
     const others = [ownershipRecord({ ...apex, companyId: companyId.replace("5", "6") }), ownershipRecord(below)];
     expect(new Set([ownershipRecord(apex).value, ...others.map(({ value }) => value)]).size).toBe(3);
   });
 });
 
-test("the record for a wildcard's certificate leads to a name of the installation", () => {
+test("the record for a wildcard's certificate points to a name of the installation", () => {
   const { name, type, value } = challengeRecord(apex, installation);
   expect([name, type]).toEqual(["_acme-challenge.example.com.", "CNAME"]);
   expect(value).toMatch(/^[0-9a-f]{32}\.acme-challenge\.sites\.example\.net\.$/);
 });
 
-describe("a name is pointed here", () => {
-  test("by addresses where it is what somebody registers: DNS allows no CNAME there", () => {
+describe("a name points here", () => {
+  test("by addresses if it is a registrable domain: DNS does not allow a CNAME there", () => {
     expect(pointingRecords(apex, installation)).toEqual([
       { name: "example.com.", type: "A", value: "203.0.113.7", isRequired: true },
       { name: "example.com.", type: "AAAA", value: "2001:db8::7", isRequired: true },
@@ -54,7 +54,7 @@ describe("a name is pointed here", () => {
     ]);
   });
 
-  test("and so are the names below it, which it can do without", () => {
+  test("optionally together with the names below it", () => {
     expect(pointingRecords({ ...below, isWildcard: true }, installation)[1]).toEqual({
       name: "*.shop.example.com.",
       type: "CNAME",
@@ -64,7 +64,7 @@ describe("a name is pointed here", () => {
   });
 });
 
-test("everything is asked for that is judged", () => {
+test("recordsToAsk lists all records that are checked", () => {
   expect(recordsToAsk(apex, installation)).toEqual([
     { type: "TXT", name: "_sitewright-verify.example.com." },
     { type: "CNAME", name: "_acme-challenge.example.com." },
@@ -74,7 +74,7 @@ test("everything is asked for that is judged", () => {
   ]);
 });
 
-test("a record is right, wrong, or not looked at yet", () => {
+test("a record is right, wrong, or not checked yet", () => {
   const record = ownershipRecord(apex);
   const key = "TXT _sitewright-verify.example.com.";
   expect(isRight(record, null)).toBeNull();
@@ -83,34 +83,34 @@ test("a record is right, wrong, or not looked at yet", () => {
   expect(isRight(record, { [key]: ["other", record.value] })).toBe(true);
 });
 
-describe("what was seen means", () => {
+describe("judge() of", () => {
   const verified = { "TXT _sitewright-verify.example.com.": [ownershipRecord(apex).value] };
   test.each([
-    ["nothing", {}, { isVerified: false, pointsHere: false }],
-    ["ownership", verified, { isVerified: true, pointsHere: false }],
+    ["no records", {}, { isVerified: false, pointsHere: false }],
+    ["the ownership record", verified, { isVerified: true, pointsHere: false }],
     [
-      "somebody else's ownership",
+      "another company's ownership record",
       { "TXT _sitewright-verify.example.com.": [ownershipRecord({ ...apex, companyId: "x" }).value] },
       { isVerified: false, pointsHere: false },
     ],
     ["one of the addresses", { "A example.com.": ["203.0.113.7"] }, { isVerified: false, pointsHere: true }],
     [
-      "an address written in another way",
+      "an address in another notation",
       { "AAAA example.com.": ["2001:DB8:0:0:0:0:0:7"] },
       { isVerified: false, pointsHere: true },
     ],
     [
-      "a part of the visitors only",
+      "one right and one wrong address",
       { "A example.com.": ["203.0.113.7", "198.51.100.1"] },
       { isVerified: false, pointsHere: false },
     ],
     [
-      "another place for version 6",
+      "a wrong IPv6 address",
       { "A example.com.": ["203.0.113.7"], "AAAA example.com.": ["2001:db8::1"] },
       { isVerified: false, pointsHere: false },
     ],
     [
-      "the name from the installation",
+      "the environment's temporary name",
       { "CNAME example.com.": ["demo.sites.example.net."] },
       { isVerified: false, pointsHere: true },
     ],
@@ -120,15 +120,15 @@ describe("what was seen means", () => {
   });
 });
 
-describe("where what an authority asks about a domain is answered by our DNS", () => {
+describe("challengeNameOf is", () => {
   const { value } = challengeRecord(below, installation);
   const key = `CNAME _acme-challenge.${below.name}.`;
 
   test.each([
-    ["at the name itself, where our DNS has the zone", {}, true, `_acme-challenge.${below.name}`],
-    ["where the record leads to", { [key]: [value] }, false, value.slice(0, -1)],
-    ["nowhere, where the record leads elsewhere", { [key]: ["other.example."] }, false, null],
-    ["nowhere, where there is none", {}, false, null],
+    ["the name itself if our DNS serves the zone", {}, true, `_acme-challenge.${below.name}`],
+    ["the target of the challenge record", { [key]: [value] }, false, value.slice(0, -1)],
+    ["null if the record points elsewhere", { [key]: ["other.example."] }, false, null],
+    ["null without a record", {}, false, null],
   ])("%s", (_, seen, usesOwnDns, expected) => {
     expect(challengeNameOf(below, { seen, usesOwnDns }, installation)).toBe(expected);
   });

@@ -1,4 +1,4 @@
-/** The DNS records that a domain needs, and whether the ones that were found are right. */
+/** The DNS records that a domain needs, and checks of the records that were found. */
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import { isApex, readDomainName } from "./names.ts";
@@ -10,26 +10,26 @@ export interface WantedRecord {
   readonly name: string;
   readonly type: RecordType;
   readonly value: string;
-  /** Whether the domain is not right without it. */
+  /** Whether the domain needs it. */
   readonly isRequired: boolean;
 }
 
-/** What was seen, by `recordKey`. */
+/** Values that were found, by `recordKey`. */
 export type SeenRecords = Readonly<Record<string, readonly string[]>>;
 
 export interface DomainFacts {
   readonly companyId: string;
   readonly name: string;
   readonly isWildcard: boolean;
-  /** The name that its environment has from the installation. */
+  /** The environment's name below the installation's suffix. */
   readonly temporaryName: string;
 }
 
-/** What names are compared with. */
+/** The installation's own addresses and names. */
 export interface Installation {
-  /** Public addresses of the edge, of version 4 and 6, in the shortest form. */
+  /** Public IPv4 and IPv6 addresses of the edge, in the shortest form. */
   readonly edgeAddresses: readonly string[];
-  /** Below which names for certificates are. */
+  /** Temporary names and names for ACME challenges are below it. */
   readonly siteSuffix: string;
 }
 
@@ -38,8 +38,8 @@ export function recordKey({ type, name }: Pick<WantedRecord, "type" | "name">): 
 }
 
 /**
- * Proves that the owner of the name's DNS wants this company to have it. It is no secret: only the owner can publish it
- * there. It is the same whenever the company adds the name.
+ * The record with which the owner of a name grants it to this company. It is not secret, because only the owner can
+ * publish it, and always the same for a company and a name.
  */
 export function ownershipRecord({ companyId, name }: Pick<DomainFacts, "companyId" | "name">): WantedRecord {
   return {
@@ -54,7 +54,7 @@ function digestOf(companyId: string, name: string): string {
   return createHash("sha256").update(`domain ${companyId} ${name}`).digest("hex").slice(0, 32);
 }
 
-/** By which an authority's questions for a wildcard's certificate are led to the installation's own DNS. */
+/** The record that points ACME challenges for a wildcard's certificate to the installation's own DNS. */
 export function challengeRecord(domain: DomainFacts, { siteSuffix }: Installation): WantedRecord {
   const label = digestOf(domain.companyId, domain.name);
   return {
@@ -75,12 +75,12 @@ function pointingOf(
   { name, temporaryName }: DomainFacts,
   { edgeAddresses }: Pick<Installation, "edgeAddresses">,
 ): readonly WantedRecord[] {
-  const place = { name: `${name}.`, isRequired: true };
-  if (!isApex(readDomainName(name))) return [{ ...place, type: "CNAME", value: `${temporaryName}.` }];
-  return edgeAddresses.map((value) => ({ ...place, type: value.includes(":") ? "AAAA" : "A", value }));
+  const common = { name: `${name}.`, isRequired: true };
+  if (!isApex(readDomainName(name))) return [{ ...common, type: "CNAME", value: `${temporaryName}.` }];
+  return edgeAddresses.map((value) => ({ ...common, type: value.includes(":") ? "AAAA" : "A", value }));
 }
 
-/** Which records are asked for. A name that is no apex may point here by addresses just as well. */
+/** The records to look up. Names below an apex may use addresses instead of a CNAME. */
 export function recordsToAsk(domain: DomainFacts, installation: Installation) {
   const name = `${domain.name}.`;
   const wanted: readonly Pick<WantedRecord, "type" | "name">[] = [
@@ -93,20 +93,20 @@ export function recordsToAsk(domain: DomainFacts, installation: Installation) {
   return wanted.map(({ type, name: asked }) => ({ type, name: asked }));
 }
 
-/** Whether the world is led to this installation's DNS servers, and to no others. `servers` are absolute. */
+/** Whether the domain is delegated only to this installation's DNS servers. `servers` are absolute. */
 export function isDelegatedHere(servers: readonly string[], dnsNames: readonly string[]): boolean {
   return servers.length > 0 && servers.every((server) => dnsNames.includes(server.replace(/\.$/, "").toLowerCase()));
 }
 
-/** Null if not checked yet. */
+/** Whether the record was found with the right value, or null if it was not checked yet. */
 export function isRight(record: WantedRecord, seen: SeenRecords | null): boolean | null {
   const values = seen?.[recordKey(record)];
   return values === undefined ? null : values.includes(record.value);
 }
 
 /**
- * Where the installation's own DNS answers what an authority asks about the domain, without the final dot: at the name itself
- * where it has the zone, or where the domain's record leads to. Null: nowhere.
+ * The name of the domain's DNS challenge that the installation's own DNS answers, without the final dot: the name
+ * itself if it serves the zone, otherwise the target of the domain's challenge record. Null if there is neither.
  */
 export function challengeNameOf(
   domain: DomainFacts,
@@ -119,9 +119,9 @@ export function challengeNameOf(
 }
 
 export interface Judgement {
-  /** Its ownership record is there. */
+  /** The ownership record is right. */
   readonly isVerified: boolean;
-  /** All of the name's addresses are this installation's. */
+  /** All addresses, or the CNAME, lead to this installation. */
   readonly pointsHere: boolean;
 }
 
@@ -129,14 +129,14 @@ export function judge(domain: DomainFacts, seen: SeenRecords, { edgeAddresses }:
   const name = `${domain.name}.`;
   const valuesOf = (type: RecordType) => seen[recordKey({ type, name })] ?? [];
   const addresses = [...valuesOf("A"), ...valuesOf("AAAA")].map(shortestAddress);
-  const leadsHere = addresses.length > 0 && addresses.every((address) => edgeAddresses.includes(address));
+  const addressesMatch = addresses.length > 0 && addresses.every((address) => edgeAddresses.includes(address));
   return {
     isVerified: isRight(ownershipRecord(domain), seen) ?? false,
-    pointsHere: leadsHere || valuesOf("CNAME").includes(`${domain.temporaryName}.`),
+    pointsHere: addressesMatch || valuesOf("CNAME").includes(`${domain.temporaryName}.`),
   };
 }
 
-/** `2001:db8::1`, however it is written. */
+/** The shortest form of an address, such as `2001:db8::1`. */
 export function shortestAddress(text: string): string {
   return ipaddr.parse(text).toString();
 }

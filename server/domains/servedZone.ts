@@ -1,8 +1,8 @@
-/** What a zone has besides its records: who is responsible for it, and which servers answer for it. */
+/** Adds SOA and NS to a zone's records. */
 import type { DnsRecordSet, DnsZone } from "@sitewright/dns/table.ts";
 
 export interface DnsNames {
-  /** Of this installation's DNS servers; the first is the primary one. */
+  /** Names of this installation's DNS servers, the primary first. */
   readonly dnsNames: readonly string[];
   readonly siteSuffix: string;
 }

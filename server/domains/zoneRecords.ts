@@ -1,4 +1,4 @@
-/** What a zone has from the beginning for a domain that is added. */
+/** The first records of a zone. */
 
 export interface ZoneRecord {
   readonly name: string;
@@ -10,16 +10,16 @@ export interface ZoneRecord {
 
 const ttl = 300;
 
-/** The addresses of the edge, for the name and for those below it that belong to it. */
+/** Addresses of the edge for the name and, with a wildcard, for the names below it. */
 export function firstRecords(
   { name, isWildcard }: { readonly name: string; readonly isWildcard: boolean },
   edgeAddresses: readonly string[],
 ): readonly ZoneRecord[] {
-  const six = edgeAddresses.filter((address) => address.includes(":"));
-  const four = edgeAddresses.filter((address) => !address.includes(":"));
+  const ipv6 = edgeAddresses.filter((address) => address.includes(":"));
+  const ipv4 = edgeAddresses.filter((address) => !address.includes(":"));
   const names = isWildcard ? [name, `*.${name}`] : [name];
   return names.flatMap((owner) => [
-    ...(four.length > 0 ? [{ name: owner, type: "A" as const, ttl, values: four }] : []),
-    ...(six.length > 0 ? [{ name: owner, type: "AAAA" as const, ttl, values: six }] : []),
+    ...(ipv4.length > 0 ? [{ name: owner, type: "A" as const, ttl, values: ipv4 }] : []),
+    ...(ipv6.length > 0 ? [{ name: owner, type: "AAAA" as const, ttl, values: ipv6 }] : []),
   ]);
 }

@@ -1,24 +1,24 @@
 /**
- * Lines of files from the end on, without reading more than is wanted: however long a file is, a little of it is in memory
- * at a time, and others have their turn between two pieces.
+ * Reads lines of files backwards. Reads only as much as the caller consumes, in blocks, so that memory stays small and
+ * other work can run between blocks.
  */
 import { type FileHandle, open } from "node:fs/promises";
 
-/** What may be read yet, of all files together. */
+/** What may still be read, for all files together. */
 export interface Budget {
   bytes: number;
-  /** As `performance.now()` has it. */
+  /** Deadline, as from `performance.now()`. */
   readonly until: number;
 }
 
 const blockBytes = 1 << 18;
-/** Longer than any that the edge writes. */
-const longestLine = 1 << 14;
-const lineEnd = 10;
+/** Longer than any line that the edge writes. */
+const maxLineLength = 1 << 14;
+const lineFeed = 10;
 
 /**
- * Lines, the last one first, some at a time; what is too long is cut, and what is no UTF-8 is replaced. Of `files` the first is
- * read first; one that is gone is none. Ends early, with nothing left of it, where the budget is used up.
+ * Yields batches of lines, the last line first. Truncates long lines and replaces invalid UTF-8. Reads `files` in the
+ * given order, each from its end, and skips missing ones. Stops early when the budget is used up.
  */
 export async function* linesBackwards(files: readonly string[], budget: Budget): AsyncGenerator<readonly string[]> {
   for (const file of files) {
@@ -39,7 +39,7 @@ export function isUsedUp({ bytes, until }: Budget): boolean {
 
 async function* linesOf(handle: FileHandle, budget: Budget): AsyncGenerator<readonly string[]> {
   let { size: position } = await handle.stat();
-  // The beginning of a line, or of what is known of it, whose own beginning is in the block before.
+  // The known part of a line that starts in the preceding block.
   let rest: Buffer = Buffer.alloc(0);
   while (position > 0) {
     if (isUsedUp(budget)) return;
@@ -47,18 +47,18 @@ async function* linesOf(handle: FileHandle, budget: Budget): AsyncGenerator<read
     position -= length;
     budget.bytes -= length;
     const block = await readAt(handle, position, length);
-    const end = position === 0 ? -1 : block.indexOf(lineEnd);
+    const end = position === 0 ? -1 : block.indexOf(lineFeed);
     const known = Buffer.concat([block, rest]);
     if (position > 0 && end === -1) {
-      rest = known.subarray(0, longestLine + 1);
+      rest = known.subarray(0, maxLineLength + 1);
       continue;
     }
-    rest = block.subarray(0, Math.min(Math.max(0, end), longestLine + 1));
+    rest = block.subarray(0, Math.min(Math.max(0, end), maxLineLength + 1));
     yield asLines(known.subarray(end + 1));
   }
 }
 
-/** Less than `length` where the file has become shorter meanwhile. */
+/** Returns less than `length` if the file has become shorter. */
 async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const block = Buffer.allocUnsafe(length);
   let read = 0;
@@ -72,7 +72,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 
 function asLines(bytes: Buffer): readonly string[] {
   const lines = bytes.toString("utf8").split("\n").reverse();
-  return lines.map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line));
+  return lines.map((line) => (line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line));
 }
 
 async function openIfThere(file: string): Promise<FileHandle | null> {

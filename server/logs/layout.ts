@@ -1,12 +1,12 @@
 /**
- * Where the lines of an environment's logs are: `<folder>/<environment>/<log>-<when the file was begun>.log`, appended to
- * by the edge process (`edge/logs/`), which knows nothing of us. Nothing is renamed, so names in order are lines in order.
+ * Log files are `<folder>/<environment>/<log>-<time of creation>.log`. The edge process (`edge/logs/`) appends to them
+ * and never renames them, so files sorted by name are in order of time.
  */
 
 const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;
 
-/** Milliseconds since 1970. Null if it is no file of that log. */
-export function begunAt(file: string, log: string): number | null {
+/** When a log file was created (milliseconds since 1970), or null if the file does not belong to that log. */
+export function fileCreatedAt(file: string, log: string): number | null {
   if (!file.startsWith(`${log}-`)) return null;
   const parts = stamp.exec(file.slice(log.length + 1));
   if (parts === null) return null;

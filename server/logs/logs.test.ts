@@ -23,14 +23,14 @@ const at = (time: string, text = "x") => `[2026-11-${time}Z] ${text}`;
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`).join("\n");
 
-test("the newest lines come, the oldest of them first, across files", async () => {
+test("returns the newest lines of all files, oldest first", async () => {
   const { read } = await makeLogs({ [first]: "1\n2\n3\n", [second]: "4\n5\n" });
   expect(await read()).toEqual({ text: "1\n2\n3\n4\n5", isComplete: true });
   expect(await read({ lines: 3 })).toEqual({ text: "3\n4\n5", isComplete: true });
   expect(await read({ lines: 1 })).toEqual({ text: "5", isComplete: true });
 });
 
-test("there may be no log at all, or one of another kind", async () => {
+test("returns nothing if there is no such log", async () => {
   const { read } = await makeLogs({ [first]: "1\n" });
   const nothing = { text: "", isComplete: true };
   expect(await read({ log: "cache-perf" })).toEqual(nothing);
@@ -38,12 +38,12 @@ test("there may be no log at all, or one of another kind", async () => {
   expect(await read({ environmentId: "00000000-576c-4fdc-ba4f-b596c83f15a1" })).toEqual(nothing);
 });
 
-test("only ids lead to a folder", async () => {
+test("accepts only environment ids as folder names", async () => {
   const { read } = await makeLogs();
   await expect(read({ environmentId: "../secrets" })).rejects.toThrow("Not an id");
 });
 
-test("lines are whole wherever a block ends, also such as are longer than several blocks", async () => {
+test("lines across blocks are complete, even lines longer than several blocks", async () => {
   const long = "l".repeat(1_000_000);
   const text = `${numbered(0, 100_000)}\n${long}\n${numbered(100_000, 100_000)}\n`;
   const { read } = await makeLogs({ [first]: text });
@@ -58,7 +58,7 @@ test("lines are whole wherever a block ends, also such as are longer than severa
   expect((await read({ search: "line 100000" })).text).toBe("line 100000");
 });
 
-test("what is no UTF-8 is replaced, also where a character lies across two blocks", async () => {
+test("invalid UTF-8 is replaced, and characters across blocks are not broken", async () => {
   const { read } = await makeLogs({ [first]: Buffer.from([0x61, 0xff, 0xc3, 0x0a, 0xc3, 0xbc, 0x0a]) });
   expect((await read()).text).toBe("a\ufffd\ufffd\nü");
   const umlauts = `x${"ü".repeat(5_000)}\n`.repeat(100);
@@ -66,12 +66,12 @@ test("what is no UTF-8 is replaced, also where a character lies across two block
   expect(new Set((await many.read()).text.split("\n"))).toEqual(new Set([umlauts.split("\n")[0]]));
 });
 
-test("a last line without an end is one", async () => {
+test("a last line without a line feed is included", async () => {
   const { read } = await makeLogs({ [first]: "1\n2" });
   expect((await read()).text).toBe("1\n2");
 });
 
-test("a search finds text in whatever case, and takes nothing for a pattern", async () => {
+test("a search ignores case and is not a pattern", async () => {
   const { read } = await makeLogs({ [first]: "Fatal error: .*\nÜBER 100% (a)\nother\n" });
   expect((await read({ search: "FATAL" })).text).toBe("Fatal error: .*");
   expect((await read({ search: ".*" })).text).toBe("Fatal error: .*");
@@ -79,7 +79,7 @@ test("a search finds text in whatever case, and takes nothing for a pattern", as
   expect((await read({ search: "nowhere" })).text).toBe("");
 });
 
-test("times are bounds, both inclusive", async () => {
+test("both time bounds are inclusive", async () => {
   const lines = ["01T10:00:00.000", "01T10:00:00.001", "01T10:05:00.000", "01T11:00:00.000"].map((time) => at(time));
   const { read } = await makeLogs({ [first]: `${lines.join("\n")}\n` });
   const between = async (from: string | null, to: string | null) => {
@@ -94,7 +94,7 @@ test("times are bounds, both inclusive", async () => {
   expect(await between(null, "01T09:00:00.000")).toEqual([]);
 });
 
-test("an access log's seconds count from their beginning to their end", async () => {
+test("a time in an access log covers the whole second", async () => {
   const line = '::1 - - [02/Nov/2026:10:00:05 +0000] "GET /?a=[02/Nov/2020:10:00:05 HTTP/1.1" 200 1 "-" "-" 1 "a"';
   const { read } = await makeLogs({ "access-20261102T000000000Z.log": `${line}\n` });
   const has = async (from: string, to: string) =>
@@ -105,74 +105,74 @@ test("an access log's seconds count from their beginning to their end", async ()
   expect(await has("2026-11-02T10:00:03Z", "2026-11-02T10:00:04.999Z")).toBe(false);
 });
 
-test("lines without a time are in no time, and keep nothing from being found", async () => {
+test("lines without a time are skipped in searches by time", async () => {
   const { read } = await makeLogs({ [first]: `${at("01T10:00:00.000")}\ndamaged\n[2026-99-99T99:99:99.999Z] x\n` });
   expect((await read({ from: new Date("2026-11-01") })).text).toBe(at("01T10:00:00.000"));
 });
 
-test("a clock that was set back a little keeps nothing from being found", async () => {
+test("finds lines despite a clock that was set back a little", async () => {
   const lines = [at("01T10:00:00.000", "a"), at("01T09:59:40.000", "b")];
   const { read } = await makeLogs({ [first]: `${lines.join("\n")}\n` });
   expect((await read({ from: new Date("2026-11-01T09:59:50Z") })).text).toBe(lines[0]);
 });
 
-test("a moment long ago is found behind a great many later lines", async () => {
+test("finds an old line behind a great many later ones", async () => {
   const later = `${at("02T10:00:00.000", "later".padEnd(100, "."))}\n`.repeat(200_000);
   const wanted = at("01T10:00:00.000", "wanted");
   const { read } = await makeLogs({ [first]: `${wanted}\n${later}` });
   expect((await read({ to: new Date("2026-11-01T12:00:00Z") })).text).toBe(wanted);
 });
 
-/** Ten gigabytes that take no room: a hole, and lines behind it. */
-async function hugeLog(end: string, limits?: LogReadLimits) {
+/** A sparse file of ten gigabytes with lines at its end. */
+async function hugeLog(lastLines: string, limits?: LogReadLimits) {
   const world = await makeLogs({}, limits);
   const file = await open(join(world.folder, id, first), "w");
   await file.truncate(10e9);
-  await file.write(`\n${end}`, 10e9);
+  await file.write(`\n${lastLines}`, 10e9);
   await file.close();
   return world;
 }
 
-test("for the end of a log of 10 GB only the end is read", async () => {
+test("reads only the end of a 10 GB log for its last lines", async () => {
   const limits = { scannedBytes: 1_000_000, milliseconds: 60_000, characters: 1e6 };
   const { read } = await hugeLog(`${numbered(0, 5_000)}\n`, limits);
   expect(await read({ lines: 1_000 })).toEqual({ text: numbered(4_000, 1_000), isComplete: true });
 });
 
-test("a search in a log of 10 GB ends, says that it did not get to the end, and lets others have their turn", async () => {
+test("a search in a 10 GB log stops, is reported as incomplete, and lets other work run", async () => {
   const { read } = await hugeLog(`needle\n${numbered(0, 5_000)}\n`);
-  let turns = 0;
-  const others = setInterval(() => {
-    turns += 1;
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
   }, 5);
   const before = process.memoryUsage().arrayBuffers;
   const found = await read({ search: "Needle" });
-  clearInterval(others);
+  clearInterval(timer);
   expect(found).toEqual({ text: "needle", isComplete: false });
-  expect(turns).toBeGreaterThan(5);
+  expect(ticks).toBeGreaterThan(5);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80e6);
 });
 
-test("a search that takes too long ends, too, though much is left", async () => {
+test("a search stops at its timeout", async () => {
   const { read } = await hugeLog("needle\n", { scannedBytes: 1e12, milliseconds: 200, characters: 1e6 });
   expect(await read({ search: "needle" })).toEqual({ text: "needle", isComplete: false });
 });
 
-test("an answer is never longer than it may be", async () => {
+test("an answer never exceeds the character limit", async () => {
   const limits = { scannedBytes: 1e9, milliseconds: 5_000, characters: 1_000 };
   const { read } = await makeLogs({ [first]: `${"x".repeat(300)}\n`.repeat(10) }, limits);
   const { text, isComplete } = await read();
   expect([text.split("\n").length, isComplete]).toEqual([3, false]);
 });
 
-test("a file that is removed while it is asked for is none", async () => {
+test("tolerates that a file is removed while it is read", async () => {
   const { folder, read } = await makeLogs({ [first]: "1\n", [second]: "2\n" });
   const reading = read();
   await rm(join(folder, id), { recursive: true });
   expect(["", "1", "2", "1\n2"]).toContain((await reading).text);
 });
 
-test("environments that have logs are listed, and nothing else", async () => {
+test("lists only environments that have logs", async () => {
   const { folder, logs } = await makeLogs();
   await writeFile(join(folder, "notes.txt"), "");
   await mkdir(join(folder, "lost+found"));
@@ -183,7 +183,7 @@ test("environments that have logs are listed, and nothing else", async () => {
   expect(await openLogs(join(folder, "nowhere")).list()).toEqual([]);
 });
 
-test("files that were begun before a moment are removed, and no others", async () => {
+test("removes only files that were created before a given time", async () => {
   const { folder, logs } = await makeLogs({ [first]: "1\n", [second]: "2\n", "notes.txt": "" });
   await logs.removeBegunBefore(id, new Date("2026-11-02T00:00:00Z"));
   expect((await readdir(join(folder, id))).toSorted()).toEqual([second, "notes.txt"]);

@@ -1,29 +1,29 @@
-/** Logs of environments, as the edge process has written them: read, and removed when their time is over. */
+/** Reads and removes the logs of environments, which the edge process writes. */
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { type Budget, isUsedUp, linesBackwards } from "./backwards.ts";
-import { begunAt } from "./layout.ts";
+import { fileCreatedAt } from "./layout.ts";
 import { timeOfLine } from "./lineTime.ts";
 
 export interface LogQuery {
   readonly environmentId: string;
-  /** `access`, `error`; of any other there are no lines. */
+  /** `access` or `error`; other logs are empty. */
   readonly log: string;
-  /** At most. */
+  /** Maximum number of lines. */
   readonly lines: number;
   /** Both inclusive. */
   readonly from: Date | null;
   readonly to: Date | null;
-  /** In whatever case. */
+  /** Case is ignored. */
   readonly search: string | null;
 }
 
 export interface LogText {
-  /** The newest lines that match, the oldest of them first. */
+  /** The newest matching lines, oldest first. */
   readonly text: string;
-  /** Whether all that was asked for is there; otherwise older lines may match, which nobody has looked at. */
+  /** False if a limit was reached, so that older lines may match too. */
   readonly isComplete: boolean;
 }
 
@@ -31,46 +31,46 @@ export interface Logs {
   read(query: LogQuery): Promise<LogText>;
   /** Ids of environments that have logs. */
   list(): Promise<readonly string[]>;
-  /** Removes all of them. Tolerates that there are none. */
+  /** Removes all logs of an environment. Does nothing if there are none. */
   remove(environmentId: string): Promise<void>;
-  /** Removes files that were begun before. The edge goes on with a file for a day at most. */
-  removeBegunBefore(environmentId: string, moment: Date): Promise<void>;
+  /** Removes files created before `time`. The edge writes to a file for at most a day. */
+  removeBegunBefore(environmentId: string, time: Date): Promise<void>;
 }
 
 export interface LogReadLimits {
-  /** Of files. */
+  /** Bytes read from files. */
   readonly scannedBytes: number;
   readonly milliseconds: number;
-  /** Of the answer. */
+  /** Length of the answer. */
   readonly characters: number;
 }
 
-const usualLimits: LogReadLimits = { scannedBytes: 64_000_000, milliseconds: 5_000, characters: 8_000_000 };
-/** Each takes a little of the processor and the memory of a process that does everything else, too. */
-const readsAtOnce = 4;
-/** By so much may a line be older than the one before it: clocks are set right now and then. */
+const defaultLimits: LogReadLimits = { scannedBytes: 64_000_000, milliseconds: 5_000, characters: 8_000_000 };
+/** Limits CPU and memory, which the process needs for other work too. */
+const concurrentReads = 4;
+/** A line may be older than the one before it by this much, because clocks get adjusted. */
 const disorderMilliseconds = 60_000;
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function openLogs(folder: string, limits: LogReadLimits = usualLimits): Logs {
+export function openLogs(folder: string, limits: LogReadLimits = defaultLimits): Logs {
   const folderOf = (environmentId: string) => {
     if (!idPattern.test(environmentId)) throw new Error(`Not an id: ${environmentId}`);
     return join(folder, environmentId);
   };
-  const limit = pLimit(readsAtOnce);
+  const limit = pLimit(concurrentReads);
   return {
     async read(query) {
-      const own = folderOf(query.environmentId);
-      const files = filesFor(await namesIn(own), query).map((name) => join(own, name));
+      const logFolder = folderOf(query.environmentId);
+      const files = filesFor(await namesIn(logFolder), query).map((name) => join(logFolder, name));
       return limit(() => select(files, query, limits));
     },
     list: async () => (await namesIn(folder)).filter((name) => idPattern.test(name)),
     remove: (environmentId) => rm(folderOf(environmentId), { recursive: true, force: true }),
-    async removeBegunBefore(environmentId, moment) {
-      const own = folderOf(environmentId);
-      for (const name of await namesIn(own)) {
-        const begun = begunAt(name, logOf(name));
-        if (begun !== null && begun < moment.getTime()) await rm(join(own, name), { force: true });
+    async removeBegunBefore(environmentId, time) {
+      const logFolder = folderOf(environmentId);
+      for (const name of await namesIn(logFolder)) {
+        const createdAt = fileCreatedAt(name, logOf(name));
+        if (createdAt !== null && createdAt < time.getTime()) await rm(join(logFolder, name), { force: true });
       }
     },
   };
@@ -89,28 +89,28 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Those of the log that may have lines from the time that is asked about, the newest first. */
+/** The log's files that may have lines from the requested time, newest first. */
 function filesFor(names: readonly string[], { log, to }: LogQuery): readonly string[] {
   const latest = to === null ? Number.POSITIVE_INFINITY : to.getTime() + disorderMilliseconds;
-  const isWanted = (begun: number | null) => begun !== null && begun <= latest;
+  const isWanted = (createdAt: number | null) => createdAt !== null && createdAt <= latest;
   return names
-    .filter((name) => isWanted(begunAt(name, log)))
+    .filter((name) => isWanted(fileCreatedAt(name, log)))
     .toSorted()
     .reverse();
 }
 
 async function select(files: readonly string[], query: LogQuery, limits: LogReadLimits): Promise<LogText> {
   const budget: Budget = { bytes: limits.scannedBytes, until: performance.now() + limits.milliseconds };
-  const judge = makeJudge(query);
+  const match = makeMatcher(query);
   const found: string[] = [];
   let characters = 0;
   const answer = (isComplete: boolean) => ({ text: found.toReversed().join("\n"), isComplete });
   for await (const lines of linesBackwards(files, budget)) {
     if (areAllLater(lines, query.to)) continue;
     for (const line of lines) {
-      const verdict = judge(line);
-      if (verdict === "tooOld") return answer(true);
-      if (verdict === "other") continue;
+      const result = match(line);
+      if (result === "tooOld") return answer(true);
+      if (result === "noMatch") continue;
       characters += line.length;
       if (characters > limits.characters) return answer(false);
       found.push(line);
@@ -120,26 +120,26 @@ async function select(files: readonly string[], query: LogQuery, limits: LogRead
   return answer(!isUsedUp(budget));
 }
 
-/** Of many lines nearly all may be from after the time that is asked about: then one of them is looked at. */
+/** Skips a batch quickly by its oldest line if all lines are later than the requested time. */
 function areAllLater(lines: readonly string[], to: Date | null): boolean {
   const oldest = timeOfLine(lines.at(-1) ?? "");
   return to !== null && oldest !== null && oldest.first > to.getTime() + disorderMilliseconds;
 }
 
-type Verdict = "wanted" | "other" | "tooOld";
+type Match = "match" | "noMatch" | "tooOld";
 
-function makeJudge({ from, to, search }: LogQuery): (line: string) => Verdict {
+function makeMatcher({ from, to, search }: LogQuery): (line: string) => Match {
   const earliest = from?.getTime() ?? Number.NEGATIVE_INFINITY;
   const latest = to?.getTime() ?? Number.POSITIVE_INFINITY;
   const isAnyTime = from === null && to === null;
   const wanted = search?.toLowerCase() ?? "";
   return (line) => {
-    if (line === "") return "other";
+    if (line === "") return "noMatch";
     if (!isAnyTime) {
       const time = timeOfLine(line);
       if (time !== null && time.last < earliest - disorderMilliseconds) return "tooOld";
-      if (time === null || time.last < earliest || time.first > latest) return "other";
+      if (time === null || time.last < earliest || time.first > latest) return "noMatch";
     }
-    return wanted === "" || line.toLowerCase().includes(wanted) ? "wanted" : "other";
+    return wanted === "" || line.toLowerCase().includes(wanted) ? "match" : "noMatch";
   };
 }

@@ -14,8 +14,8 @@ function deliverTo(address: string, more: Partial<DeliverOptions> = {}) {
   return makeDeliver({ place: parseSmtpUrl(address), name: "sites.example", ...more })(mail);
 }
 
-describe("a message that is taken", () => {
-  it("gets there as it is, under its own envelope", async () => {
+describe("an accepted message", () => {
+  it("arrives unchanged, with its own envelope", async () => {
     await using server = await startMailServer();
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
       taken: mail.recipients,
@@ -27,21 +27,21 @@ describe("a message that is taken", () => {
     ]);
   });
 
-  it("may have lines that begin with a dot, or are one", async () => {
+  it("may contain lines that start with a dot or are only a dot", async () => {
     await using server = await startMailServer();
     const message = Buffer.from("To: ada@example.com\r\n\r\n.\r\n..\r\n.a\r\nb.\r\n.\r\n");
     await makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" })({ ...mail, message });
     expect(server.received[0]?.message).toBe(message.toString());
   });
 
-  it("may be from and to people whose names are in another script", async () => {
+  it("may have recipients with non-ASCII addresses", async () => {
     await using server = await startMailServer();
     const recipients = ["jürgen@xn--mller-kva.example"];
     const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
     expect(await deliver({ ...mail, recipients })).toMatchObject({ taken: recipients, refused: [], delayed: [] });
   });
 
-  it("is sent with the user's name and password where they are set, to this machine also without TLS", async () => {
+  it("is sent with the configured login, to a local server also without TLS", async () => {
     const seen: unknown[] = [];
     await using server = await startMailServer({
       authOptional: false,
@@ -56,17 +56,17 @@ describe("a message that is taken", () => {
     expect(seen).toEqual([["ada", "p@ss/wörd"]]);
   });
 
-  it("goes through TLS where the server has it, from the start or later", async () => {
-    await using later = await startMailServer({ hideSTARTTLS: false });
-    await using atOnce = await startMailServer({ secure: true });
-    await deliverTo(`smtp://localhost:${later.port}`);
-    await deliverTo(`smtps://localhost:${atOnce.port}`);
-    expect([...later.received, ...atOnce.received]).toMatchObject([{ isSecure: true }, { isSecure: true }]);
+  it("is sent over TLS if the server supports it, implicit or by STARTTLS", async () => {
+    await using startTls = await startMailServer({ hideSTARTTLS: false });
+    await using implicitTls = await startMailServer({ secure: true });
+    await deliverTo(`smtp://localhost:${startTls.port}`);
+    await deliverTo(`smtps://localhost:${implicitTls.port}`);
+    expect([...startTls.received, ...implicitTls.received]).toMatchObject([{ isSecure: true }, { isSecure: true }]);
   });
 });
 
-describe("a message that is refused for good", () => {
-  it("is refused for everybody where the server refuses its content or its sender", async () => {
+describe("a permanently rejected message", () => {
+  it("is rejected for all recipients if the server rejects its content or sender", async () => {
     await using content = await startMailServer({}, () => answerOf(554, "This is spam"));
     await using sender = await startMailServer({
       onMailFrom: (_address, _session, callback) => callback(answerOf(553, "Not your address")),
@@ -88,7 +88,7 @@ describe("a message that is refused for good", () => {
     }
   });
 
-  it("is taken for the others where the server refuses one recipient", async () => {
+  it("is accepted for the others if the server rejects one recipient", async () => {
     await using server = await startMailServer({
       onRcptTo: ({ address }, _session, callback) => callback(address === eve ? answerOf(550, "No such user") : null),
     });
@@ -100,7 +100,7 @@ describe("a message that is refused for good", () => {
     expect(server.received).toMatchObject([{ to: [ada] }]);
   });
 
-  it("is refused for whoever's domain is in another script", async () => {
+  it("is rejected for recipients with a non-ASCII domain", async () => {
     await using server = await startMailServer({
       onRcptTo: (_address, _session, callback) => callback(answerOf(550, "No")),
     });
@@ -119,7 +119,7 @@ describe("a message that is refused for good", () => {
     expect((await deliver({ ...mail, recipients })).taken).toEqual([]);
   });
 
-  it("may be refused for one and delayed for another", async () => {
+  it("may be rejected for one recipient and deferred for another", async () => {
     await using server = await startMailServer({
       onRcptTo: ({ address }, _session, callback) =>
         callback(address === eve ? answerOf(550, "No such user") : answerOf(451, "Come back later")),
@@ -132,7 +132,7 @@ describe("a message that is refused for good", () => {
   });
 });
 
-describe("a message is tried again", () => {
+describe("a message is retried", () => {
   const delayed = mail.recipients.map((recipient) => ({ recipient, message: expect.any(String) }));
 
   it.each([
@@ -145,14 +145,14 @@ describe("a message is tried again", () => {
     expect(delivery.delayed[0]?.message).toContain(words);
   });
 
-  it("where nobody listens, or the name is nobody's", async () => {
+  it("if nothing listens, or the host does not exist", async () => {
     const server = await startMailServer();
     await server[Symbol.asyncDispose]();
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
     expect(await deliverTo("smtp://mail.invalid:25")).toEqual({ taken: [], refused: [], delayed });
   });
 
-  it("where the password is wrong: that is not the message's fault", async () => {
+  it("if the password is wrong: the message is not to blame", async () => {
     await using server = await startMailServer({
       allowInsecureAuth: true,
       onAuth: (_auth, _session, callback) => callback(answerOf(535, "Wrong password")),
@@ -162,7 +162,7 @@ describe("a message is tried again", () => {
     expect(JSON.stringify(delivery)).not.toContain("geheim");
   });
 
-  it("where the server wants a login that nobody has set", async () => {
+  it("if the server requires a login and none is configured", async () => {
     await using server = await startMailServer({ authOptional: false, allowInsecureAuth: true });
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
   });
@@ -171,10 +171,10 @@ describe("a message is tried again", () => {
   const upToContent = [...greeting, "250 sender", "250 first", "250 second", "354 go on"];
 
   it.each([
-    ["is silent from the start", []],
+    ["never sends anything", []],
     ["is silent after the greeting", greeting],
     ["is silent after the content", upToContent],
-  ])("where the server %s", async (_, lines) => {
+  ])("if the server %s", async (_, lines) => {
     await using server = await startScriptedServer(lines, () => undefined);
     const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`, { silenceSeconds: 0.5 });
     expect(delivery).toEqual({ taken: [], refused: [], delayed });
@@ -183,12 +183,12 @@ describe("a message is tried again", () => {
   it.each([
     ["after the greeting", greeting],
     ["after the content", upToContent],
-  ])("where the server hangs up %s", async (_, lines) => {
+  ])("if the server closes the connection %s", async (_, lines) => {
     await using server = await startScriptedServer(lines, (socket) => socket.destroy());
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
   });
 
-  it("where the server greets with a refusal, or with nonsense", async () => {
+  it("if the server greets with an error or with nonsense", async () => {
     for (const line of ["554 No service here", "HTTP/1.1 400 Bad Request"]) {
       await using server = await startScriptedServer([line], (socket) => socket.destroy());
       expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
@@ -196,7 +196,7 @@ describe("a message is tried again", () => {
   });
 });
 
-it("what the server says is kept short and in one line", async () => {
+it("the server's response is shortened to one line", async () => {
   await using server = await startMailServer({}, () => answerOf(554, `No ${"x".repeat(5_000)}`));
   const { refused } = await deliverTo(`smtp://127.0.0.1:${server.port}`);
   expect(refused[0]?.message).toMatch(/^554 No x{480,500}$/);

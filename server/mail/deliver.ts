@@ -1,4 +1,4 @@
-/** One attempt at handing a message to the mail server, and what became of it for each recipient. */
+/** Makes one attempt at sending a message to the mail server, and reports the result for each recipient. */
 import { isLocal, type SmtpPlace } from "../settings/smtpUrl.ts";
 import { readAddress } from "./addresses.ts";
 
@@ -8,19 +8,19 @@ export interface Handed {
   readonly message: Buffer;
 }
 
-export interface RefusedRecipient {
+export interface RecipientFailure {
   readonly recipient: string;
-  /** In the server's own words. */
+  /** The server's response, or the connection error. */
   readonly message: string;
 }
 
-/** Every recipient is in one of them. */
+/** Each recipient is in exactly one of the lists. */
 export interface Delivery {
   readonly taken: readonly string[];
-  /** For good. */
-  readonly refused: readonly RefusedRecipient[];
-  /** To be tried again. */
-  readonly delayed: readonly RefusedRecipient[];
+  /** Permanent failures. */
+  readonly refused: readonly RecipientFailure[];
+  /** To be retried. */
+  readonly delayed: readonly RecipientFailure[];
 }
 
 /** Never rejects. */
@@ -28,24 +28,24 @@ export type Deliver = (mail: Handed) => Promise<Delivery>;
 
 export interface DeliverOptions {
   readonly place: SmtpPlace;
-  /** How this server introduces itself. */
+  /** Our name in EHLO. */
   readonly name: string;
-  /** Maximum silence of the server. */
+  /** Timeout for each response of the server. */
   readonly silenceSeconds?: number;
 }
 
 const connectMilliseconds = 15_000;
-const usualSilenceSeconds = 60;
-const wordsLength = 500;
+const defaultSilenceSeconds = 60;
+const maxResponseLength = 500;
 
-export function makeDeliver({ place, name, silenceSeconds = usualSilenceSeconds }: DeliverOptions): Deliver {
+export function makeDeliver({ place, name, silenceSeconds = defaultSilenceSeconds }: DeliverOptions): Deliver {
   const { host, port, isSecure, login } = place;
   const options = {
     host,
     port,
     name,
     secure: isSecure,
-    // A password is not sent over a connection that may be overheard.
+    // The password must not cross a network unencrypted.
     requireTLS: login !== null && !isLocal(place),
     tls: { rejectUnauthorized: !isLocal(place) },
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
@@ -54,7 +54,7 @@ export function makeDeliver({ place, name, silenceSeconds = usualSilenceSeconds 
     socketTimeout: silenceSeconds * 1000,
     logger: false,
   };
-  // Loading it takes an eighth of the control process's start, and most installations have no mail server.
+  // Loaded lazily: it takes an eighth of the control process's startup, and most installations have no mail server.
   const transporter = import("nodemailer").then(({ createTransport }) => createTransport(options));
   return async ({ sender, recipients, message }) => {
     try {
@@ -67,37 +67,37 @@ export function makeDeliver({ place, name, silenceSeconds = usualSilenceSeconds 
   };
 }
 
-/** `failure`: nobody has got it. Recipients that the server said nothing about share in that; or else have got it. */
+/** Sorts recipients by their own error, or by `failure` if they have none. Without either, the message was accepted. */
 function sort(recipients: readonly string[], errors: readonly unknown[], failure: unknown): Delivery {
-  const said = new Map(errors.map((error) => [recipientOf(error), error]));
-  const refused: RefusedRecipient[] = [];
-  const delayed: RefusedRecipient[] = [];
+  const errorOf = new Map(errors.map((error) => [recipientOf(error), error]));
+  const refused: RecipientFailure[] = [];
+  const delayed: RecipientFailure[] = [];
   const taken: string[] = [];
   for (const recipient of recipients) {
-    const error = said.get(recipient) ?? failure;
+    const error = errorOf.get(recipient) ?? failure;
     if (error === null) taken.push(recipient);
-    else (isForGood(error) ? refused : delayed).push({ recipient, message: wordsOf(error) });
+    else (isPermanent(error) ? refused : delayed).push({ recipient, message: responseOf(error) });
   }
   return { taken, refused, delayed };
 }
 
-/** What the server says of the message or of whom it is from or to. */
-const aboutTheMessage = new Set(["EENVELOPE", "EMESSAGE"]);
-/** It wants a login, or another one, or TLS: that is not the message's fault. */
-const aboutTheLogin = new Set([530, 534, 535, 538]);
+/** Errors about the message, its sender or its recipients. */
+const messageErrors = new Set(["EENVELOPE", "EMESSAGE"]);
+/** The server requires TLS or another login: the message is not to blame. */
+const loginErrors = new Set([530, 534, 535, 538]);
 
-function isForGood(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   const code = textOf(error, "code");
   const response = numberOf(error, "responseCode");
-  return aboutTheMessage.has(code) && response >= 500 && !aboutTheLogin.has(response);
+  return messageErrors.has(code) && response >= 500 && !loginErrors.has(response);
 }
 
-function wordsOf(error: unknown): string {
-  const words = textOf(error, "response") || (error instanceof Error ? error.message : "There was no connection.");
-  return words.replaceAll(/\p{Cc}+/gu, " ").slice(0, wordsLength);
+function responseOf(error: unknown): string {
+  const response = textOf(error, "response") || (error instanceof Error ? error.message : "There was no connection.");
+  return response.replaceAll(/\p{Cc}+/gu, " ").slice(0, maxResponseLength);
 }
 
-/** As the envelope has it: the library writes names of domains in its own way. */
+/** The address as in the envelope: the library changes the notation of domain names. */
 function recipientOf(error: unknown): string {
   const recipient = textOf(error, "recipient");
   return readAddress(recipient) ?? recipient;

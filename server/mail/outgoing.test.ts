@@ -10,8 +10,8 @@ const facts = {
 
 const make = (message: string) => makeOutgoing({ ...facts, message: Buffer.from(message) }).toString();
 
-describe("what goes out", () => {
-  it("has a date, a sender and an id, the same ones each time, and says which environment it is from", () => {
+describe("an outgoing message", () => {
+  it("has a date, a sender and an id, the same at each attempt, and names its environment", () => {
     const message = make("To: ada@example.com\nSubject: Hello\n\nOne\nTwo\n");
     expect(message).toBe(
       [
@@ -30,7 +30,7 @@ describe("what goes out", () => {
     expect(make("To: ada@example.com\nSubject: Hello\n\nOne\nTwo\n")).toBe(message);
   });
 
-  it("keeps what the site wrote itself", () => {
+  it("keeps the site's own fields", () => {
     const own = "message-id: <1@example.com>\r\nDATE: Mon, 1 Jan 2024 00:00:00 +0000\r\nFrom: Shop <shop@example.com>";
     const message = make(`${own}\r\nTo: ada@example.com\r\n\r\nText`);
     expect(message).toBe(
@@ -38,7 +38,7 @@ describe("what goes out", () => {
     );
   });
 
-  it("tells nobody who got a blind copy, nor lets a site pretend to be another one", () => {
+  it("does not reveal Bcc, and does not let a site claim to be another one", () => {
     const message = make(
       "To: ada@example.com\nBcc: eve@example.com,\n bob@example.com\nX-sitewright-environment: other\nReturn-Path: <x@example.com>\n\nText",
     );
@@ -46,7 +46,7 @@ describe("what goes out", () => {
     expect(message.match(/X-Sitewright-Environment/gi)).toHaveLength(1);
   });
 
-  it("has whole line ends only, and every byte of its content", () => {
+  it("has CRLF line ends only, and every byte of its body", () => {
     expect(make("To: a@example.com\n\na\nb\r\nc\rd\n\r\n").split("\r\n\r\n").slice(1).join("|")).toBe(
       "a\r\nb\r\nc\r\nd|",
     );
@@ -54,7 +54,7 @@ describe("what goes out", () => {
     expect(makeOutgoing({ ...facts, message: bytes }).subarray(-4)).toEqual(Buffer.from([0xff, 0x00, 0xc3, 0xbc]));
   });
 
-  it("folds a long list of recipients, and not within a name", () => {
+  it("folds a long list of recipients, but not within a name", () => {
     const many = Array.from({ length: 80 }, (_, at) => `"Doe, Number ${at}" <recipient-${at}@example.com>`).join(", ");
     const lines = make(`To: ${many}\r\n\r\nText`).split("\r\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(100);

@@ -1,33 +1,35 @@
-/** A message as mail servers get it: with what every message must have, and without what only the sender may know. */
+/** Prepares a message for the mail server: adds required fields, removes private ones, and fixes line ends. */
 import { addressFields, type Field, readMessage } from "./header.ts";
 
 export interface Outgoing {
   readonly id: string;
   readonly environmentId: string;
-  /** The environment's own name, for what the message does not say. */
+  /** The environment's host, for default fields. */
   readonly host: string;
   readonly createdAt: Date;
   readonly message: Buffer;
 }
 
 const environmentField = "X-Sitewright-Environment";
-/** Who gets a blind copy is nobody's business; the last was written by somebody who wanted to seem to be us. */
-const left = new Set(["bcc", "return-path", environmentField.toLowerCase()]);
-const lineBytes = 998;
+/** Bcc is private, Return-Path is set by the receiving server, and a site must not forge the environment. */
+const removedFields = new Set(["bcc", "return-path", environmentField.toLowerCase()]);
+const maxLineBytes = 998;
 
-/** The whole message, lines ending as SMTP wants them. The same for the same mail, however often it is made. */
+/** Returns the whole message with CRLF line ends. The result for a mail is always the same. */
 export function makeOutgoing(mail: Outgoing): Buffer {
-  const { fields, contentAt } = readMessage(mail.message);
+  const { fields, bodyOffset } = readMessage(mail.message);
   const names = new Set(fields.map(({ name }) => name));
-  const own = missing(mail).flatMap(([name, value]) => (names.has(name.toLowerCase()) ? [] : [`${name}: ${value}`]));
-  const kept = fields.filter(({ name }) => !left.has(name)).map(written);
-  const header = [...own, ...kept, `${environmentField}: ${mail.environmentId}`].join("\r\n");
-  const content = mail.message.toString("latin1", contentAt).replace(/\r\n|\r|\n/g, "\r\n");
-  return Buffer.from(`${header}\r\n\r\n${content}`, "latin1");
+  const added = defaultFields(mail).flatMap(([name, value]) =>
+    names.has(name.toLowerCase()) ? [] : [`${name}: ${value}`],
+  );
+  const kept = fields.filter(({ name }) => !removedFields.has(name)).map(format);
+  const header = [...added, ...kept, `${environmentField}: ${mail.environmentId}`].join("\r\n");
+  const body = mail.message.toString("latin1", bodyOffset).replace(/\r\n|\r|\n/g, "\r\n");
+  return Buffer.from(`${header}\r\n\r\n${body}`, "latin1");
 }
 
-/** What PHP's `mail()` writes only where a script does. */
-function missing({ id, host, createdAt }: Outgoing): readonly (readonly [name: string, value: string])[] {
+/** Fields that PHP's `mail()` does not add by itself. */
+function defaultFields({ id, host, createdAt }: Outgoing): readonly (readonly [name: string, value: string])[] {
   return [
     ["Date", createdAt.toUTCString().replace("GMT", "+0000")],
     ["From", defaultSender(host)],
@@ -35,17 +37,17 @@ function missing({ id, host, createdAt }: Outgoing): readonly (readonly [name: s
   ];
 }
 
-/** Whom messages are from that name nobody; the name that WordPress uses. */
+/** WordPress's default sender, used if the message names none. */
 export function defaultSender(host: string): string {
   return `wordpress@${host}`;
 }
 
-function written({ name, raw }: Field): string {
-  if (!addressFields.has(name) || raw.split("\r\n").every((line) => line.length <= lineBytes)) return raw;
+function format({ name, raw }: Field): string {
+  if (!addressFields.has(name) || raw.split("\r\n").every((line) => line.length <= maxLineBytes)) return raw;
   return foldAtCommas(raw);
 }
 
-/** A line break is put behind each comma that separates addresses. */
+/** Inserts a line break after each comma that separates addresses. */
 function foldAtCommas(raw: string): string {
   let isQuoted = false;
   let folded = "";

@@ -1,4 +1,4 @@
-/** A message as a person reads it: decoded, and no longer than one would read. */
+/** Decodes a message for display, with limits on its length. */
 import PostalMime, { type Attachment, type Email } from "postal-mime";
 
 export interface ReadableMail {
@@ -10,28 +10,28 @@ export interface ReadableMail {
 }
 
 const limits = { maxNestingDepth: 30, maxHeadersSize: 1 << 20, maxRfc822NestingDepth: 3 };
-const textLength = 200_000;
-const listed = 200;
+const maxTextLength = 200_000;
+const maxListed = 200;
 
-/** What can't be understood is shown as it was written. */
+/** Shows the raw message if it can't be parsed. */
 export async function readMail(message: Buffer): Promise<ReadableMail> {
-  const email = await PostalMime.parse(message, limits).catch(() => asItIs(message));
+  const email = await PostalMime.parse(message, limits).catch(() => rawEmail(message));
   const [text, html] = [clean(email.text), clean(email.html)];
-  const isLong = (part: string | null) => part !== null && part.length > textLength;
+  const isLong = (part: string | null) => part !== null && part.length > maxTextLength;
   return {
-    headers: email.headers.slice(0, listed).map(({ originalKey, value }) => ({
+    headers: email.headers.slice(0, maxListed).map(({ originalKey, value }) => ({
       name: clean(originalKey) ?? "",
-      value: (clean(value) ?? "").slice(0, textLength),
+      value: (clean(value) ?? "").slice(0, maxTextLength),
     })),
-    text: text?.slice(0, textLength) ?? null,
-    html: html?.slice(0, textLength) ?? null,
+    text: text?.slice(0, maxTextLength) ?? null,
+    html: html?.slice(0, maxTextLength) ?? null,
     is_shortened: isLong(text) || isLong(html),
-    attachments: email.attachments.slice(0, listed).map(view),
+    attachments: email.attachments.slice(0, maxListed).map(view),
   };
 }
 
-function asItIs(message: Buffer): Email {
-  return { headers: [], headerLines: [], attachments: [], text: message.toString("utf8", 0, textLength * 4) };
+function rawEmail(message: Buffer): Email {
+  return { headers: [], headerLines: [], attachments: [], text: message.toString("utf8", 0, maxTextLength * 4) };
 }
 
 function clean(text: string | undefined): string | null {

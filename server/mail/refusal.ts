@@ -1,4 +1,4 @@
-/** Why a message is not taken. `message` is the middle of a sentence that PHP's log gets; it quotes nothing of the message. */
+/** A message is refused. The error text appears in PHP's log after "sendmail: "; it never quotes the message. */
 export class MailRefused extends Error {
   override readonly name = "MailRefused";
 }

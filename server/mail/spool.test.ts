@@ -20,8 +20,8 @@ const content = {
 };
 const limits: SpoolLimits = { messages: 3, bytes: 10_000, allBytes: 15_000, freeBytes: 0 };
 
-describe("what is put there", () => {
-  it("is there, whole, until it is removed, readable by nobody else", async () => {
+describe("a spooled message", () => {
+  it("stays complete until removed, readable only by the owner", async () => {
     const id = await openSpool(folder).put(environmentId, content);
     const spool = openSpool(folder);
     const [mail] = await spool.list();
@@ -36,7 +36,7 @@ describe("what is put there", () => {
     expect(await spool.list()).toEqual([]);
   });
 
-  it("is not mixed up with what is half written or is not ours", async () => {
+  it("is told apart from unfinished and foreign files", async () => {
     const spool = openSpool(folder);
     const id = await spool.put(environmentId, content);
     await writeFile(join(folder, `${environmentId}.${randomUUID()}.5.123.abcdef`), "half");
@@ -44,7 +44,7 @@ describe("what is put there", () => {
     expect((await spool.list()).map((mail) => mail.id)).toEqual([id]);
   });
 
-  it("is nothing where it was cut off", async () => {
+  it("is ignored if the file is truncated", async () => {
     const spool = openSpool(folder);
     await spool.put(environmentId, content);
     const [mail] = await spool.list();
@@ -54,48 +54,50 @@ describe("what is put there", () => {
   });
 });
 
-describe("there is no room", () => {
-  const put = (spool: ReturnType<typeof openSpool>, whose = environmentId, bytes = 10) =>
-    spool.put(whose, { ...content, message: Buffer.alloc(bytes, "x") });
+describe("messages are refused", () => {
+  const put = (spool: ReturnType<typeof openSpool>, environment = environmentId, bytes = 10) =>
+    spool.put(environment, { ...content, message: Buffer.alloc(bytes, "x") });
 
-  it("for more messages of one environment than may wait, also when they come at once; for another there is", async () => {
+  it("if one environment has too many, also when they arrive at once; others are not affected", async () => {
     const spool = openSpool(folder, limits);
     const all = await Promise.allSettled(Array.from({ length: 10 }, () => put(spool)));
     expect(all.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(3);
     for (let more = 0; more < 3; more += 1) await put(spool).catch(() => undefined);
     expect(await spool.list()).toHaveLength(3);
-    await expect(put(spool)).rejects.toThrow("too many messages wait");
+    await expect(put(spool)).rejects.toThrow("too many messages are waiting");
     await put(spool, randomUUID());
   });
 
-  it("for more bytes of one environment, or of all, than may wait", async () => {
+  it("if one environment, or all together, have too many bytes", async () => {
     const spool = openSpool(folder, limits);
-    await expect(put(spool, environmentId, 11_000)).rejects.toThrow("too many messages wait");
+    await expect(put(spool, environmentId, 11_000)).rejects.toThrow("too many messages are waiting");
     await put(spool, environmentId, 9_000);
-    await expect(put(spool, randomUUID(), 9_000)).rejects.toThrow("too many messages wait");
+    await expect(put(spool, randomUUID(), 9_000)).rejects.toThrow("too many messages are waiting");
     await put(spool, randomUUID(), 4_000);
   });
 
-  it("on a full disk", async () => {
+  it("if the disk is full", async () => {
     const spool = openSpool(folder, { ...limits, freeBytes: Number.MAX_SAFE_INTEGER / 2 });
     await expect(put(spool)).rejects.toThrow("the server's disk is full");
     expect(await spool.list()).toEqual([]);
   });
 });
 
-describe("taking a message from PHP", () => {
-  it("says null when it is on disk, and otherwise why not, leaving nothing", async () => {
+describe("accepting a message from PHP", () => {
+  it("returns null once it is on disk, otherwise the reason, leaving no file", async () => {
     const failures: unknown[] = [];
     const spool = openSpool(folder);
     const take = makeTakeMail({ spool, onFailure: (error) => failures.push(error) });
     expect(await take(environmentId, content)).toBeNull();
-    expect(await take(environmentId, { sender: null, message: Buffer.from("To: a b\n\n") })).toContain("no address");
+    expect(await take(environmentId, { sender: null, message: Buffer.from("To: a b\n\n") })).toContain(
+      "invalid address",
+    );
     expect(await spool.list()).toHaveLength(1);
     const broken = makeTakeMail({
       spool: { put: () => Promise.reject(new Error("EIO")) },
       onFailure: (e) => failures.push(e),
     });
-    expect(await broken(environmentId, content)).toBe("the message could not be kept");
+    expect(await broken(environmentId, content)).toBe("the message could not be stored");
     expect(failures).toHaveLength(1);
   });
 });

@@ -1,9 +1,9 @@
 /**
- * Messages on disk, on their way from PHP to the database: what is acknowledged to PHP is there after a power failure. The
- * edge process writes (and control for commands of WP-CLI), the control process reads and removes, so that sites can send
- * while control is away.
+ * Messages on disk, on their way from PHP to the database. Accepted messages survive a power failure. The edge process
+ * writes them (the control process for WP-CLI commands); the control process reads and removes them, so that sites can
+ * send while control is down.
  *
- * A file's name says whose it is and how long, so that counting costs one look at the folder.
+ * File names contain environment and size, so that counting needs only one directory listing.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rm, statfs } from "node:fs/promises";
@@ -23,34 +23,34 @@ export interface SpooledContent extends Envelope {
 }
 
 export interface SpoolLimits {
-  /** Of one environment. */
+  /** Per environment. */
   readonly messages: number;
   readonly bytes: number;
-  /** Of all together. */
+  /** For all environments together. */
   readonly allBytes: number;
-  /** What is left of the disk to everybody else. */
+  /** Disk space that must stay free. */
   readonly freeBytes: number;
 }
 
 export interface Spool {
-  /** Resolves when the message will be there whatever happens. Rejects with `MailRefused` if there is no room. */
+  /** Resolves with the message's id once it is durable. Rejects with `MailRefused` if a limit is reached. */
   put(environmentId: string, content: SpooledContent): Promise<string>;
-  /** In no order. */
+  /** In no particular order. */
   list(): Promise<readonly SpooledMail[]>;
-  /** Null if it is gone, or is nothing that `put` has written. */
+  /** Null if the file is gone or not a complete message. */
   read(mail: SpooledMail): Promise<SpooledContent | null>;
-  /** Tolerates that it is gone. */
+  /** Does nothing if it is gone. */
   remove(mail: SpooledMail): Promise<void>;
 }
 
-const usualLimits: SpoolLimits = { messages: 1_000, bytes: 200e6, allBytes: 2e9, freeBytes: 200e6 };
+const defaultLimits: SpoolLimits = { messages: 1_000, bytes: 200e6, allBytes: 2e9, freeBytes: 200e6 };
 
 const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const namePattern = new RegExp(`^(${uuid})\\.(${uuid})\\.(\\d+)$`);
 
-export function openSpool(folder: string, limits: SpoolLimits = usualLimits): Spool {
-  /** What is being written and may not be listed yet. */
-  const underWay = new Set<SpooledMail>();
+export function openSpool(folder: string, limits: SpoolLimits = defaultLimits): Spool {
+  /** Messages that are being written and may not be listed yet. */
+  const pending = new Set<SpooledMail>();
   const fileOf = ({ environmentId, id, bytes }: SpooledMail) => join(folder, `${environmentId}.${id}.${bytes}`);
 
   async function list(): Promise<readonly SpooledMail[]> {
@@ -68,23 +68,23 @@ export function openSpool(folder: string, limits: SpoolLimits = usualLimits): Sp
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { bavail, bsize } = await statfs(folder);
     if (bavail * bsize < limits.freeBytes + bytes) throw new MailRefused("the server's disk is full");
-    const all = new Map([...(await list()), ...underWay].map((mail) => [mail.id, mail]));
+    const all = new Map([...(await list()), ...pending].map((mail) => [mail.id, mail]));
     const own = [...all.values()].filter((mail) => mail.environmentId === environmentId);
     const sum = (mails: Iterable<SpooledMail>) => [...mails].reduce((total, mail) => total + mail.bytes, 0);
     const isFull = own.length > limits.messages || sum(own) > limits.bytes || sum(all.values()) > limits.allBytes;
-    if (isFull) throw new MailRefused("too many messages wait to be sent");
+    if (isFull) throw new MailRefused("too many messages are waiting to be sent");
   }
 
   return {
     async put(environmentId, { message, ...envelope }) {
       const content = Buffer.concat([Buffer.from(`${JSON.stringify(envelope)}\n`), message]);
       const mail = { id: randomUUID(), environmentId: environmentId.toLowerCase(), bytes: content.length };
-      underWay.add(mail);
+      pending.add(mail);
       try {
         await requireRoom(mail);
         await writeDurableFile(fileOf(mail), content);
       } finally {
-        underWay.delete(mail);
+        pending.delete(mail);
       }
       return mail.id;
     },
@@ -106,6 +106,6 @@ function unpack(content: Buffer): SpooledContent | null {
 function isEnvelope(value: unknown): value is Envelope {
   if (typeof value !== "object" || value === null || !("sender" in value) || !("recipients" in value)) return false;
   const { sender, recipients } = value;
-  const isSender = sender === null || typeof sender === "string";
-  return isSender && Array.isArray(recipients) && recipients.every((one) => typeof one === "string");
+  const isValidSender = sender === null || typeof sender === "string";
+  return isValidSender && Array.isArray(recipients) && recipients.every((each) => typeof each === "string");
 }

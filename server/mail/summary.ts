@@ -1,22 +1,22 @@
-/** What lists say of a message: whom it says to be from, and its subject, as people write them. */
+/** Reads a message's sender and subject for lists. */
 import { decodeWords } from "postal-mime";
 import { readMessage, textOf } from "./header.ts";
 
-const length = 500;
+const maxLength = 500;
 
 export interface Summary {
   readonly from: string;
   readonly subject: string;
 }
 
-/** The message was checked by `readEnvelope`. */
+/** Expects a message that `readEnvelope` has checked. */
 export function summarise(message: Buffer): Summary {
   const { fields } = readMessage(message);
-  const text = (name: string) => readable(decodeWords(textOf(fields, name) ?? "")).slice(0, length);
+  const text = (name: string) => readable(decodeWords(textOf(fields, name) ?? "")).slice(0, maxLength);
   return { from: text("from"), subject: text("subject") };
 }
 
-/** In one line, and as the database can keep it: without control characters and halves of characters. */
+/** One line without control characters and lone surrogates, which the database can't store. */
 function readable(text: string): string {
   return text
     .toWellFormed()

@@ -1,4 +1,4 @@
-/** What becomes of a message that PHP hands over: it is checked, and kept until the control process has it. */
+/** Accepts messages from PHP: checks and spools them for the control process. */
 import type { TakeMail } from "@sitewright/runtimes/serving.ts";
 import { readEnvelope } from "./envelope.ts";
 import { MailRefused } from "./refusal.ts";
@@ -6,7 +6,7 @@ import type { Spool } from "./spool.ts";
 
 export interface TakeMailOptions {
   readonly spool: Pick<Spool, "put">;
-  /** Told of what should not happen. Never anything of a message. */
+  /** Receives unexpected errors, which never contain parts of a message. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -18,7 +18,7 @@ export function makeTakeMail({ spool, onFailure }: TakeMailOptions): TakeMail {
     } catch (error) {
       if (error instanceof MailRefused) return error.message;
       onFailure(error);
-      return "the message could not be kept";
+      return "the message could not be stored";
     }
   };
 }

@@ -1,4 +1,4 @@
-/** From a real WordPress to a real mail server, through everything in between. */
+/** Mail from a real WordPress to a real mail server. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { runPhp, type Site } from "@sitewright/runtimes/playground/testing/visitor.ts";
@@ -21,10 +21,10 @@ const test = useTestDatabase();
 let world: Playground;
 let server: MailServer;
 let site: Site;
-/** The rows of the site's environment. */
+/** The id of the site's environment in the database. */
 let environmentId = "";
 
-/** As the edge process has it. */
+/** The same spool as in the edge process. */
 const spool = () => openSpool(join(world.folder, "mail"));
 const failures: unknown[] = [];
 const takeMail: TakeMail = (_, mail) =>
@@ -49,26 +49,26 @@ beforeEach(async () => {
 const php = (code: string) => runPhp(world.serving, site, code);
 const wordpress = (code: string) => php(`require '/site/wp-load.php'; ${code}`);
 
-/** What the control process does again and again. */
-async function work(): Promise<void> {
+/** One round of the control process's periodic work. */
+async function deliver(): Promise<void> {
   const { database } = test;
   await makeTakeMails({ database, spool: spool(), hasServer: true, onBroken: (mail) => failures.push(mail) })();
-  const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "localhost" });
-  await deliverMails({ database, deliver, from: null, recipientsPerHour: 1_000 });
+  const send = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "localhost" });
+  await deliverMails({ database, deliver: send, from: null, recipientsPerHour: 1_000 });
   expect(failures).toEqual([]);
 }
 
 const mails = async () => (await listMails(test.database, { environmentId, state: null, limit: 10, offset: 0 })).items;
 
 describe("wp_mail", () => {
-  it("says true, and the message arrives: text, HTML, pictures and all", async () => {
+  it("returns true, and the message arrives with HTML and attachments", async () => {
     const code = `file_put_contents('/tmp/ü.bin', random_bytes(3000000)); echo md5_file('/tmp/ü.bin'), ' ';
       var_dump(wp_mail(array('Ada <ada@example.com>', 'bob@example.com'), 'Grüße, Ada', '<p>Schöne Grüße</p>\\n.\\n..',
         array('Content-Type: text/html; charset=UTF-8', 'From: Der Laden <laden@example.com>', 'Bcc: eve@example.com'),
         array('/tmp/ü.bin')));`;
-    const [md5, said] = (await wordpress(code)).trim().split(" ");
-    expect(said).toBe("bool(true)");
-    await work();
+    const [md5, result] = (await wordpress(code)).trim().split(" ");
+    expect(result).toBe("bool(true)");
+    await deliver();
     expect(server.received).toMatchObject([
       { from: "laden@example.com", to: ["ada@example.com", "bob@example.com", "eve@example.com"] },
     ]);
@@ -87,7 +87,7 @@ describe("wp_mail", () => {
     expect(await mails()).toMatchObject([{ state: "sent", subject: "Grüße, Ada" }]);
   });
 
-  it("is kept where the environment is not live, and nobody is written to", async () => {
+  it("is kept and not sent if the environment is not live", async () => {
     const { database } = test;
     const rename = (name: string) =>
       database.updateTable("environments").set({ name }).where("id", "=", environmentId).execute();
@@ -95,13 +95,13 @@ describe("wp_mail", () => {
     expect(await wordpress("var_dump(wp_mail('customer@example.com', 'Your order', 'Thank you'));")).toBe(
       "bool(true)\n",
     );
-    await work();
+    await deliver();
     await rename("live");
     expect(server.received).toEqual([]);
     expect(await mails()).toMatchObject([{ state: "kept", recipients: ["customer@example.com"] }]);
   });
 
-  it("is handed on from a command of WP-CLI too, and kept where the environment is not live", async () => {
+  it("works in WP-CLI commands too, and is kept if the environment is not live", async () => {
     const rename = (name: string) =>
       test.database.updateTable("environments").set({ name }).where("id", "=", environmentId).execute();
     const code = "var_dump(wp_mail('ada@example.com', 'From a command', 'text'));";
@@ -111,22 +111,22 @@ describe("wp_mail", () => {
       await rename(name);
       const { stdout } = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
       expect(stdout.text).toBe("bool(true)\n");
-      await work();
+      await deliver();
     }
     expect(server.received).toMatchObject([{ to: ["ada@example.com"] }]);
     expect((await mails()).map(({ state }) => state).toSorted()).toEqual(["kept", "sent"]);
   }, 120_000);
 
-  it("is not lost when every process dies after it has said true", async () => {
+  it("survives the death of every process once it has returned true", async () => {
     expect(await wordpress("var_dump(wp_mail('ada@example.com', 'Before the end', 'x'));")).toBe("bool(true)\n");
-    // Nothing but the disk knows of it here.
+    // Here the message exists only on disk.
     expect(await spool().list()).toHaveLength(1);
-    await work();
+    await deliver();
     expect(server.received).toHaveLength(1);
   });
 });
 
-describe("a line break that a visitor has put into a form", () => {
+describe("a line break that a visitor enters in a form", () => {
   const [victim, line] = ["victim@example.org", "\\r\\nBcc: victim@example.org"];
 
   it.each([
@@ -138,14 +138,14 @@ describe("a line break that a visitor has put into a form", () => {
     ["in the name of From", `wp_mail('ada@example.com', 'Hi', 'x', "From: Eve${line} <eve@example.com>")`],
     ["in a second Bcc", `mail('ada@example.com', 'Hi', 'x', "Bcc: boss@example.com${line}")`],
     ["in a second To", `mail('ada@example.com', 'Hi', 'x', "From: eve@example.com\\r\\nTo: ${victim}")`],
-    ["with a carriage return alone", `mail('ada@example.com', 'Hi', 'x', "X-Name: Eve\\rBcc: ${victim}")`],
+    ["as a bare carriage return", `mail('ada@example.com', 'Hi', 'x', "X-Name: Eve\\rBcc: ${victim}")`],
     [
-      "and a whole message behind it",
+      "followed by a whole message",
       `mail('ada@example.com', 'Hi', 'x', "Reply-To: eve@example.com\\n\\nBcc: ${victim}")`,
     ],
-  ])("does not make a recipient: %s", async (_, call) => {
+  ])("does not add a recipient: %s", async (_, call) => {
     await wordpress(`try { @${call}; } catch (Throwable $e) {}`);
-    await work();
+    await deliver();
     expect(server.received.flatMap(({ to }) => to)).not.toContain(victim);
   });
 });

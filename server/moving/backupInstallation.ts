@@ -1,4 +1,4 @@
-/** The backup of an installation: its database as it is at one moment, its keys and its settings, in one file. */
+/** Backs up an installation: a snapshot of its database, its keys and its settings, in one file. */
 import type pg from "pg";
 import { beginSnapshot, dumpRows, dumpSequences, inTransaction, listTables } from "../store/dump.ts";
 import { listMigrations } from "../store/migrate.ts";
@@ -6,24 +6,24 @@ import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { type SealOptions, sealFile } from "./envelope.ts";
 import { type Counts, countRows, type Entry, formatVersion, type Header, writeBackup } from "./format.ts";
 
-/** What is kept besides the database. */
-export type KeptBeside = Pick<Header, "files" | "settings" | "archives" | "archiveFolder">;
+/** Everything in the backup except the database. */
+export type HeaderFields = Pick<Header, "files" | "settings" | "archives" | "archiveFolder">;
 
-export interface MadeBackup {
+export interface BackupResult {
   readonly bytes: number;
   readonly counts: Counts;
   readonly environments: readonly EnvironmentBackup[];
 }
 
-/** Rejects with `UnusableFile` if the file can't be written there. The database may be in use. */
-export function backupInstallation(pool: pg.Pool, beside: KeptBeside, place: SealOptions): Promise<MadeBackup> {
+/** Rejects with `UnusableFile` if the file can't be written. The database can be in use. */
+export function backupInstallation(pool: pg.Pool, fields: HeaderFields, target: SealOptions): Promise<BackupResult> {
   return inTransaction(pool, beginSnapshot, async (client) => {
     const environments = await listNewestBackups(client);
     const migrations = await listMigrations(client);
     const madeAt = new Date().toISOString();
-    const header: Header = { sitewright: "installation", version: formatVersion, madeAt, migrations, ...beside };
+    const header: Header = { sitewright: "installation", version: formatVersion, madeAt, migrations, ...fields };
     const count = countRows();
-    const bytes = await sealFile(place, writeBackup(header, dump(client), count));
+    const bytes = await sealFile(target, writeBackup(header, dump(client), count));
     return { bytes, counts: count.counts(), environments };
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A file that only a passphrase opens, in the format of `age` (https://age-encryption.org), so that the `age` tool opens
- * it too. Whoever reads it gets what was written, in order, or an error: a file that was cut off or changed is found out.
+ * Files that are encrypted with a passphrase, in the format of `age` (https://age-encryption.org), so that the `age` tool can
+ * decrypt them too. Truncated and modified files are detected.
  */
 import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -8,7 +8,7 @@ import { ReadableStream } from "node:stream/web";
 import { Decrypter, Encrypter } from "age-encryption";
 import { syncFolder } from "../durableFile.ts";
 
-/** A sentence for the person about a file that can't be written or read. */
+/** A file can't be written or read. The message is shown to the user. */
 export class UnusableFile extends Error {
   override readonly name = "UnusableFile";
 }
@@ -16,40 +16,43 @@ export class UnusableFile extends Error {
 export interface SealOptions {
   readonly file: string;
   readonly passphrase: string;
-  /** Whether a file that is there is replaced. */
+  /** Whether an existing file is replaced. */
   readonly isForced: boolean;
-  /** The cost of trying a passphrase is 2 to this power. */
+  /** Base-2 logarithm of the scrypt cost. */
   readonly workFactor?: number;
 }
 
 /** An attacker needs half a second to a few seconds per passphrase. */
-const usualWorkFactor = 18;
+const defaultWorkFactor = 18;
 
-/** Throws `UnusableFile` if the file is there, and is not to be replaced, or has no folder to be in. */
-export async function checkPlace({ file, isForced }: Pick<SealOptions, "file" | "isForced">): Promise<void> {
+/** Throws `UnusableFile` if the file exists and must not be replaced, or its folder does not exist. */
+export async function checkTarget({ file, isForced }: Pick<SealOptions, "file" | "isForced">): Promise<void> {
   const folder = await stat(dirname(file)).catch(() => null);
-  if (!folder?.isDirectory()) throw new UnusableFile(`There is no folder ${dirname(file)}. Make it, or name another.`);
+  if (!folder?.isDirectory())
+    throw new UnusableFile(`There is no folder ${dirname(file)}. Create it, or choose another.`);
   const found = await stat(file).catch(() => null);
   if (found === null || (isForced && found.isFile())) return;
-  const what = found.isFile() ? "is there already. Name another file, or add --force to replace it" : "is not a file";
-  throw new UnusableFile(`${file} ${what}.`);
+  const problem = found.isFile()
+    ? "already exists. Choose another file, or add --force to replace it"
+    : "is not a file";
+  throw new UnusableFile(`${file} ${problem}.`);
 }
 
 /**
- * Writes the file whole or not at all, for its owner alone. Returns its bytes. Rejects with `UnusableFile` if it can't be
- * in that place, and with whatever `content` rejects with.
+ * Writes the file completely or not at all, readable by its owner only. Returns its size in bytes. Rejects with `UnusableFile`
+ * if it can't be written, and with the error of `content` if that rejects.
  */
 export async function sealFile(options: SealOptions, content: AsyncIterable<Uint8Array>): Promise<number> {
-  const { file, passphrase, workFactor = usualWorkFactor } = options;
-  await checkPlace(options);
+  const { file, passphrase, workFactor = defaultWorkFactor } = options;
+  await checkTarget(options);
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
   encrypter.setScryptWorkFactor(workFactor);
-  const beside = `${file}.part`;
-  await rm(beside, { force: true });
+  const temporary = `${file}.part`;
+  await rm(temporary, { force: true });
   let bytes = 0;
   try {
-    const handle = await open(beside, "wx", 0o600);
+    const handle = await open(temporary, "wx", 0o600);
     try {
       for await (const chunk of await encrypter.encrypt(ReadableStream.from(content))) {
         await handle.writeFile(chunk);
@@ -59,10 +62,10 @@ export async function sealFile(options: SealOptions, content: AsyncIterable<Uint
     } finally {
       await handle.close();
     }
-    await checkPlace(options);
-    await rename(beside, file);
+    await checkTarget(options);
+    await rename(temporary, file);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
   await syncFolder(dirname(file));
@@ -70,55 +73,53 @@ export async function sealFile(options: SealOptions, content: AsyncIterable<Uint
 }
 
 export interface Sealed {
-  /** What was sealed, from its beginning at each call. Rejects with `UnusableFile` if the file was cut off or changed. */
+  /** Yields the decrypted content, from the start at each call. Rejects with `UnusableFile` if it is truncated or modified. */
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** Rejects with `UnusableFile` if the file is not there, is something else, or the passphrase does not open it. */
+/** Rejects with `UnusableFile` if the file does not exist, is not a backup, or the passphrase is wrong. */
 export async function openSealed(file: string, passphrase: string): Promise<Sealed> {
   const header = new Decrypter();
   header.addPassphrase(passphrase);
-  // The passphrase is worked on once; the file is read more than once.
+  // Derives the key once, since that is slow and the file is read several times.
   const key = await header.decryptHeader(await readHeader(file)).catch((cause: Error) => {
-    if (!cause.message.startsWith("no identity matched")) throw notOurs(file, cause);
-    throw new UnusableFile(`The passphrase does not open ${file}. Nothing was changed: try again with the right one.`, {
-      cause,
-    });
+    if (!cause.message.startsWith("no identity matched")) throw notABackup(file, cause);
+    throw new UnusableFile(`The passphrase is wrong for ${file}. Nothing was changed. Try again.`, { cause });
   });
   return { content: () => decrypt(file, key) };
 }
 
-function notOurs(file: string, cause?: unknown): UnusableFile {
+function notABackup(file: string, cause?: unknown): UnusableFile {
   return new UnusableFile(
-    `${file} is not a backup of an installation, or its beginning is damaged. Nothing was changed: take another copy of it.`,
+    `${file} is not a backup of an installation, or its beginning is damaged. Nothing was changed. Use another copy of it.`,
     { cause },
   );
 }
 
 function damaged(file: string, cause?: unknown): UnusableFile {
   return new UnusableFile(
-    `${file} is damaged or was cut off. Nothing was changed: take another copy of it, or another backup.`,
+    `${file} is damaged or truncated. Nothing was changed. Use another copy of it, or another backup.`,
     { cause },
   );
 }
 
-/** A passphrase's is some 150 bytes long. */
-const longestHeader = 4_096;
+/** The header for a passphrase has about 150 bytes. */
+const maxHeaderBytes = 4_096;
 const endOfHeader = /\n--- [A-Za-z0-9+/]{43}\n/;
 
 async function readHeader(file: string): Promise<Uint8Array> {
   const handle = await open(file, "r").catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === "ENOENT" ? "is not there" : `can't be read (${cause.code})`;
-    throw new UnusableFile(`${file} ${why}. Nothing was changed.`, { cause });
+    const problem = cause.code === "ENOENT" ? "does not exist" : `can't be read (${cause.code})`;
+    throw new UnusableFile(`${file} ${problem}. Nothing was changed.`, { cause });
   });
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestHeader), 0, longestHeader, 0);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxHeaderBytes), 0, maxHeaderBytes, 0);
     const text = buffer.subarray(0, bytesRead).toString("latin1");
     const end = endOfHeader.exec(text);
-    if (end === null) throw notOurs(file);
+    if (end === null) throw notABackup(file);
     return buffer.subarray(0, end.index + end[0].length);
   } catch (cause) {
-    throw cause instanceof UnusableFile ? cause : notOurs(file, cause);
+    throw cause instanceof UnusableFile ? cause : notABackup(file, cause);
   } finally {
     await handle.close();
   }

@@ -1,12 +1,11 @@
 /**
- * What is inside a backup of the installation: compressed lines, of which the first says what it is and the last how many
- * there were.
+ * The format of a backup of the installation: gzipped lines of JSON, beginning with a header and ending with row counts.
  *
- *     {"sitewright":"installation","version":1, …}            what is kept besides the database
- *     {"table":"activity","columns":["id", …]}                then its rows
- *     ["1","7f…", …]                                          each value as PostgreSQL writes it, or null
+ *     {"sitewright":"installation","version":1, …}            header: everything except the database
+ *     {"table":"activity","columns":["id", …]}                a table, followed by its rows
+ *     ["1","7f…", …]                                          each value as PostgreSQL's text, or null
  *     {"sequences":{"activity_id_seq":"1"}}
- *     {"end":{"activity":1}}                                  rows of each table
+ *     {"end":{"activity":1}}                                  number of rows of each table
  */
 import { type Duplex, pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
@@ -23,15 +22,15 @@ export const Header = v.object({
   sitewright: v.literal("installation"),
   version: v.literal(formatVersion),
   madeAt: v.string(),
-  /** Those that the database has had. */
+  /** The migrations that the database has had. */
   migrations: v.array(v.string()),
-  /** By path below the data folder, in base64. */
+  /** Content in base64, by path below the data folder. */
   files: v.record(v.string(), v.string()),
-  /** By name, as they were given at the last start. */
+  /** Settings of the last startup, by name. */
   settings: v.record(v.string(), v.string()),
-  /** Where the content of backups is, in words without secrets. */
+  /** Location of the archives, in words without secrets. */
   archives: v.string(),
-  /** Where that is a folder of the machine that the backup was made on, its path. */
+  /** Path of the archives if they are a folder on the machine that was backed up, or null. */
   archiveFolder: v.nullable(v.string()),
 });
 
@@ -43,35 +42,35 @@ const End = v.object({ end: v.record(v.string(), v.pipe(v.number(), v.integer())
 
 export type Entry =
   | { readonly kind: "table"; readonly table: DumpedTable }
-  /** A row of the table before, as JSON. */
+  /** A row of the last table, as JSON. */
   | { readonly kind: "row"; readonly line: string }
   | { readonly kind: "sequences"; readonly sequences: Sequences };
 
-/** Rows by table. */
+/** Number of rows by table. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The bytes of a backup with this content; `count` sees its rows. */
+/** Yields the bytes of a backup with this content. Adds its rows to `count`. */
 export async function* writeBackup(
   header: Header,
   entries: AsyncIterable<Entry>,
   count: RowCount,
 ): AsyncGenerator<Uint8Array> {
-  yield* through(linesOf(header, entries, count), createGzip());
+  yield* pipeThrough(linesOf(header, entries, count), createGzip());
 }
 
 async function* linesOf(header: Header, entries: AsyncIterable<Entry>, count: RowCount): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`;
   for await (const entry of entries) {
-    count.see(entry);
+    count.add(entry);
     yield `${textOf(entry)}\n`;
   }
   yield `${JSON.stringify({ end: count.counts() })}\n`;
 }
 
-/** The output. Errors on either side, and the reader's end, reach the other side. */
-async function* through(source: AsyncIterable<string | Uint8Array>, change: Duplex): AsyncGenerator<Buffer> {
-  pipeline(Readable.from(source, { objectMode: false }), change, () => undefined);
-  for await (const chunk of change) yield chunk;
+/** Yields the output of `transform`. An error on one side, or the end of the reader, also ends the other side. */
+async function* pipeThrough(source: AsyncIterable<string | Uint8Array>, transform: Duplex): AsyncGenerator<Buffer> {
+  pipeline(Readable.from(source, { objectMode: false }), transform, () => undefined);
+  for await (const chunk of transform) yield chunk;
 }
 
 function textOf(entry: Entry): string {
@@ -81,7 +80,7 @@ function textOf(entry: Entry): string {
 }
 
 export interface RowCount {
-  see(entry: Entry): void;
+  add(entry: Entry): void;
   counts(): Counts;
 }
 
@@ -89,13 +88,13 @@ export function countRows(): RowCount {
   const counts: Record<string, number> = {};
   let table: string | null = null;
   return {
-    see: (entry: Entry) => {
+    add: (entry: Entry) => {
       if (entry.kind === "table") {
         table = entry.table.name;
         counts[table] = 0;
       }
       if (entry.kind === "row") {
-        if (table === null) throw new Error("A row before its table");
+        if (table === null) throw new Error("There is a row before the first table");
         counts[table] = (counts[table] ?? 0) + 1;
       }
     },
@@ -103,13 +102,13 @@ export function countRows(): RowCount {
   };
 }
 
-/** Rejects with `UnusableFile` if it is not one that this version can read. */
+/** Rejects with `UnusableFile` if this version can't read the file. */
 export async function readHeader(sealed: Sealed): Promise<Header> {
   for await (const line of readLines(sealed)) return parseHeader(line);
   throw unreadable();
 }
 
-/** The file's content, checked to be complete when the end is reached. Rejects with `UnusableFile`. */
+/** Yields the file's content. Rejects with `UnusableFile` if it is damaged, at the end also if it is incomplete. */
 export async function* readEntries(sealed: Sealed): AsyncGenerator<Entry> {
   const count = countRows();
   let isFirst = true;
@@ -126,7 +125,7 @@ export async function* readEntries(sealed: Sealed): AsyncGenerator<Entry> {
       hasEnded = true;
       continue;
     }
-    count.see(entry);
+    count.add(entry);
     yield entry;
   }
   if (!hasEnded) throw unreadable();
@@ -136,7 +135,7 @@ function parseHeader(line: string): Header {
   const value = parse(line);
   if (v.is(AnyHeader, value) && value.version > formatVersion) {
     throw new UnusableFile(
-      "The backup was made by a newer version of Sitewright. Nothing was changed: update this one first, then repeat.",
+      "The backup was made by a newer version of Sitewright. Nothing was changed. Update Sitewright, then try again.",
     );
   }
   if (!v.is(Header, value)) throw unreadable();
@@ -161,7 +160,7 @@ function parse(line: string): unknown {
 }
 
 function unreadable(cause?: unknown): UnusableFile {
-  return new UnusableFile("The backup is not whole. Nothing was changed: take another copy of it, or another backup.", {
+  return new UnusableFile("The backup is incomplete. Nothing was changed. Use another copy of it, or another backup.", {
     cause,
   });
 }
@@ -170,7 +169,7 @@ async function* readLines(sealed: Sealed): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";
   try {
-    for await (const chunk of through(sealed.content(), createGunzip())) {
+    for await (const chunk of pipeThrough(sealed.content(), createGunzip())) {
       const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split("\n");
       rest = lines.pop() ?? "";
       yield* lines;

@@ -8,20 +8,20 @@ import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { fillInstallation, type LiveSite, leaveUnfinished, rowsOf } from "../testing/installation.ts";
 import { describeSchema } from "../testing/schema.ts";
 import { makeWorld, type World } from "../testing/world.ts";
-import { backupInstallation, type MadeBackup } from "./backupInstallation.ts";
+import { type BackupResult, backupInstallation } from "./backupInstallation.ts";
+import { readDataFolderFiles, writeDataFolderFiles } from "./dataFolderFiles.ts";
 import { openSealed, sealFile } from "./envelope.ts";
 import { countRows, formatVersion, readEntries, readHeader, writeBackup } from "./format.ts";
-import { readKeptFiles, writeKeptFiles } from "./keptFiles.ts";
 import { migrationsFor, restoreDatabase, tablesIn } from "./restoreDatabase.ts";
 
 const passphrase = "correct horse battery";
-/** What a guess costs is of no interest here. */
+/** Deriving the key must not slow down the tests. */
 const cheap = { passphrase, isForced: false, workFactor: 4 };
 
 let world: World;
 let folder: string;
 let file: string;
-let made: MadeBackup;
+let made: BackupResult;
 let kept: LiveSite;
 let bare: LiveSite;
 
@@ -37,10 +37,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function backUpTo(path: string): Promise<MadeBackup> {
-  const files = await readKeptFiles(world.facts.dataFolder);
-  const beside = { files, settings: {}, archives: "the folder", archiveFolder: null };
-  return backupInstallation(world.own.pool, beside, { ...cheap, file: path });
+async function backUpTo(path: string): Promise<BackupResult> {
+  const files = await readDataFolderFiles(world.facts.dataFolder);
+  const fields = { files, settings: {}, archives: "the folder", archiveFolder: null };
+  return backupInstallation(world.own.pool, fields, { ...cheap, file: path });
 }
 
 async function emptyDatabase(): Promise<TestDatabase> {
@@ -51,7 +51,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
 
 const id = randomUUID();
 
-/** Into an empty database unless told; gives it. */
+/** Restores into `own` or an empty database. Returns the database. */
 async function restoreFrom(path: string, own?: TestDatabase, finish = async () => undefined): Promise<TestDatabase> {
   const target = own ?? (await emptyDatabase());
   const sealed = await openSealed(path, passphrase);
@@ -61,7 +61,7 @@ async function restoreFrom(path: string, own?: TestDatabase, finish = async () =
   return target;
 }
 
-/** As it is checked before anything is changed. */
+/** The check that a restore makes before it changes anything. */
 async function check(path: string): Promise<void> {
   const sealed = await openSealed(path, passphrase);
   await migrationsFor(await readHeader(sealed));
@@ -69,7 +69,7 @@ async function check(path: string): Promise<void> {
 }
 
 describe("a backup of the installation", () => {
-  test("is one file that its owner alone may read, with nothing readable in it", async () => {
+  test("is one encrypted file, readable by its owner only", async () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(folder)).toEqual(["installation.backup"]);
     const bytes = await readFile(file);
@@ -78,24 +78,24 @@ describe("a backup of the installation", () => {
     expect(bytes.toString("latin1")).not.toContain(kept.name);
   });
 
-  test("says what it holds, and how old each environment's newest backup is", () => {
+  test("reports its content, and the age of each environment's newest backup", () => {
     expect(made.counts).toMatchObject({ companies: 2, sites: 2, environments: 2, backups: 1 });
     const byName = new Map(made.environments.map((each) => [each.site, each]));
     expect(byName.get(kept.name)?.madeAt).toBeInstanceOf(Date);
     expect(byName.get(bare.name)).toMatchObject({ backupId: null, madeAt: null });
   });
 
-  test("does not replace a file that is there, unless forced", async () => {
+  test("does not replace an existing file unless forced", async () => {
     const path = join(folder, "there");
     onTestFinished(() => rm(path));
     await writeFile(path, "mine");
-    await expect(backUpTo(path)).rejects.toThrow(`${path} is there already. Name another file, or add --force`);
+    await expect(backUpTo(path)).rejects.toThrow(`${path} already exists. Choose another file, or add --force`);
     expect(await readFile(path, "utf8")).toBe("mine");
     await sealFile({ ...cheap, file: path, isForced: true }, just(Buffer.from("other")));
     expect(await readFile(path, "utf8")).not.toBe("mine");
   });
 
-  test("that breaks off leaves no file", async () => {
+  test("leaves no file if it fails", async () => {
     const path = join(folder, "broken");
     const breaking = (async function* () {
       yield Buffer.alloc(100_000);
@@ -105,17 +105,17 @@ describe("a backup of the installation", () => {
     expect(await readdir(folder)).toEqual(["installation.backup"]);
   });
 
-  test("is refused where there is no folder for it", async () => {
+  test("is refused if the folder does not exist", async () => {
     await expect(backUpTo(join(folder, "none", "file"))).rejects.toThrow(`There is no folder ${folder}/none.`);
   });
 });
 
-describe("restored", () => {
-  test("every row of every table is there, in the same schema", async () => {
+describe("a restore", () => {
+  test("restores every row of every table, in the same schema", async () => {
     const restored = await restoreFrom(file);
     const before = await rowsOf(world.own.pool);
     const after = await rowsOf(restored.pool);
-    // These two say that it was restored.
+    // These two differ, since they record the restore.
     const { environments: _, restores: __, ...rest } = before;
     expect(after).toMatchObject(rest);
     expect(Object.keys(after)).toEqual(Object.keys(before));
@@ -124,13 +124,13 @@ describe("restored", () => {
     expect(await describeSchema(restored.pool)).toBe(await describeSchema(world.own.pool));
   });
 
-  test("numbers go on where they were", async () => {
+  test("restores the sequences", async () => {
     const restored = await restoreFrom(file);
     const last = "select sequencename, last_value from pg_sequences where schemaname = 'public' order by 1";
     expect((await restored.pool.query(last)).rows).toEqual((await world.own.pool.query(last)).rows);
   });
 
-  test("environments wait to be made anew, and are not served", async () => {
+  test("leaves environments waiting for their rebuild, and not served", async () => {
     const { database } = await restoreFrom(file);
     const rows = await database.selectFrom("environments").select(["state", "awaits_rebuild"]).execute();
     expect(rows).toEqual([
@@ -139,8 +139,8 @@ describe("restored", () => {
     ]);
   });
 
-  test("what was under way has failed, with everything that it held let go", async () => {
-    const begun = await leaveUnfinished(world, bare);
+  test("fails unfinished operations and releases their locks and names", async () => {
+    const unfinished = await leaveUnfinished(world, bare);
     const path = join(folder, "unfinished");
     await backUpTo(path);
     const { database } = await restoreFrom(path);
@@ -163,14 +163,14 @@ describe("restored", () => {
     const sites = await database.selectFrom("sites").select(["id", "state"]).execute();
     expect(sites.map((site) => site.id).sort()).toEqual([kept.siteId, bare.siteId].sort());
     expect(sites.every(({ state }) => state === "live")).toBe(true);
-    expect(sites.map((site) => site.id)).not.toContain(begun.input.siteId);
+    expect(sites.map((site) => site.id)).not.toContain(unfinished.input.siteId);
     const environments = await database.selectFrom("environments").select(["state", "is_frozen"]).execute();
     expect(environments.every(({ state, is_frozen }) => state === "restoring" && !is_frozen)).toBe(true);
     const backups = await database.selectFrom("backups").select("name").execute();
     expect(backups).toEqual([{ name: "then" }]);
   });
 
-  test("of an earlier version, it is brought to this one", async () => {
+  test("migrates a backup of an earlier version", async () => {
     const early = await emptyDatabase();
     const sealed = await openSealed(file, passphrase);
     const header = await readHeader(sealed);
@@ -190,20 +190,20 @@ describe("restored", () => {
     expect(await describeSchema(pool)).toBe(await describeSchema(world.own.pool));
   });
 
-  test("keys are as they were, for their owner alone", async () => {
+  test("restores the keys, readable by their owner only", async () => {
     const data = join(folder, "data");
     onTestFinished(() => rm(data, { recursive: true }));
     const header = await readHeader(await openSealed(file, passphrase));
-    await writeKeptFiles(data, header.files);
+    await writeDataFolderFiles(data, header.files);
     for (const name of ["secrets/key", "secrets/archive-key", "first-run.json"]) {
       expect(await readFile(join(data, name))).toEqual(await readFile(join(world.facts.dataFolder, name)));
       expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
     }
   });
 
-  test("a file that would be put elsewhere is refused", async () => {
+  test("refuses files with paths outside their folder", async () => {
     const evil = { "secrets/../../evil": "", "secrets/key": "" };
-    await expect(writeKeptFiles(folder, evil)).rejects.toThrow("a file that belongs nowhere: secrets/../../evil");
+    await expect(writeDataFolderFiles(folder, evil)).rejects.toThrow("with an unexpected path: secrets/../../evil");
   });
 });
 
@@ -216,21 +216,19 @@ describe("a file that can't be restored", () => {
     return path;
   }
 
-  test("is told where the passphrase is wrong", async () => {
-    await expect(openSealed(file, "wrong horse battery")).rejects.toThrow(
-      /The passphrase does not open .*installation/,
-    );
+  test("is reported if the passphrase is wrong", async () => {
+    await expect(openSealed(file, "wrong horse battery")).rejects.toThrow(/The passphrase is wrong for .*installation/);
   });
 
   test.each([0, 0.001, 0.01, 0.2, 0.5, 0.9, 0.999])(
-    "is told where it was cut off at %d of its length",
+    "is reported if it is truncated to %d of its length",
     async (share) => {
       const path = await changed((place, bytes) => truncate(place, Math.floor(bytes * share)));
-      await expect(check(path)).rejects.toThrow(/damaged|cut off/);
+      await expect(check(path)).rejects.toThrow(/damaged|truncated/);
     },
   );
 
-  test.each([0.1, 0.3, 0.6, 0.95])("is told where one bit was flipped at %d of its length", async (share) => {
+  test.each([0.1, 0.3, 0.6, 0.95])("is reported if one bit is flipped at %d of its length", async (share) => {
     const path = await changed(async (place, bytes) => {
       const at = Math.floor(bytes * share);
       const handle = await open(place, "r+");
@@ -238,10 +236,10 @@ describe("a file that can't be restored", () => {
       await handle.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, at);
       await handle.close();
     });
-    await expect(check(path)).rejects.toThrow(/damaged|cut off/);
+    await expect(check(path)).rejects.toThrow(/damaged|truncated/);
   });
 
-  test("is told where it ends early inside, although it was sealed like that", async () => {
+  test("is reported if the content was truncated before it was encrypted", async () => {
     const path = join(folder, "early-end");
     onTestFinished(() => rm(path));
     const lines: Buffer[] = [];
@@ -249,22 +247,22 @@ describe("a file that can't be restored", () => {
     for await (const chunk of sealed.content()) lines.push(Buffer.from(chunk));
     const whole = Buffer.concat(lines);
     await sealFile({ ...cheap, file: path }, just(whole.subarray(0, whole.length - 200)));
-    await expect(check(path)).rejects.toThrow(/not whole|damaged/);
+    await expect(check(path)).rejects.toThrow(/incomplete|damaged/);
   });
 
-  test("is told where it is another file altogether, or none", async () => {
+  test("is reported if it is not a backup or does not exist", async () => {
     const path = join(folder, "note");
     onTestFinished(() => rm(path));
     await writeFile(path, "Dear diary\n");
     await expect(check(path)).rejects.toThrow(`${path} is not a backup of an installation`);
-    await expect(check(join(folder, "none"))).rejects.toThrow("is not there");
+    await expect(check(join(folder, "none"))).rejects.toThrow("does not exist");
     await expect(check(folder)).rejects.toThrow("is not a backup of an installation");
   });
 
   test.each([
-    [{ migrations: ["0001-first", "9999-future"] }, "this one does not know 9999-future"],
+    [{ migrations: ["0001-first", "9999-future"] }, "the migration 9999-future is unknown"],
     [{ version: formatVersion + 1 }, "made by a newer version of Sitewright"],
-  ])("is told where it is newer than this version: %j", async (more, message) => {
+  ])("is reported if it is newer than this version: %j", async (more, message) => {
     const path = join(folder, "newer");
     onTestFinished(() => rm(path));
     const header = await readHeader(await openSealed(file, passphrase));
@@ -273,7 +271,7 @@ describe("a file that can't be restored", () => {
     await expect(check(path)).rejects.toThrow(message);
   });
 
-  test("leaves an empty database empty, and the next restore works at once", async () => {
+  test("leaves an empty database empty, so that a restore can be repeated", async () => {
     const own = await emptyDatabase();
     const breaking = async () => {
       throw new Error("The disk is full");

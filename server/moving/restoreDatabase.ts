@@ -1,6 +1,6 @@
 /**
- * The database of a backup, into one that is empty: the schema as it was, the rows, and then what this version of
- * Sitewright changes about both, all in one transaction. Whatever breaks it off, the database is empty as before.
+ * Restores the database of a backup into an empty one: the old schema, the rows, and then the migrations since, all in one
+ * transaction. If it fails, the database stays empty.
  */
 import type pg from "pg";
 import {
@@ -18,24 +18,24 @@ import type { Sealed } from "./envelope.ts";
 import { UnusableFile } from "./envelope.ts";
 import { type Entry, type Header, readEntries } from "./format.ts";
 
-const rowsTogether = 500;
-const charactersTogether = 4_000_000;
+const maxRowsPerBatch = 500;
+const maxCharactersPerBatch = 4_000_000;
 
-/** Rejects with `UnusableFile` if the backup is of a version of Sitewright that is newer than this one. */
+/** Rejects with `UnusableFile` if the backup was made by a newer version of Sitewright. */
 export async function migrationsFor(header: Pick<Header, "migrations">) {
   const known = await readMigrations();
   const unknown = header.migrations.find((name) => !known.some((migration) => migration.name === name));
   if (unknown !== undefined) {
     throw new UnusableFile(
-      `The backup was made by a newer version of Sitewright: this one does not know ${unknown}. ` +
-        "Nothing was changed: update this one first, then repeat.",
+      `The backup was made by a newer version of Sitewright: the migration ${unknown} is unknown. ` +
+        "Nothing was changed. Update Sitewright, then try again.",
     );
   }
   const isOld = ({ name }: { readonly name: string }) => header.migrations.includes(name);
   return { old: known.filter(isOld), since: known.filter((migration) => !isOld(migration)) };
 }
 
-/** Names of tables that are in the database; where there are some it is not empty. */
+/** Names of the tables in the database; none if it is empty. */
 export async function tablesIn(pool: pg.Pool): Promise<string[]> {
   const client = await pool.connect();
   try {
@@ -46,8 +46,8 @@ export async function tablesIn(pool: pg.Pool): Promise<string[]> {
 }
 
 /**
- * `finish` is awaited just before the commit: what it rejects with undoes everything. Gives names of tables of the backup
- * that are none of Sitewright's and were left out.
+ * Restores the database. Awaits `finish` just before the commit; if that rejects, everything is rolled back. Returns the
+ * names of tables in the backup that don't belong to Sitewright and were left out.
  */
 export async function restoreDatabase(
   pool: pg.Pool,
@@ -59,17 +59,17 @@ export async function restoreDatabase(
   return inTransaction(pool, beginLoad, async (client) => {
     await migrateWithin(client, old);
     const resume = await suspendForeignKeys(client);
-    const strangers = await loadAll(client, readEntries(sealed));
+    const leftOut = await loadAll(client, readEntries(sealed));
     await resume();
     await migrateWithin(client, since);
     await settleRestored(client, restore);
     await finish();
-    return strangers;
+    return leftOut;
   });
 }
 
 async function loadAll(client: pg.ClientBase, entries: AsyncIterable<Entry>): Promise<string[]> {
-  const strangers: string[] = [];
+  const leftOut: string[] = [];
   let load: Awaited<ReturnType<typeof prepareLoad>> = null;
   let lines: string[] = [];
   let characters = 0;
@@ -81,7 +81,7 @@ async function loadAll(client: pg.ClientBase, entries: AsyncIterable<Entry>): Pr
   const begin = async (table: DumpedTable) => {
     await flush();
     load = await prepareLoad(client, table);
-    if (load === null) strangers.push(table.name);
+    if (load === null) leftOut.push(table.name);
   };
   for await (const entry of entries) {
     if (entry.kind === "table") await begin(entry.table);
@@ -89,9 +89,9 @@ async function loadAll(client: pg.ClientBase, entries: AsyncIterable<Entry>): Pr
     else {
       lines.push(entry.line);
       characters += entry.line.length;
-      if (lines.length >= rowsTogether || characters >= charactersTogether) await flush();
+      if (lines.length >= maxRowsPerBatch || characters >= maxCharactersPerBatch) await flush();
     }
   }
   await flush();
-  return strangers;
+  return leftOut;
 }

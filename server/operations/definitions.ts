@@ -1,4 +1,4 @@
-/** Every kind of operation there is. A kind without a definition does not compile. */
+/** The definitions of all kinds of operations. A kind without a definition does not compile. */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { addDownloadableBackup } from "./backups/addDownloadableBackup.ts";
 import { addManualBackup } from "./backups/addManualBackup.ts";
@@ -17,6 +17,7 @@ import { updatePackages } from "./packages/updatePackages.ts";
 import { updateWordPress } from "./packages/updateWordPress.ts";
 import { changeLimits } from "./sites/changeLimits.ts";
 import { clearCache, clearEdgeCache } from "./sites/clearCache.ts";
+import { comparePush } from "./sites/comparePush.ts";
 import { createEnvironment } from "./sites/createEnvironment.ts";
 import { deleteEnvironment } from "./sites/deleteEnvironment.ts";
 import { deleteSite } from "./sites/deleteSite.ts";
@@ -27,7 +28,6 @@ import { restartPhp } from "./sites/restartPhp.ts";
 import { runWpCli } from "./sites/runWpCli.ts";
 import { previewSearchAndReplace, searchAndReplace } from "./sites/searchAndReplace.ts";
 import { updateEdgeCacheStatus } from "./sites/updateEdgeCacheStatus.ts";
-import { comparePush } from "./steps/comparePush.ts";
 import type { Services } from "./steps/services.ts";
 
 export type OperationDefinitions = Readonly<Record<OperationKind, AnyDefinition>>;

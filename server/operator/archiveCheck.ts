@@ -1,4 +1,4 @@
-/** Whether the archives have what the environments of a restored installation would be made of. */
+/** Checks that the archives contain the backups from which a restored installation rebuilds its environments. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
@@ -13,35 +13,35 @@ import { piecesFor } from "../store/backups/pieces.ts";
 import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
 
-export interface Found {
-  /** In words. */
-  readonly place: string;
-  /** Where it is one. */
+export interface ArchiveCheck {
+  /** Location of the archives, in words. */
+  readonly location: string;
+  /** Their path if they are a folder, or null. */
   readonly folder: string | null;
-  readonly environments: readonly (EnvironmentBackup & { readonly isWhole: boolean })[];
-  /** Why it could not be checked. */
+  readonly environments: readonly (EnvironmentBackup & { readonly isIntact: boolean })[];
+  /** Why they could not be checked, or null. */
   readonly problem: string | null;
 }
 
-const patienceMilliseconds = 60_000;
+const timeoutMilliseconds = 60_000;
 
-/** Never rejects for what is wrong with the archives. */
-export async function findWhole(pool: Pool, config: Config): Promise<Found> {
+/** Reports problems of the archives in the result; never rejects for them. */
+export async function checkArchives(pool: Pool, config: Config): Promise<ArchiveCheck> {
   const environments = await newestBackups(pool);
-  const unknown = environments.map((environment) => ({ ...environment, isWhole: false }));
+  const unknown = environments.map((environment) => ({ ...environment, isIntact: false }));
   try {
     const place = parseArchiveUrl(config.archiveUrl, config.archives);
     const folder = place.kind === "folder" ? place.folder : null;
-    const facts = { place: nameOfPlace(place), folder };
+    const facts = { location: nameOfPlace(place), folder };
     if (folder !== null && !existsSync(folder)) {
-      return { ...facts, environments: unknown, problem: "it is not there yet." };
+      return { ...facts, environments: unknown, problem: "it does not exist yet." };
     }
     const checked = await checkAll(pool, config, await openBlobs(place), environments).catch((error: Error) => error);
     if (checked instanceof Error) return { ...facts, environments: unknown, problem: checked.message };
     return { ...facts, environments: checked, problem: null };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    return { place: "which SITEWRIGHT_ARCHIVE_URL names", folder: null, environments: unknown, problem };
+    return { location: "the location in SITEWRIGHT_ARCHIVE_URL", folder: null, environments: unknown, problem };
   }
 }
 
@@ -57,7 +57,7 @@ async function newestBackups(pool: Pool): Promise<EnvironmentBackup[]> {
 async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: readonly EnvironmentBackup[]) {
   const database = databaseOn(pool);
   const key = await readKey(join(config.data, "secrets", "archive-key"));
-  if (key === null) throw new Error("The key of the archives did not come with the installation.");
+  if (key === null) throw new Error("The backup does not contain the archive key.");
   const archives = openArchives({
     blobs: listedOnce(blobs),
     key,
@@ -65,17 +65,17 @@ async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: 
     work: join(config.data, "work"),
     removeFolder: removeTree,
   });
-  const signal = AbortSignal.timeout(patienceMilliseconds);
-  const checked: (EnvironmentBackup & { readonly isWhole: boolean })[] = [];
+  const signal = AbortSignal.timeout(timeoutMilliseconds);
+  const checked: (EnvironmentBackup & { readonly isIntact: boolean })[] = [];
   for (const environment of environments) {
     const { backupId: id, companyId } = environment;
-    const isWhole = id !== null && (await archives.isWhole({ id, companyId }, signal));
-    checked.push({ ...environment, isWhole });
+    const isIntact = id !== null && (await archives.isWhole({ id, companyId }, signal));
+    checked.push({ ...environment, isIntact });
   }
   return checked;
 }
 
-/** A company's environments share their packs: one list says it for all. */
+/** Lists each folder once: a company's environments share their packs. */
 function listedOnce(blobs: Blobs): Blobs {
   const lists = new Map<string, ReturnType<Blobs["list"]>>();
   return {

@@ -1,51 +1,51 @@
-/** `backup <file>`: the whole installation in one file, but for what its environments hold, which is in the archives. */
+/** `backup <file>`: backs up the installation to one file, except the content of environments, which is in the archives. */
 import { isAbsolute, resolve } from "node:path";
 import { findInstallation, withDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
 import { brokenOffRestore, readLastStart } from "@sitewright/supervisor/records.ts";
-import { backupInstallation, type KeptBeside, type MadeBackup } from "../moving/backupInstallation.ts";
-import { checkPlace } from "../moving/envelope.ts";
-import { readKeptFiles } from "../moving/keptFiles.ts";
+import { type BackupResult, backupInstallation, type HeaderFields } from "../moving/backupInstallation.ts";
+import { readDataFolderFiles } from "../moving/dataFolderFiles.ts";
+import { checkTarget } from "../moving/envelope.ts";
 import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { movableSettings } from "../settings/settingsFile.ts";
 import { openPool } from "../store/open.ts";
-import type { Run, Surroundings } from "./command.ts";
+import type { CommandContext, Run } from "./command.ts";
 import { Failure, failed } from "./failure.ts";
+import { ago, contentOf, environmentList, sizeOf } from "./formatting.ts";
 import { backUpAll } from "./freshBackups.ts";
 import { choosePassphrase } from "./passphrase.ts";
-import { ago, contentOf, listOf, sizeOf } from "./words.ts";
 
-export interface BackupWish {
+export interface BackupOptions {
   readonly file: string;
-  /** Whether a file that is there is replaced. */
+  /** Whether an existing file is replaced. */
   readonly isForced: boolean;
   /** Whether each environment is backed up first. */
   readonly isFresh: boolean;
 }
 
-/** npm runs us in the repository, wherever the person is. */
-export function pathOf(file: string, env: NodeJS.ProcessEnv): string {
+/** Resolves a path against the caller's directory: npm runs this program in the repository. */
+export function absolutePath(file: string, env: NodeJS.ProcessEnv): string {
   return isAbsolute(file) ? file : resolve(env.INIT_CWD || process.cwd(), file);
 }
 
-export const runBackup: Run = ({ words: [file = ""], flags }, surroundings) =>
-  backup({ file, isForced: flags.force === true, isFresh: flags["with-backups"] === true }, surroundings);
+export const runBackup: Run = ({ words: [file = ""], flags }, context) =>
+  backup({ file, isForced: flags.force === true, isFresh: flags["with-backups"] === true }, context);
 
-/** Returns what to tell the person. Rejects with `Failure` and `UnusableFile`. */
-export async function backup({ file, isForced, isFresh }: BackupWish, surroundings: Surroundings): Promise<string> {
-  const { config, env, typist } = surroundings;
+/** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`. */
+export async function backup({ file, isForced, isFresh }: BackupOptions, context: CommandContext): Promise<string> {
+  const { config, env, typist } = context;
   requireInstallation(config);
-  const place = { file: pathOf(file, env), isForced };
-  await checkPlace(place);
-  const beside = await besideOf(config, env);
+  const target = { file: absolutePath(file, env), isForced };
+  await checkTarget(target);
+  const fields = await headerFieldsOf(config, env);
   const passphrase = await choosePassphrase(env, typist);
   return withDatabase(config, async (url) => {
     const pool = openPool(url, { connections: 1 });
     try {
-      const say = (line: string) => void typist.output.write(`${line}\n`);
-      const problems = isFresh ? await backUpAll(pool, config.data, say) : [];
-      const made = await backupInstallation(pool, beside, { ...place, passphrase });
-      return [tell(made, beside, place.file), ...tellProblems(problems)].join("\n");
+      const print = (line: string) => void typist.output.write(`${line}\n`);
+      const problems = isFresh ? await backUpAll(pool, config.data, print) : [];
+      const result = await backupInstallation(pool, fields, { ...target, passphrase });
+      return [report(result, fields, target.file), ...reportProblems(problems)].join("\n");
     } finally {
       await pool.end();
     }
@@ -53,22 +53,22 @@ export async function backup({ file, isForced, isFresh }: BackupWish, surroundin
 }
 
 function requireInstallation({ data }: Config): void {
-  const brokenOff = brokenOffRestore(data);
-  if (brokenOff !== null) throw new Failure(brokenOff, failed);
+  const interrupted = brokenOffRestore(data);
+  if (interrupted !== null) throw new Failure(interrupted, failed);
   if (findInstallation(data) !== null) return;
   throw new Failure(
-    `There is no installation in ${data}. If its data is elsewhere, set SITEWRIGHT_DATA as at its start, then repeat.`,
+    `There is no installation in ${data}. If its data is elsewhere, set SITEWRIGHT_DATA to that folder, then try again.`,
     failed,
   );
 }
 
-/** The settings of the last start, because this command may have been given others. */
-async function besideOf({ data, archives }: Config, env: NodeJS.ProcessEnv): Promise<KeptBeside> {
+/** Uses the settings of the last startup, since this command may have been given others. */
+async function headerFieldsOf({ data, archives }: Config, env: NodeJS.ProcessEnv): Promise<HeaderFields> {
   const settings = readLastStart(data) ?? movableSettings(env);
-  const files = await readKeptFiles(data);
+  const files = await readDataFolderFiles(data);
   if (!("secrets/archive-key" in files)) {
     throw new Failure(
-      `The key of the archives, ${data}/secrets/archive-key, is not there: start Sitewright on it first, which makes it or says what is wrong.`,
+      `The archive key, ${data}/secrets/archive-key, is missing. Start Sitewright with this folder first: it creates the key, or reports what is wrong.`,
       failed,
     );
   }
@@ -77,29 +77,35 @@ async function besideOf({ data, archives }: Config, env: NodeJS.ProcessEnv): Pro
   return { files, settings, archives: nameOfPlace(place), archiveFolder };
 }
 
-function tell({ bytes, counts, environments }: MadeBackup, { archives, archiveFolder }: KeptBeside, file: string) {
+function report(
+  { bytes, counts, environments }: BackupResult,
+  { archives, archiveFolder }: HeaderFields,
+  file: string,
+) {
   return [
-    `The installation is backed up in ${file} (${sizeOf(bytes)}). Only the passphrase opens it.`,
-    `It holds ${contentOf(counts)}, all keys and settings.`,
+    `The installation is backed up in ${file} (${sizeOf(bytes)}), encrypted with the passphrase.`,
+    `The file contains ${contentOf(counts)}, all keys and settings.`,
     "",
-    `What the environments hold is not in it: that is in their own backups, in ${archives}.`,
+    `It does not contain the content of the environments. That is in their own backups, in ${archives}.`,
     archiveFolder === null
       ? "Another machine must be able to reach that store."
       : "Copy that folder too: another machine needs it.",
-    ...(environments.length === 0 ? [] : ["", "On another machine they would come back as they were:"]),
-    ...listOf(environments, ({ madeAt }) => (madeAt === null ? "NO BACKUP: it would not come back" : ago(madeAt))),
-    ...(environments.length === 0 ? [] : ["", ...howToRefresh(file)]),
+    ...(environments.length === 0
+      ? []
+      : ["", "Newest backup of each environment, from which another machine would restore it:"]),
+    ...environmentList(environments, ({ madeAt }) => (madeAt === null ? "NO BACKUP: can't be restored" : ago(madeAt))),
+    ...(environments.length === 0 ? [] : ["", ...refreshAdvice(file)]),
   ].join("\n");
 }
 
-function howToRefresh(file: string): string[] {
+function refreshAdvice(file: string): string[] {
   return [
-    "To have fresh backups of all of them, while the installation runs:",
+    "To include fresh backups of all of them, run this while the installation is running:",
     `  npm run --silent operator -- backup '${file}' --force --with-backups`,
   ];
 }
 
-function tellProblems(problems: readonly string[]): string[] {
+function reportProblems(problems: readonly string[]): string[] {
   if (problems.length === 0) return [];
-  return ["", "No fresh backup could be made of:", ...problems.map((problem) => `  ${problem}`)];
+  return ["", "These environments could not be backed up:", ...problems.map((problem) => `  ${problem}`)];
 }

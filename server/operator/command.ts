@@ -1,15 +1,15 @@
-/** A command of the operator: what it is given, and how it is described. */
+/** Types of the operator's commands. */
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Config } from "../settings/config.ts";
 import type { Typist } from "./passphrase.ts";
 
-export interface Surroundings {
+export interface CommandContext {
   readonly config: Config;
   readonly env: NodeJS.ProcessEnv;
   readonly typist: Typist;
 }
 
-/** What was typed. Values of flags are missing if they were not given. */
+/** The arguments of a command. Flags that were not given are missing. */
 export interface Given {
   /** The words after the command's name. */
   readonly words: readonly string[];
@@ -17,16 +17,16 @@ export interface Given {
 }
 
 /** Resolves with the text for standard output. Rejects with `Failure` and `UnusableFile`. */
-export type Run = (given: Given, surroundings: Surroundings) => Promise<string>;
+export type Run = (given: Given, context: CommandContext) => Promise<string>;
 
 export interface Command {
-  /** Its name and what follows it. */
+  /** The name and the arguments. */
   readonly usage: string;
   readonly summary: string;
-  /** One line per flag and for whatever else needs saying. */
+  /** More lines of help, one per flag. */
   readonly details?: readonly string[];
   readonly options?: ParseArgsOptionsConfig;
-  /** The fewest and the most words after its name. */
-  readonly words: readonly [fewest: number, most: number];
+  /** Minimum and maximum number of words after the name. */
+  readonly words: readonly [minimum: number, maximum: number];
   readonly load: () => Promise<Run>;
 }

@@ -1,12 +1,12 @@
 /**
- * The operator's commands: what each accepts, and what its help says. The module of a command is loaded when it runs, because
- * help must not take longer than it takes to read.
+ * The operator's commands: their arguments and help texts. A command's module is loaded only when it runs, so that help is
+ * fast.
  */
 import type { Command } from "./command.ts";
 
 const json = { json: { type: "boolean" } } as const;
 
-/** By name. Names of two words come before their first word alone. */
+/** Commands by name, of one or two words. */
 export const commands: Readonly<Record<string, Command>> = {
   status: {
     usage: "status [--json]",
@@ -60,7 +60,7 @@ export const commands: Readonly<Record<string, Command>> = {
   logs: {
     usage: "logs [control|edge|dns|postgres] [--lines 50] [--follow] [--json]",
     summary: "shows the newest lines of the logs",
-    details: ["--follow  goes on with new lines until Ctrl-C", "--json    the lines as they are in the files"],
+    details: ["--follow  prints new lines until Ctrl-C", "--json    prints the lines unformatted"],
     options: { ...json, lines: { type: "string" }, follow: { type: "boolean", short: "f" } },
     words: [0, 1],
     load: async () => (await import("./logs.ts")).logs,
@@ -77,7 +77,7 @@ export const commands: Readonly<Record<string, Command>> = {
     details: [
       "--force         replaces an existing file",
       "--with-backups  backs up every environment first, while the installation runs",
-      "The passphrase is asked for, or taken from SITEWRIGHT_BACKUP_PASSPHRASE.",
+      "Asks for the passphrase, or takes it from SITEWRIGHT_BACKUP_PASSPHRASE.",
     ],
     options: { force: { type: "boolean" }, "with-backups": { type: "boolean" } },
     words: [1, 1],
@@ -85,7 +85,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   restore: {
     usage: "restore <file>",
-    summary: "restores such a file into an empty data folder",
+    summary: "restores such a backup into an empty data folder",
     words: [1, 1],
     load: async () => (await import("./restore.ts")).runRestore,
   },
@@ -116,7 +116,7 @@ export function overview(): string {
   ].join("\n");
 }
 
-/** The command that the words begin with, and the words after its name; null if there is none. */
+/** Finds the command that the words begin with. Returns it with the words after its name, or null. */
 export function findCommand(words: readonly string[]): { readonly command: Command; readonly rest: string[] } | null {
   for (const length of [2, 1]) {
     const command = commands[words.slice(0, length).join(" ")];

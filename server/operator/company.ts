@@ -4,22 +4,22 @@ import { listCompanies } from "../store/company/companies.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { Failure, failed } from "./failure.ts";
-import { columnsOf } from "./words.ts";
+import { tableOf } from "./formatting.ts";
 
 export const create: Run = ({ words: [name = ""], flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
     try {
-      const made = await createCompany(database, { name });
-      return flags.json === true ? JSON.stringify(made) : inWords(made, name);
+      const company = await createCompany(database, { name });
+      return flags.json === true ? JSON.stringify(company) : format(company, name);
     } catch (error) {
       if (error instanceof UnusableCompany) throw new Failure(error.message, failed, { cause: error });
       throw error;
     }
   });
 
-function inWords({ company_id, api_key, admin_email, admin_password }: NewCompany, name: string): string {
+function format({ company_id, api_key, admin_email, admin_password }: NewCompany, name: string): string {
   return [
-    `Created the company "${name}". The key and the password are shown only now.`,
+    `Created the company "${name}". The key and the password are shown only once.`,
     `  Company   ${company_id}`,
     `  API key   ${api_key}`,
     `  Owner     ${admin_email}`,
@@ -32,5 +32,5 @@ export const list: Run = ({ flags }, { config }) =>
     const companies = await listCompanies(database);
     if (flags.json === true) return JSON.stringify(companies);
     const rows = companies.map(({ id, name, owner_email, sites }) => [id, name, owner_email ?? "", String(sites)]);
-    return columnsOf([["COMPANY ID", "NAME", "OWNER", "SITES"], ...rows]);
+    return tableOf([["COMPANY ID", "NAME", "OWNER", "SITES"], ...rows]);
   });

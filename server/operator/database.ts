@@ -6,7 +6,7 @@ import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open.ts";
 import { Failure, failed } from "./failure.ts";
 
-/** Rejects with `Failure` if the installation does not run. */
+/** Rejects with `Failure` if the installation is not running. */
 export async function withRunningDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const opened = openDatabase(databaseOf(config), { connections: 1 });
   try {
@@ -26,23 +26,23 @@ function databaseOf(config: Config): string {
 export function notRunning({ data }: Pick<Config, "data">): string {
   return (
     `Sitewright is not running on ${data}. Start it with: npm start\n` +
-    "If its data is elsewhere, set SITEWRIGHT_DATA as at its start. Then repeat the command."
+    "If its data is elsewhere, set SITEWRIGHT_DATA to the same folder. Then repeat the command."
   );
 }
 
-/** A killed supervisor may have left its record, and a new one may not be ready yet. */
+/** Rejects with `Failure` if the database does not answer, or is not ready yet. A killed supervisor leaves its record behind. */
 async function checkReachable(database: Database, config: Config): Promise<void> {
   try {
     await hasCompany(database);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "42P01") {
-      const message = "Sitewright is still starting. Wait until it says that it is ready, then repeat.";
+      const message = "Sitewright is still starting. Repeat the command when it is ready.";
       throw new Failure(message, failed, { cause });
     }
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
     const message =
-      config.databaseUrl === null ? notRunning(config) : `The database at DATABASE_URL does not answer: ${why}`;
+      config.databaseUrl === null ? notRunning(config) : `The database at DATABASE_URL does not answer: ${reason}`;
     throw new Failure(message, failed, { cause });
   }
 }

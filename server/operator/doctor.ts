@@ -1,4 +1,4 @@
-/** `doctor`: what about this machine and these settings deserves the operator's attention. */
+/** `doctor`: checks the machine and the settings. */
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { lastChecks } from "../store/packages/packageChecks.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { Failure, failed } from "./failure.ts";
-import { many, sizeOf } from "./words.ts";
+import { plural, sizeOf } from "./formatting.ts";
 
 type Level = "ok" | "note" | "problem";
 
@@ -39,7 +39,7 @@ export const doctor: Run = async (_, { config }) => {
   ];
   const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
   const problems = findings.filter(({ level }) => level === "problem").length;
-  if (problems > 0) throw new Failure(`${text}\n\n${many(problems, "problem")} found.`, failed);
+  if (problems > 0) throw new Failure(`${text}\n\n${plural(problems, "problem")} found.`, failed);
   return `${text}\n\nNo problems found.`;
 };
 
@@ -50,23 +50,23 @@ function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
   const memory =
     wanted > totalmem()
       ? problem(
-          `Memory: ${maxWorkers} PHP processes and ${spareWorkers} spare ones can take ${sizeOf(wanted)}, and the machine has ${sizeOf(totalmem())}. Lower SITEWRIGHT_MAX_WORKERS.`,
+          `Memory: ${maxWorkers} PHP processes and ${spareWorkers} spare ones can use ${sizeOf(wanted)}, but the machine has only ${sizeOf(totalmem())}. Lower SITEWRIGHT_MAX_WORKERS.`,
         )
       : ok(`Memory: ${sizeOf(totalmem())}, enough for ${maxWorkers} PHP processes.`);
   const user =
     process.getuid?.() === 0
-      ? ok("User: root, so each environment's PHP runs as a user of its own.")
+      ? ok("User: root, so each environment's PHP runs as its own user.")
       : note("User: not root, so all sites' PHP runs as the same user. Start as root to separate them.");
   return [memory, user];
 }
 
-const fewBytes = 2_000_000_000;
+const minFreeBytes = 2_000_000_000;
 
 async function disk({ data }: Config): Promise<Finding> {
   const { bavail, bsize } = await statfs(data);
   const free = bavail * bsize;
-  if (free >= fewBytes) return ok(`Disk: ${sizeOf(free)} free.`);
-  return problem(`Disk: only ${sizeOf(free)} free in ${data}. Make room before sites, backups and updates fail.`);
+  if (free >= minFreeBytes) return ok(`Disk: ${sizeOf(free)} free.`);
+  return problem(`Disk: only ${sizeOf(free)} free in ${data}. Free up space before sites, backups and updates fail.`);
 }
 
 function network({ host, siteSuffix, edgeAddresses }: Config): Finding[] {
@@ -77,9 +77,9 @@ function network({ host, siteSuffix, edgeAddresses }: Config): Finding[] {
       "Network: the API is reachable from other machines without TLS, and keys travel in plain text. Use a firewall.",
     ),
     siteSuffix === "localhost"
-      ? problem("Names: sites are named below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.")
+      ? problem("Names: sites are below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.")
       : ok(
-          `Names: sites are named below ${siteSuffix}, which must point to ${edgeAddresses.join(", ") || "this machine"}.`,
+          `Names: sites are below ${siteSuffix}, whose subdomains must point to ${edgeAddresses.join(", ") || "this machine"}.`,
         ),
   ];
 }
@@ -95,14 +95,14 @@ async function packageSource({ wporgUrl }: Config): Promise<Finding> {
 function features({ smtpUrl, acmeUrl, archiveUrl, advisories, metricsToken }: Config): Finding[] {
   return [
     smtpUrl === null
-      ? note("Mail: kept and not sent. Set SITEWRIGHT_SMTP_URL to send it.")
+      ? note("Mail: kept, not sent. Set SITEWRIGHT_SMTP_URL to send it.")
       : ok("Mail: sent by the mail server in SITEWRIGHT_SMTP_URL."),
     acmeUrl === null
       ? note("Certificates: not ordered automatically. Set SITEWRIGHT_ACME_URL.")
       : ok(`Certificates: ordered from ${new URL(acmeUrl).host}.`),
     archiveUrl === null
       ? note("Backups: on the same disk as the sites. Set SITEWRIGHT_ARCHIVE_URL to keep them elsewhere.")
-      : ok("Backups: kept at the place in SITEWRIGHT_ARCHIVE_URL."),
+      : ok("Backups: stored at the location in SITEWRIGHT_ARCHIVE_URL."),
     advisories === null
       ? note("Vulnerabilities: not checked. Set SITEWRIGHT_ADVISORIES to a vulnerability feed.")
       : ok("Vulnerabilities: checked against the feed in SITEWRIGHT_ADVISORIES."),
@@ -121,11 +121,13 @@ async function content(config: Config): Promise<Finding[]> {
     const { updates, vulnerabilities } = await lastChecks(database);
     const failedOperations = operations.failed ?? 0;
     return [
-      ...(backups.missing > 0 ? [problem(`Backups: ${many(backups.missing, "environment")} without any backup.`)] : []),
-      ...(backups.failing > 0
-        ? [problem(`Backups: the last one of ${many(backups.failing, "environment")} failed. See the activity log.`)]
+      ...(backups.missing > 0
+        ? [problem(`Backups: ${plural(backups.missing, "environment")} without any backup.`)]
         : []),
-      ...(backups.damaged > 0 ? [problem(`Backups: ${many(backups.damaged, "backup")} damaged.`)] : []),
+      ...(backups.failing > 0
+        ? [problem(`Backups: the last one of ${plural(backups.failing, "environment")} failed. See the activity log.`)]
+        : []),
+      ...(backups.damaged > 0 ? [problem(`Backups: ${plural(backups.damaged, "backup")} damaged.`)] : []),
       ...(updates.problem === null ? [] : [problem(`Updates: the last check failed: ${updates.problem}`)]),
       ...(vulnerabilities.problem === null
         ? []

@@ -1,8 +1,8 @@
-/** How a command of the operator ends where it can't do what was asked. */
+/** Exit codes of commands that fail, and the error for them. */
 export const failed = 1;
 export const notUnderstood = 2;
 
-/** What went wrong, in a sentence for the person. */
+/** A command failed. The message is shown to the operator. */
 export class Failure extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number, options?: ErrorOptions) {

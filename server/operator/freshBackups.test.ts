@@ -1,4 +1,4 @@
-/** Fresh backups of all environments by the real interface of a control process that runs. */
+/** Backups of all environments, by the API of a running control process. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
@@ -57,11 +57,11 @@ async function siteOfCompany(name: string) {
   return { ...site, companyId: company_id };
 }
 
-async function run(): Promise<{ problems: string[]; said: string[] }> {
+async function run(): Promise<{ problems: string[]; printed: string[] }> {
   const pool = openPool(world.facts.databaseUrl, { connections: 1 });
-  const said: string[] = [];
+  const printed: string[] = [];
   try {
-    return { problems: await backUpAll(pool, world.facts.dataFolder, (line) => said.push(line)), said };
+    return { problems: await backUpAll(pool, world.facts.dataFolder, (line) => printed.push(line)), printed };
   } finally {
     await pool.end();
   }
@@ -71,9 +71,9 @@ describe("fresh backups", () => {
   test("are made of every environment of every company, and leave no key behind", async () => {
     const { database } = world.own;
     const keys = await database.selectFrom("api_keys").select("id").execute();
-    const { problems, said } = await run();
+    const { problems, printed } = await run();
     expect(problems).toEqual([]);
-    expect(said.sort()).toEqual(sites.map(({ name }) => `Backing up ${name} / Live …`).sort());
+    expect(printed.sort()).toEqual(sites.map(({ name }) => `Backing up ${name} / Live …`).sort());
     const backups = await database.selectFrom("backups").select(["environment_id", "note", "manifest"]).execute();
     expect(backups.map(({ environment_id }) => environment_id).sort()).toEqual(
       sites.map(({ environment }) => environment.id).sort(),
@@ -87,7 +87,7 @@ describe("fresh backups", () => {
     expect(entry).toEqual({ api_key_name: "Backup of the installation", has_failed: false });
   });
 
-  test("that can't be made are told with the reason, and the others are made", async () => {
+  test("that fail are reported with the reason, and the others are made", async () => {
     const [site] = sites;
     if (site === undefined) throw new Error("There is no site");
     await world.services.runtime.retire(site.environment);
@@ -97,7 +97,7 @@ describe("fresh backups", () => {
     expect(problems[0]).toMatch(new RegExp(`^${site.name} / Live: `));
   });
 
-  test("need an installation that runs", async () => {
+  test("need a running installation", async () => {
     await writeRun("http://127.0.0.1:1/v2");
     await expect(run()).rejects.toThrow("--with-backups needs the installation to run.");
     await rm(join(world.facts.dataFolder, "run.json"));

@@ -1,6 +1,6 @@
 /**
- * A fresh backup of every environment, before the installation is backed up: asked for as anybody would, by the interface of
- * the running installation, with a key of each company that is gone afterwards.
+ * Backs up every environment before the installation is backed up. Uses the API of the running installation, with a
+ * temporary API key for each company.
  */
 import { readRun } from "@sitewright/supervisor/records.ts";
 import type { Pool } from "pg";
@@ -19,15 +19,15 @@ const day = 86_400_000;
 const running = 202;
 const succeeded = 200;
 
-/** Returns a sentence for each environment whose backup failed. `say` is called with each name before its backup starts. */
-export async function backUpAll(pool: Pool, dataFolder: string, say: (line: string) => void): Promise<string[]> {
-  const api = await runningInterface(dataFolder);
+/** Prints the name of each environment before its backup. Returns a message for each backup that failed. */
+export async function backUpAll(pool: Pool, dataFolder: string, print: (line: string) => void): Promise<string[]> {
+  const api = await runningApi(dataFolder);
   const database = databaseOn(pool);
   const problems: string[] = [];
   for (const company of await listServedByCompany(database)) {
     await withKey(database, company, async (key) => {
       for (const { id, name } of company.environments) {
-        say(`Backing up ${name} …`);
+        print(`Backing up ${name} …`);
         const problem = await backUpOne(api, key, id).catch((error: Error) => error.message);
         if (problem !== null) problems.push(`${name}: ${problem}`);
       }
@@ -36,12 +36,12 @@ export async function backUpAll(pool: Pool, dataFolder: string, say: (line: stri
   return problems;
 }
 
-/** The record of a supervisor that was killed may still lie there. */
-async function runningInterface(dataFolder: string): Promise<string> {
+/** The URL of the API. Checks that it answers, since a killed supervisor leaves its record behind. */
+async function runningApi(dataFolder: string): Promise<string> {
   const api = readRun(dataFolder)?.api_url;
   const answer = api === undefined ? null : await fetch(`${api}/openapi.json`).catch(() => null);
   if (api !== undefined && answer?.ok === true) return api;
-  throw new Failure("--with-backups needs the installation to run. Start it with: npm start. Then repeat.", failed);
+  throw new Failure("--with-backups needs the installation to run. Start it with: npm start. Then try again.", failed);
 }
 
 async function withKey(
@@ -52,7 +52,7 @@ async function withKey(
   const key = makeToken();
   const row = { companyId, userId: ownerId, name: "Backup of the installation", scopes: null };
   const { id, secretHash } = readToken(key);
-  // Should this be killed, it is of no use to anybody tomorrow.
+  // Limits the key's life in case this process is killed.
   const expiresAt = new Date(Date.now() + day);
   await database
     .transaction()
@@ -64,22 +64,22 @@ async function withKey(
   }
 }
 
-/** Why it could not be made; null: it is. */
+/** Backs up one environment. Returns why it failed, or null. */
 async function backUpOne(api: string, key: string, environmentId: string): Promise<string | null> {
   const authorization = `Bearer ${key}`;
-  const asked = await fetch(`${api}/sites/environments/${environmentId}/manual-backups`, {
+  const response = await fetch(`${api}/sites/environments/${environmentId}/manual-backups`, {
     method: "POST",
     headers: { authorization, "content-type": "application/json", "when-busy": "queue" },
     body: JSON.stringify({ tag: "With a backup of the installation" }),
   });
-  const accepted: unknown = await asked.json();
-  if (!v.is(Accepted, accepted)) return `the interface answered with status ${asked.status}`;
+  const accepted: unknown = await response.json();
+  if (!v.is(Accepted, accepted)) return `the API answered with status ${response.status}`;
   for (;;) {
     const path = `${api}/operations/${encodeURIComponent(accepted.operation_id)}?wait=30`;
-    const answer = await fetch(path, { headers: { authorization } });
-    const body: unknown = await answer.json();
-    if (answer.status === running) continue;
-    if (answer.status === succeeded) return null;
-    return (v.is(Status, body) ? body.data.message : undefined) ?? `it ended with status ${answer.status}`;
+    const poll = await fetch(path, { headers: { authorization } });
+    const body: unknown = await poll.json();
+    if (poll.status === running) continue;
+    if (poll.status === succeeded) return null;
+    return (v.is(Status, body) ? body.data.message : undefined) ?? `the operation ended with status ${poll.status}`;
   }
 }

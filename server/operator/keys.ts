@@ -7,7 +7,7 @@ import type { DatabaseTransaction } from "../store/database.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { Failure, failed } from "./failure.ts";
-import { columnsOf } from "./words.ts";
+import { tableOf } from "./formatting.ts";
 
 export const list: Run = ({ flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
@@ -16,7 +16,7 @@ export const list: Run = ({ flags }, { config }) =>
     const rows = keys.map(({ id, name, status, company_name, user_email, scopes }) => [
       ...[id, name, status, company_name, user_email, scopes?.join(",") ?? "all"],
     ]);
-    return columnsOf([["KEY ID", "NAME", "STATUS", "COMPANY", "USER", "SCOPES"], ...rows]);
+    return tableOf([["KEY ID", "NAME", "STATUS", "COMPANY", "USER", "SCOPES"], ...rows]);
   });
 
 function statusOf({ revoked_at, expires_at }: ListedKey): "active" | "revoked" | "expired" {
@@ -31,13 +31,13 @@ export const create: Run = ({ words: [companyId = "", name = "Created by the ope
       throw new Failure(`There is no company ${companyId}. List them with: company list`, failed);
     }
     const token = makeToken();
-    const place = { companyId: company.id, userId: company.owner_id };
+    const owner = { companyId: company.id, userId: company.owner_id };
     await database.transaction().execute(async (transaction) => {
-      await insertApiKey(transaction, { ...readToken(token), ...place, name, scopes: null, expiresAt: null });
-      await note(transaction, company.id, "createApiKey", name);
+      await insertApiKey(transaction, { ...readToken(token), ...owner, name, scopes: null, expiresAt: null });
+      await recordDone(transaction, company.id, "createApiKey", name);
     });
     if (flags.json === true) return JSON.stringify({ company_id: company.id, api_key: token });
-    return `Created the key "${name}" of ${company.name}. It is shown only now.\n  ${token}`;
+    return `Created the key "${name}" of ${company.name}. It is shown only once.\n  ${token}`;
   });
 
 export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
@@ -48,12 +48,17 @@ export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
       const locked = await lockApiKey(transaction, key.company_id, key.id);
       if (locked === null || locked.revoked_at !== null) return;
       await revokeApiKey(transaction, key.id, new Date());
-      await note(transaction, key.company_id, "revokeApiKey", key.name);
+      await recordDone(transaction, key.company_id, "revokeApiKey", key.name);
     });
     return `The key "${key.name}" of ${key.company_name} is revoked.`;
   });
 
-async function note(transaction: DatabaseTransaction, companyId: string, type: string, keyName: string): Promise<void> {
+async function recordDone(
+  transaction: DatabaseTransaction,
+  companyId: string,
+  type: string,
+  keyName: string,
+): Promise<void> {
   const entry = { companyId, siteId: null, category: "userManagement", type, parameters: { keyName }, actor: nobody };
   await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
 }

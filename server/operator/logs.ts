@@ -1,4 +1,4 @@
-/** `logs`: the newest lines of the processes' logs, in a form to read. */
+/** `logs`: the newest lines of all processes' logs, formatted. */
 import { type FSWatcher, watch } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,20 +7,23 @@ import type { Run } from "./command.ts";
 import { Failure, failed, notUnderstood } from "./failure.ts";
 
 const processes = ["control", "edge", "dns", "postgres"] as const;
-const usualLines = 50;
-const mostBytes = 4_000_000;
+const defaultLines = 50;
+const maxBytes = 4_000_000;
 
 export const logs: Run = async ({ words: [only], flags }, { config }) => {
   const chosen = only === undefined ? processes : processes.filter((name) => name === only);
-  if (chosen.length === 0) throw new Failure(`There is no log "${only}": ${processes.join(", ")}.`, notUnderstood);
-  const wanted = typeof flags.lines === "string" ? Number(flags.lines) : usualLines;
-  if (!Number.isInteger(wanted) || wanted < 1)
-    throw new Failure("--lines must be a whole number from 1.", notUnderstood);
-  const write = flags.json === true ? (line: LogLine) => line.text : inWords;
+  if (chosen.length === 0) {
+    throw new Failure(`There is no log "${only}". Choose one of ${processes.join(", ")}.`, notUnderstood);
+  }
+  const count = typeof flags.lines === "string" ? Number(flags.lines) : defaultLines;
+  if (!Number.isInteger(count) || count < 1) {
+    throw new Failure("--lines must be a positive whole number.", notUnderstood);
+  }
+  const write = flags.json === true ? (line: LogLine) => line.text : format;
   const files = chosen.map((name) => ({ name, path: join(config.data, "logs", `${name}.log`) }));
   const read = (await Promise.all(files.map(readLines))).flat();
   if (read.length === 0) throw new Failure(`There are no logs in ${join(config.data, "logs")}.`, failed);
-  const newest = read.toSorted((one, other) => one.time - other.time).slice(-wanted);
+  const newest = read.toSorted((one, other) => one.time - other.time).slice(-count);
   const text = newest.map(write).join("\n");
   if (flags.follow !== true) return text;
   process.stdout.write(`${text}\n`);
@@ -36,7 +39,7 @@ interface LogFile {
 interface LogLine {
   readonly name: string;
   readonly text: string;
-  /** Milliseconds since 1970; of a line without a time, that of the line before. */
+  /** Milliseconds since 1970. A line without a time gets the time of the line before. */
   readonly time: number;
 }
 
@@ -45,7 +48,7 @@ async function readLines({ name, path }: LogFile): Promise<LogLine[]> {
   if (file === null) return [];
   try {
     const { size } = await file.stat();
-    const start = Math.max(0, size - mostBytes);
+    const start = Math.max(0, size - maxBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
     return linesOf(name, buffer.subarray(0, bytesRead).toString("utf8").split("\n"));
   } finally {
@@ -78,14 +81,14 @@ function entryOf(text: string): v.InferOutput<typeof Entry> | null {
   }
 }
 
-/** PostgreSQL writes `2026-11-25 08:00:00.000 UTC`, our processes JSON. */
+/** PostgreSQL writes `2026-11-25 08:00:00.000 UTC`; Sitewright's processes write JSON. */
 function timeOf(text: string): number | null {
   const [, date, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3}) (?:UTC|GMT)/.exec(text) ?? [];
   if (date !== undefined) return Date.parse(`${date}T${time}Z`);
   return entryOf(text)?.time ?? null;
 }
 
-const levels: readonly (readonly [least: number, name: string])[] = [
+const levels: readonly (readonly [minimum: number, name: string])[] = [
   [60, "FATAL"],
   [50, "ERROR"],
   [40, "WARN"],
@@ -93,35 +96,35 @@ const levels: readonly (readonly [least: number, name: string])[] = [
   [0, "DEBUG"],
 ];
 
-/** `08:00:00 control  WARN  message`, in the reader's time zone. */
-function inWords({ name, text }: LogLine): string {
+/** `2026-11-25 08:00:00  control   WARN   message`, in the local time zone. */
+function format({ name, text }: LogLine): string {
   const entry = entryOf(text);
   if (entry === null) return `${name.padEnd(8)}  ${text}`;
-  const level = levels.find(([least]) => entry.level >= least)?.[1] ?? "";
-  const why = entry.err?.message === undefined || entry.err.message === entry.msg ? "" : `: ${entry.err.message}`;
+  const level = levels.find(([minimum]) => entry.level >= minimum)?.[1] ?? "";
+  const reason = entry.err?.message === undefined || entry.err.message === entry.msg ? "" : `: ${entry.err.message}`;
   const time = new Date(entry.time).toLocaleString("sv-SE");
-  return `${time}  ${name.padEnd(8)}  ${level.padEnd(5)}  ${entry.msg}${why}`;
+  return `${time}  ${name.padEnd(8)}  ${level.padEnd(5)}  ${entry.msg}${reason}`;
 }
 
-/** Resolves at Ctrl-C. A file that was rotated is read from its start. */
-async function follow(files: readonly LogFile[], tell: (line: LogLine) => void): Promise<void> {
+/** Passes new lines to `print`, until Ctrl-C. A file that was rotated is read from its start. */
+async function follow(files: readonly LogFile[], print: (line: LogLine) => void): Promise<void> {
   const watchers: FSWatcher[] = [];
   for (const file of files) {
-    let seen = await sizeOf(file.path);
-    const more = async () => {
+    let offset = await sizeOf(file.path);
+    const printNewLines = async () => {
       const size = await sizeOf(file.path);
-      if (size < seen) seen = 0;
-      const text = (await readFile(file.path)).subarray(seen, size).toString("utf8");
+      if (size < offset) offset = 0;
+      const text = (await readFile(file.path)).subarray(offset, size).toString("utf8");
       const end = text.lastIndexOf("\n") + 1;
-      seen += Buffer.byteLength(text.slice(0, end));
-      for (const line of linesOf(file.name, text.slice(0, end).split("\n"))) tell(line);
+      offset += Buffer.byteLength(text.slice(0, end));
+      for (const line of linesOf(file.name, text.slice(0, end).split("\n"))) print(line);
     };
-    let working = Promise.resolve();
-    const change = () => {
-      working = working.then(more).catch(() => undefined);
+    let pending = Promise.resolve();
+    const onChange = () => {
+      pending = pending.then(printNewLines).catch(() => undefined);
     };
     try {
-      watchers.push(watch(file.path, change));
+      watchers.push(watch(file.path, onChange));
     } catch {
       // This process has no log yet.
     }

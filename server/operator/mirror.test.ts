@@ -25,7 +25,7 @@ function operator(...given: readonly string[]) {
   return child;
 }
 
-test("the operator's mirror says what it has and where it is, and ends when it is told to", async () => {
+test("the operator's mirror prints its content and address, and stops at SIGTERM", async () => {
   const child = operator(folder, "--listen", "127.0.0.1:0");
   const lines: string[] = [];
   for await (const line of createInterface(child.stdout)) {
@@ -44,16 +44,16 @@ test("the operator's mirror says what it has and where it is, and ends when it i
   expect(code).toBe(0);
 });
 
-describe("a mirror is not begun", () => {
+describe("a mirror is not started", () => {
   test.each([
-    [["/nowhere"], 1, "/nowhere is no folder. Put zips into one, and name that."],
+    [["/nowhere"], 1, "/nowhere is not a folder. Name a folder that contains zips."],
     [[".", "--listen", "8090"], 2, "--listen 8090 is not an address and a port, such as 127.0.0.1:8090."],
     [[".", "--listen", "203.0.113.9:8090"], 1, "The mirror can't listen there: "],
     [[".", "--json"], 2, "Unknown option '--json'.\n\nUsage: npm run --silent operator -- mirror <folder>"],
-  ])("with %j", async (given, code, says) => {
+  ])("with %j", async (given, code, message) => {
     const child = operator(...given);
     const [errors, [exit]] = await Promise.all([text(child.stderr), once(child, "exit")]);
     expect(exit).toBe(code);
-    expect(errors).toContain(says);
+    expect(errors).toContain(message);
   });
 });

@@ -1,4 +1,4 @@
-/** The commands that move an installation, as whoever runs it types them, with a PostgreSQL of their own. */
+/** The commands that move an installation, run as processes with their own PostgreSQL. */
 import { type ChildProcess, execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ const passphrase = "correct horse battery";
 let world: World;
 let folder: string;
 let file: string;
-let told: Outcome;
+let firstBackup: Outcome;
 let kept: LiveSite;
 let bare: LiveSite;
 
@@ -31,7 +31,7 @@ interface Outcome {
 
 type Settings = Readonly<Record<string, string>>;
 
-function begin(given: readonly string[], settings: Settings): { child: ChildProcess; outcome: Promise<Outcome> } {
+function start(given: readonly string[], settings: Settings): { child: ChildProcess; outcome: Promise<Outcome> } {
   const env = { PATH: process.env.PATH, INIT_CWD: folder, SITEWRIGHT_BACKUP_PASSPHRASE: passphrase, ...settings };
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
   const child = execFile(process.execPath, [program, ...given], { env }, (error, output, errors) => {
@@ -41,10 +41,10 @@ function begin(given: readonly string[], settings: Settings): { child: ChildProc
 }
 
 function operator(given: readonly string[], settings: Settings): Promise<Outcome> {
-  return begin(given, settings).outcome;
+  return start(given, settings).outcome;
 }
 
-/** A data folder that is not there yet, with a place for its sockets. */
+/** A data folder that does not exist yet, with a folder for its sockets. */
 function newData(): Settings & { readonly SITEWRIGHT_DATA: string } {
   const name = `data-${Math.random().toString(36).slice(2)}`;
   return { SITEWRIGHT_DATA: join(folder, name), SITEWRIGHT_RUN: join(folder, `${name}-run`) };
@@ -58,14 +58,17 @@ beforeAll(async () => {
   const lastStart = { SITEWRIGHT_EDGE_PORT: "9001", SITEWRIGHT_SITE_SUFFIX: "localhost", SITEWRIGHT_BACKUP_DAYS: "30" };
   writeFileSync(join(dataFolder, "last-start.json"), JSON.stringify(lastStart));
   file = join(folder, "installation.backup");
-  told = await operator(["backup", "installation.backup"], { SITEWRIGHT_DATA: dataFolder, DATABASE_URL: databaseUrl });
+  firstBackup = await operator(["backup", "installation.backup"], {
+    SITEWRIGHT_DATA: dataFolder,
+    DATABASE_URL: databaseUrl,
+  });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every row of a data folder's own database. */
+/** All rows of the data folder's embedded database. */
 function ownRows(settings: Settings) {
   return withStartedDatabase(loadConfig(settings), async (url) => {
     const pool = openPool(url, { connections: 1 });
@@ -75,62 +78,63 @@ function ownRows(settings: Settings) {
   });
 }
 
-/** All but what says that it was restored. */
+/** All rows except those that record the restore. */
 async function movedRows() {
   const { environments: _, restores: __, ...rest } = await rowsOf(world.own.pool);
   return rest;
 }
 
 describe("backup", () => {
-  test("tells what the file holds, where the rest is, and what would not come back", () => {
-    expect(told).toMatchObject({ code: 0, errors: "" });
-    expect(told.output).toContain(`The installation is backed up in ${file} (`);
-    expect(told.output).toContain("2 companies, 2 sites, 2 environments");
-    expect(told.output).toContain(`in the folder ${world.facts.dataFolder}/archives.`);
-    expect(told.output).toMatch(new RegExp(`${kept.name} / Live +less than a minute ago`));
-    expect(told.output).toMatch(new RegExp(`${bare.name} / Live +NO BACKUP: it would not come back`));
-    expect(told.output).toContain(`operator -- backup '${file}' --force --with-backups`);
+  test("reports the content of the file, where the rest is, and which environments have no backup", () => {
+    expect(firstBackup).toMatchObject({ code: 0, errors: "" });
+    const { output } = firstBackup;
+    expect(output).toContain(`The installation is backed up in ${file} (`);
+    expect(output).toContain("2 companies, 2 sites, 2 environments");
+    expect(output).toContain(`in the folder ${world.facts.dataFolder}/archives.`);
+    expect(output).toMatch(new RegExp(`${kept.name} / Live +less than a minute ago`));
+    expect(output).toMatch(new RegExp(`${bare.name} / Live +NO BACKUP: can't be restored`));
+    expect(output).toContain(`operator -- backup '${file}' --force --with-backups`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("is refused with a sentence and an exit code, and writes nothing", async () => {
+  test("fails with a message and an exit code, and writes nothing", async () => {
     const { dataFolder: SITEWRIGHT_DATA, databaseUrl: DATABASE_URL } = world.facts;
-    const there = { SITEWRIGHT_DATA, DATABASE_URL };
-    const nothing = join(folder, "nothing");
+    const existing = { SITEWRIGHT_DATA, DATABASE_URL };
+    const missing = join(folder, "missing");
     const refusals: [Promise<Outcome>, string][] = [
-      [operator(["backup", "installation.backup"], there), "is there already. Name another file, or add --force"],
-      [operator(["backup", "no/folder/file"], there), "There is no folder"],
-      [operator(["backup", "b"], { ...there, SITEWRIGHT_BACKUP_PASSPHRASE: "short" }), "at least 12 characters"],
-      [operator(["backup", "b"], { ...there, SITEWRIGHT_BACKUP_PASSPHRASE: "" }), "There is no terminal to ask"],
-      [operator(["backup", "b"], { SITEWRIGHT_DATA: nothing }), `There is no installation in ${nothing}.`],
+      [operator(["backup", "installation.backup"], existing), "already exists. Choose another file, or add --force"],
+      [operator(["backup", "no/folder/file"], existing), "There is no folder"],
+      [operator(["backup", "b"], { ...existing, SITEWRIGHT_BACKUP_PASSPHRASE: "short" }), "at least 12 characters"],
+      [operator(["backup", "b"], { ...existing, SITEWRIGHT_BACKUP_PASSPHRASE: "" }), "There is no terminal to ask"],
+      [operator(["backup", "b"], { SITEWRIGHT_DATA: missing }), `There is no installation in ${missing}.`],
       [
-        operator(["backup", "b", "--with-backups"], there),
+        operator(["backup", "b", "--with-backups"], existing),
         "--with-backups needs the installation to run. Start it with: npm start.",
       ],
       [
-        operator(["backup", "b"], { ...there, DATABASE_URL: "postgresql://x@127.0.0.1:1/x" }),
+        operator(["backup", "b"], { ...existing, DATABASE_URL: "postgresql://x@127.0.0.1:1/x" }),
         "The database at DATABASE_URL does not answer: ",
       ],
     ];
-    for (const [outcome, sentence] of refusals) {
+    for (const [outcome, message] of refusals) {
       const { code, output, errors } = await outcome;
       expect({ code, output }).toEqual({ code: 1, output: "" });
-      expect(errors).toContain(sentence);
+      expect(errors).toContain(message);
       expect(errors).not.toMatch(/^ +at /m);
     }
     expect(existsSync(join(folder, "b"))).toBe(false);
-    expect(existsSync(nothing)).toBe(false);
+    expect(existsSync(missing)).toBe(false);
   });
 });
 
 describe("restore", () => {
-  test("makes the installation anew, which can be backed up without being started, and restored again", async () => {
+  test("restores the installation, which can be backed up without being started, and restored again", async () => {
     const settings = newData();
     const data = settings.SITEWRIGHT_DATA;
     const restored = await operator(["restore", file], settings);
     expect(restored).toMatchObject({ code: 0, errors: "" });
     expect(restored.output).toContain(`The installation is restored in ${data}`);
-    expect(restored.output).toContain("Stop the installation that was backed up, for good.");
+    expect(restored.output).toContain("Stop the old installation permanently.");
     expect(restored.output).toContain(`Copy its archives, ${world.facts.dataFolder}/archives, to ${data}/archives`);
     expect(restored.output).toContain(`3. SITEWRIGHT_DATA='${data}' npm start\n`);
     expect(existsSync(join(data, "restore.json"))).toBe(false);
@@ -160,37 +164,37 @@ describe("restore", () => {
     expect(output).toMatch(
       new RegExp(`${kept.name} / Live +less than a minute ago|${kept.name} / Live +\\d+ minutes? ago`),
     );
-    expect(output).toMatch(new RegExp(`${bare.name} / Live +NO BACKUP: it can't come back`));
+    expect(output).toMatch(new RegExp(`${bare.name} / Live +NO BACKUP: can't be restored`));
   });
 
-  test("changes nothing where there is an installation, the passphrase is wrong, or the database is not empty", async () => {
-    const there = newData();
-    mkdirSync(join(there.SITEWRIGHT_DATA, "secrets"), { recursive: true });
-    writeFileSync(join(there.SITEWRIGHT_DATA, "secrets", "key"), "mine");
+  test("changes nothing if there is an installation, the passphrase is wrong, or the database is not empty", async () => {
+    const existing = newData();
+    mkdirSync(join(existing.SITEWRIGHT_DATA, "secrets"), { recursive: true });
+    writeFileSync(join(existing.SITEWRIGHT_DATA, "secrets", "key"), "mine");
     await using full = await createTestDatabase();
     const [wrong, notEmpty] = [newData(), { ...newData(), DATABASE_URL: full.url }];
     const refusals: [Settings & { readonly SITEWRIGHT_DATA: string }, string][] = [
-      [there, `There is an installation in ${there.SITEWRIGHT_DATA} already`],
-      [{ ...wrong, SITEWRIGHT_BACKUP_PASSPHRASE: "wrong horse battery" }, "The passphrase does not open"],
+      [existing, `There is already an installation in ${existing.SITEWRIGHT_DATA}`],
+      [{ ...wrong, SITEWRIGHT_BACKUP_PASSPHRASE: "wrong horse battery" }, "The passphrase is wrong"],
       [notEmpty, "The database is not empty"],
       [
         { ...newData(), DATABASE_URL: "postgresql://x@127.0.0.1:1/x" },
         "The database at DATABASE_URL does not answer: ",
       ],
     ];
-    for (const [settings, sentence] of refusals) {
+    for (const [settings, message] of refusals) {
       const { code, output, errors } = await operator(["restore", file], settings);
       expect({ code, output }).toEqual({ code: 1, output: "" });
-      expect(errors).toContain(sentence);
+      expect(errors).toContain(message);
       expect(errors).not.toMatch(/^ +at /m);
-      const left = readdirSync(settings.SITEWRIGHT_DATA);
-      expect(left.filter((name) => !["supervisor.lock", "logs", "secrets"].includes(name))).toEqual([]);
+      const remaining = readdirSync(settings.SITEWRIGHT_DATA);
+      expect(remaining.filter((name) => !["supervisor.lock", "logs", "secrets"].includes(name))).toEqual([]);
     }
-    expect(readFileSync(join(there.SITEWRIGHT_DATA, "secrets", "key"), "utf8")).toBe("mine");
+    expect(readFileSync(join(existing.SITEWRIGHT_DATA, "secrets", "key"), "utf8")).toBe("mine");
     expect(existsSync(join(notEmpty.SITEWRIGHT_DATA, "secrets"))).toBe(false);
   });
 
-  test("that is not understood shows how it is written", async () => {
+  test("shows the usage if the arguments are wrong", async () => {
     for (const given of [
       ["restore"],
       ["restore", "a", "b"],
@@ -205,18 +209,18 @@ describe("restore", () => {
   });
 
   test.each([
-    ["as soon as it has begun", "restore.json"],
-    ["while it makes its database", "postgres"],
+    ["right after it has started", "restore.json"],
+    ["while it creates its database", "postgres"],
     ["when it is nearly done", "secrets/archive-key"],
-  ])("killed %s is done by the next one, and nothing else can be done before", async (_, path) => {
+  ])("killed %s is completed by the next restore, and nothing else can be done before", async (_, path) => {
     const settings = newData();
     const data = settings.SITEWRIGHT_DATA;
-    const { child, outcome } = begin(["restore", file], settings);
+    const { child, outcome } = start(["restore", file], settings);
     onTestFinished(() => void child.kill("SIGKILL"));
     while (!existsSync(join(data, path)) && child.exitCode === null) await delay(1);
     child.kill("SIGKILL");
     await outcome;
-    // It may have been faster than we.
+    // It may have finished before it was killed.
     if (existsSync(join(data, "restore.json"))) {
       const between = await operator(["backup", "between"], settings);
       expect(between.errors).toContain(`A restore into ${data} was broken off. Repeat it`);

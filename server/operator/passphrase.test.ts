@@ -1,59 +1,59 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { choosePassphrase, tellPassphrase } from "./passphrase.ts";
+import { askPassphrase, choosePassphrase } from "./passphrase.ts";
 
 const good = "correct horse battery";
 
-/** A terminal at which somebody types these lines, and what was shown on it. */
+/** A terminal at which a user types these lines, and its output. */
 function terminal(...lines: string[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = new PassThrough();
-  const left = [...lines];
+  const remaining = [...lines];
   output.on("data", (shown: Buffer) => {
-    if (shown.toString().endsWith(": ")) setImmediate(() => input.write(`${left.shift() ?? ""}\r`));
+    if (shown.toString().endsWith(": ")) setImmediate(() => input.write(`${remaining.shift() ?? ""}\r`));
   });
   return { typist: { input, output }, shown: () => text(output.end()) };
 }
 
-const nobody = { input: new PassThrough(), output: new PassThrough() };
+const noTerminal = { input: new PassThrough(), output: new PassThrough() };
 
-describe("the passphrase of a backup that is made", () => {
-  test("is that of the environment", async () => {
-    expect(await choosePassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: good }, nobody)).toBe(good);
+describe("the passphrase of a new backup", () => {
+  test("is taken from the environment", async () => {
+    expect(await choosePassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: good }, noTerminal)).toBe(good);
   });
 
-  test("is typed twice, and shown never", async () => {
+  test("is typed twice, and never shown", async () => {
     const { typist } = terminal(good, good);
     let shown = "";
     typist.output.on("data", (chunk: Buffer) => {
       shown += chunk;
     });
     expect(await choosePassphrase({}, typist)).toBe(good);
-    expect(shown).toBe("Passphrase for the backup: \nThe same again: \n");
+    expect(shown).toBe("Passphrase for the backup: \nRepeat the passphrase: \n");
   });
 
   test("must be the same both times", async () => {
-    await expect(choosePassphrase({}, terminal(good, `${good}!`).typist)).rejects.toThrow("The two were not the same.");
+    await expect(choosePassphrase({}, terminal(good, `${good}!`).typist)).rejects.toThrow("don't match");
   });
 
-  test("must not be short, wherever it comes from", async () => {
-    await expect(choosePassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: "short" }, nobody)).rejects.toThrow(
+  test("must not be short, from the environment or typed", async () => {
+    await expect(choosePassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: "short" }, noTerminal)).rejects.toThrow(
       "at least 12 characters",
     );
     await expect(choosePassphrase({}, terminal("short").typist)).rejects.toThrow("at least 12 characters");
   });
 
-  test("is not waited for where nobody can type it", async () => {
-    await expect(choosePassphrase({}, nobody)).rejects.toThrow("Set SITEWRIGHT_BACKUP_PASSPHRASE to it, then repeat.");
+  test("is not asked for without a terminal", async () => {
+    await expect(choosePassphrase({}, noTerminal)).rejects.toThrow("Set it in SITEWRIGHT_BACKUP_PASSPHRASE");
   });
 
-  test("is given up with Ctrl-C", async () => {
-    await expect(choosePassphrase({}, terminal("\u0003").typist)).rejects.toThrow("Broken off. Nothing was changed.");
+  test("can be cancelled with Ctrl-C", async () => {
+    await expect(choosePassphrase({}, terminal("\u0003").typist)).rejects.toThrow("Cancelled. Nothing was changed.");
   });
 });
 
-test("the passphrase of a backup that is there is asked for once, and may be short", async () => {
-  expect(await tellPassphrase({}, terminal("short").typist)).toBe("short");
-  expect(await tellPassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: "short" }, nobody)).toBe("short");
+test("the passphrase of an existing backup is asked for once, and can be short", async () => {
+  expect(await askPassphrase({}, terminal("short").typist)).toBe("short");
+  expect(await askPassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: "short" }, noTerminal)).toBe("short");
 });

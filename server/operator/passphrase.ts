@@ -1,55 +1,55 @@
-/** The passphrase of a backup: from the environment, or typed without echo. Never an argument, which other users can see. */
+/** The passphrase of a backup: from the environment, or typed without echo. Not an argument, which other users could see. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { Failure, failed } from "./failure.ts";
 
 export const passphraseVariable = "SITEWRIGHT_BACKUP_PASSPHRASE";
-const leastCharacters = 12;
+const minCharacters = 12;
 const interrupted = 130;
 
 export interface Typist {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Where questions are written. */
+  /** Prompts are written here. */
   readonly output: NodeJS.WritableStream;
 }
 
-/** Of a backup that is to be made: long enough, and typed twice. Throws `Failure`. */
+/** Gets the passphrase for a new backup: long enough, and typed twice. Rejects with `Failure`. */
 export async function choosePassphrase(env: NodeJS.ProcessEnv, typist: Typist): Promise<string> {
   const given = env[passphraseVariable];
   if (given !== undefined && given !== "") return longEnough(given);
   const first = longEnough(await askHidden("Passphrase for the backup: ", typist));
-  if ((await askHidden("The same again: ", typist)) === first) return first;
-  throw new Failure("The two were not the same. Nothing was written: try again.", failed);
+  if ((await askHidden("Repeat the passphrase: ", typist)) === first) return first;
+  throw new Failure("The passphrases don't match. Nothing was written. Try again.", failed);
 }
 
-/** Of a backup that is there. Throws `Failure`. */
-export async function tellPassphrase(env: NodeJS.ProcessEnv, typist: Typist): Promise<string> {
+/** Gets the passphrase of an existing backup. Rejects with `Failure`. */
+export async function askPassphrase(env: NodeJS.ProcessEnv, typist: Typist): Promise<string> {
   return env[passphraseVariable] || askHidden("Passphrase of the backup: ", typist);
 }
 
 function longEnough(passphrase: string): string {
-  if ([...passphrase].length >= leastCharacters) return passphrase;
+  if ([...passphrase].length >= minCharacters) return passphrase;
   throw new Failure(
-    `The passphrase must have at least ${leastCharacters} characters: whoever guesses it has every key of the installation.`,
+    `The passphrase must have at least ${minCharacters} characters, since it protects every key of the installation.`,
     failed,
   );
 }
 
-/** Only on a terminal. */
+/** Rejects with `Failure` if there is no terminal. */
 async function askHidden(question: string, { input, output }: Typist): Promise<string> {
   if (input.isTTY !== true) {
     throw new Failure(
-      `There is no terminal to ask for the passphrase. Set ${passphraseVariable} to it, then repeat.`,
+      `There is no terminal to ask for the passphrase. Set it in ${passphraseVariable}, then try again.`,
       failed,
     );
   }
   output.write(question);
-  // What is typed would be shown there.
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reader = createInterface({ input, output: nowhere, terminal: true });
+  // Readline echoes the typed characters to its output.
+  const discarded = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input, output: discarded, terminal: true });
   try {
     return await new Promise((resolve, reject) => {
-      reader.once("close", () => reject(new Failure("Broken off. Nothing was changed.", interrupted)));
+      reader.once("close", () => reject(new Failure("Cancelled. Nothing was changed.", interrupted)));
       reader.once("SIGINT", () => reader.close());
       reader.question("", resolve);
     });

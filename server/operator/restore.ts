@@ -1,6 +1,6 @@
 /**
- * `restore <file>`: an installation out of such a file, into a data folder that has none. A record in the folder says from
- * the beginning to the end that it is under way: whatever breaks it off, the same command begins again.
+ * `restore <file>`: restores a backup of an installation into an empty data folder. A record in the folder marks a restore in
+ * progress, so that the same command starts over after an interruption.
  */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -9,47 +9,47 @@ import { clusterPath, findInstallation, withStartedDatabase } from "@sitewright/
 import { readRestore, removeRestore, writeRestore } from "@sitewright/supervisor/records.ts";
 import type { Pool } from "pg";
 import { writeDurableFile } from "../durableFile.ts";
+import { removeDataFolderFiles, writeDataFolderFiles } from "../moving/dataFolderFiles.ts";
 import { openSealed, type Sealed, UnusableFile } from "../moving/envelope.ts";
 import { type Header, readEntries, readHeader } from "../moving/format.ts";
-import { removeKeptFiles, writeKeptFiles } from "../moving/keptFiles.ts";
 import { migrationsFor, restoreDatabase, tablesIn } from "../moving/restoreDatabase.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
 import { formatSettings, settingsPath, withSettingsFile } from "../settings/settingsFile.ts";
 import { findRestore } from "../store/moved.ts";
 import { openPool } from "../store/open.ts";
-import { type Found, findWhole } from "./archiveCheck.ts";
-import { pathOf } from "./backup.ts";
-import type { Run, Surroundings } from "./command.ts";
+import { type ArchiveCheck, checkArchives } from "./archiveCheck.ts";
+import { absolutePath } from "./backup.ts";
+import type { CommandContext, Run } from "./command.ts";
 import { Failure, failed } from "./failure.ts";
-import { tellPassphrase } from "./passphrase.ts";
-import { ago, listOf } from "./words.ts";
+import { ago, environmentList } from "./formatting.ts";
+import { askPassphrase } from "./passphrase.ts";
 
-interface Opened {
+interface OpenedBackup {
   readonly sealed: Sealed;
   readonly header: Header;
   readonly progress: Progress;
 }
 
 interface Progress {
-  /** Whether nothing of it can be in the database, so that what was begun goes again with the record that it was begun. */
-  mayClear: boolean;
+  /** Whether a failure can remove all traces of the restore: true as long as nothing can be in the database. */
+  canClear: boolean;
 }
 
-export const runRestore: Run = ({ words: [file = ""] }, surroundings) => restore(file, surroundings);
+export const runRestore: Run = ({ words: [file = ""] }, context) => restore(file, context);
 
-/** Returns what to tell the person. Rejects with `Failure` and `UnusableFile`; nothing has changed then. */
-export async function restore(file: string, surroundings: Surroundings): Promise<string> {
-  const { config, env, typist } = surroundings;
+/** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`, without having changed anything. */
+export async function restore(file: string, context: CommandContext): Promise<string> {
+  const { config, env, typist } = context;
   const lock = openDataFolder(config.data);
   try {
-    const brokenOff = readRestore(config.data);
-    if (brokenOff === null) refuseInstallation(config);
-    const sealed = await openSealed(pathOf(file, env), await tellPassphrase(env, typist));
-    const header = await readWhole(sealed);
-    const id = brokenOff?.id ?? randomUUID();
+    const interrupted = readRestore(config.data);
+    if (interrupted === null) refuseInstallation(config);
+    const sealed = await openSealed(absolutePath(file, env), await askPassphrase(env, typist));
+    const header = await verify(sealed);
+    const id = interrupted?.id ?? randomUUID();
     writeRestore(config.data, { id });
-    const progress = { mayClear: brokenOff === null };
-    return await carryOut({ sealed, header, progress }, id, surroundings);
+    const progress = { canClear: interrupted === null };
+    return await run({ sealed, header, progress }, id, context);
   } finally {
     lock.release();
   }
@@ -59,72 +59,78 @@ function refuseInstallation({ data }: Config): void {
   const found = findInstallation(data);
   if (found === null) return;
   throw new Failure(
-    `There is an installation in ${data} already (${found}). Nothing was changed. ` +
-      "Set SITEWRIGHT_DATA to a folder without one, or move this one away.",
+    `There is already an installation in ${data} (${found}). Nothing was changed. ` +
+      "Set SITEWRIGHT_DATA to another folder, or move this one away.",
     failed,
   );
 }
 
-/** Everything that can be wrong with a file is found before anything is changed. */
-async function readWhole(sealed: Sealed): Promise<Header> {
+/** Reads the whole file before anything is changed, so that a damaged one is found now. */
+async function verify(sealed: Sealed): Promise<Header> {
   const header = await readHeader(sealed);
   await migrationsFor(header);
   for await (const entry of readEntries(sealed)) void entry;
   return header;
 }
 
-async function carryOut(opened: Opened, id: string, { config, env }: Surroundings): Promise<string> {
+async function run(opened: OpenedBackup, id: string, { config, env }: CommandContext): Promise<string> {
   try {
     return await withStartedDatabase(config, async (url) => {
       const pool = openPool(url, { connections: 1 });
       try {
-        const filled = await fill(pool, opened, id, config);
+        const restored = await restoreContent(pool, opened, id, config);
         removeRestore(config.data);
-        const found = await findWhole(pool, loadConfig(withSettingsFile(env)));
-        return tell(opened.header, filled, found, { config, env });
+        const archives = await checkArchives(pool, loadConfig(withSettingsFile(env)));
+        return report(opened.header, restored, archives, { config, env });
       } finally {
         await pool.end();
       }
     });
   } catch (error) {
-    if (opened.progress.mayClear) await clear(config);
+    if (opened.progress.canClear) await clear(config);
     throw error;
   }
 }
 
-interface Filled {
-  /** When the backup was made that it is of. */
+interface Restored {
+  /** When the backup was made. */
   readonly madeAt: Date;
   /** Tables that were left out. */
-  readonly strangers: readonly string[];
+  readonly leftOut: readonly string[];
 }
 
-async function fill(pool: Pool, { sealed, header, progress }: Opened, id: string, { data }: Config): Promise<Filled> {
-  // Killed between the commit and now, it had done everything, perhaps with another file.
-  const done = await restoredAs(pool, id);
-  if (done !== null) return { madeAt: done, strangers: [] };
+async function restoreContent(
+  pool: Pool,
+  { sealed, header, progress }: OpenedBackup,
+  id: string,
+  { data }: Config,
+): Promise<Restored> {
+  // An earlier attempt was killed after its commit, perhaps with another file.
+  const madeAtBefore = await findCommitted(pool, id);
+  if (madeAtBefore !== null) return { madeAt: madeAtBefore, leftOut: [] };
   const tables = await tablesIn(pool);
   if (tables.length > 0) {
     throw new UnusableFile(
       `The database is not empty: it has the tables ${tables.slice(0, 5).join(", ")}${tables.length > 5 ? " …" : ""}. ` +
-        "Nothing was changed. Set DATABASE_URL to one without tables.",
+        "Nothing was changed. Set DATABASE_URL to an empty database.",
     );
   }
   const madeAt = new Date(header.madeAt);
-  const strangers = await restoreDatabase(pool, sealed, header, {
+  const leftOut = await restoreDatabase(pool, sealed, header, {
     restore: { id, madeAt },
     finish: async () => {
-      await writeKeptFiles(data, header.files);
+      await writeDataFolderFiles(data, header.files);
       const title = `Settings of the installation that was backed up on ${header.madeAt}.`;
       await writeDurableFile(settingsPath(data), formatSettings(header.settings, title));
-      // The commit comes: where its answer is lost, only the next restore finds out what became of it.
-      progress.mayClear = false;
+      // Next is the commit. If its answer is lost, only the next restore can find out whether it succeeded.
+      progress.canClear = false;
     },
   });
-  return { madeAt, strangers };
+  return { madeAt, leftOut };
 }
 
-async function restoredAs(pool: Pool, id: string): Promise<Date | null> {
+/** The time of the backup that the restore with this id has committed, or null. */
+async function findCommitted(pool: Pool, id: string): Promise<Date | null> {
   const client = await pool.connect();
   try {
     return await findRestore(client, id);
@@ -133,56 +139,58 @@ async function restoredAs(pool: Pool, id: string): Promise<Date | null> {
   }
 }
 
-/** The folder had no installation when this began. */
+/** Removes all traces of the restore. The folder had no installation before. */
 async function clear({ data }: Config): Promise<void> {
-  await removeKeptFiles(data);
+  await removeDataFolderFiles(data);
   for (const path of [settingsPath(data), clusterPath(data)]) await rm(path, { recursive: true, force: true });
   removeRestore(data);
 }
 
-function tell(
+function report(
   header: Header,
-  { madeAt, strangers }: Filled,
-  found: Found,
-  { config, env }: Pick<Surroundings, "config" | "env">,
+  { madeAt, leftOut }: Restored,
+  archives: ArchiveCheck,
+  { config, env }: Pick<CommandContext, "config" | "env">,
 ): string {
   const { data, databaseUrl } = config;
-  // As literally as it is to be typed: without it, another installation begins in the usual folder.
+  // To be copied literally: without the folder, a new installation would start in the default one.
   const start = `${env.SITEWRIGHT_DATA ? `SITEWRIGHT_DATA='${data}' ` : ""}npm start`;
   return [
-    `The installation is restored in ${data}, as it was ${ago(madeAt)} (${madeAt.toISOString()}).`,
-    `Its settings are in ${settingsPath(data)}: look whether they are right for this machine.`,
-    ...strangers.map((name) => `The table ${name} is none of Sitewright's and was left out.`),
+    `The installation is restored in ${data}, from the backup made ${ago(madeAt)} (${madeAt.toISOString()}).`,
+    `Its settings are in ${settingsPath(data)}. Check that they are right for this machine.`,
+    ...leftOut.map((name) => `The table ${name} does not belong to Sitewright and was left out.`),
     "",
-    ...tellArchives(header, found),
+    ...reportArchives(header, archives),
     "",
-    "Now, in this order:",
-    "  1. Stop the installation that was backed up, for good. While both run, each removes from the archives what only the other needs.",
+    "Next steps, in this order:",
+    "  1. Stop the old installation permanently. If both run, each deletes archive data that the other needs.",
     ...(header.archiveFolder === null
       ? []
       : [
-          `  2. Copy its archives, ${header.archiveFolder}, to ${placeFor(header.archiveFolder, found)}, if they are not there yet.`,
+          `  2. Copy its archives, ${header.archiveFolder}, to ${targetFor(header.archiveFolder, archives)}, if they are not there yet.`,
         ]),
     `  ${header.archiveFolder === null ? 2 : 3}. ${start}${databaseUrl === null ? "" : ", with the same DATABASE_URL"}`,
-    "Environments then come back one after the other; until then visitors are told that their site is not available at the moment.",
+    "The environments are then restored one after the other. Until then, visitors see that the site is temporarily unavailable.",
   ].join("\n");
 }
 
-function placeFor(archiveFolder: string, { folder }: Found): string {
-  if (folder === null) return "where SITEWRIGHT_ARCHIVE_URL says";
+function targetFor(archiveFolder: string, { folder }: ArchiveCheck): string {
+  if (folder === null) return "the location in SITEWRIGHT_ARCHIVE_URL";
   return folder === archiveFolder ? "the same folder on this machine" : folder;
 }
 
-function tellArchives({ archives }: Header, { place, environments, problem }: Found): string[] {
-  if (problem !== null) return [`The archives, ${place}, could not be read: ${problem}`, `They were in ${archives}.`];
+function reportArchives({ archives }: Header, { location, environments, problem }: ArchiveCheck): string[] {
+  if (problem !== null) {
+    return [`The archives, ${location}, could not be read: ${problem}`, `The old archives were in ${archives}.`];
+  }
   if (environments.length === 0) return ["It has no environments."];
   return [
-    `In the archives, ${place}, as of which each environment comes back:`,
-    ...listOf(environments, ({ madeAt, backupId, isWhole }) => {
-      if (backupId === null || madeAt === null) return "NO BACKUP: it can't come back";
-      return isWhole
+    `Newest backup of each environment in the archives, ${location}:`,
+    ...environmentList(environments, ({ madeAt, backupId, isIntact }) => {
+      if (backupId === null || madeAt === null) return "NO BACKUP: can't be restored";
+      return isIntact
         ? ago(madeAt)
-        : `${ago(madeAt)}, but NOT WHOLE in the archives: an older backup is taken, if there is one`;
+        : `${ago(madeAt)}, but INCOMPLETE in the archives: an older backup is used if there is one`;
     }),
   ];
 }

@@ -1,10 +1,10 @@
-/** `sites`: all environments of all companies. */
+/** `sites`: lists all environments of all companies. */
 import { readChosen } from "@sitewright/supervisor/records.ts";
 import { addressOf } from "../app/sites/addresses.ts";
 import { listAllEnvironments } from "../store/sites/environments.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { ago, columnsOf, sizeOf } from "./words.ts";
+import { ago, sizeOf, tableOf } from "./formatting.ts";
 
 export const sites: Run = ({ flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
@@ -22,5 +22,5 @@ export const sites: Run = ({ flags }, { config }) =>
       ...[one.backed_up_at === null ? "never" : ago(one.backed_up_at)],
     ]);
     const head = ["COMPANY", "ENVIRONMENT", "ADDRESS", "STATE", "WORDPRESS", "PHP", "DISK", "NEWEST BACKUP"];
-    return columnsOf([head, ...rows]);
+    return tableOf([head, ...rows]);
   });

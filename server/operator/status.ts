@@ -1,4 +1,4 @@
-/** `status`: whether everything runs, and what it is doing. */
+/** `status`: the state of the processes, and their current work. */
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { readChosen, readRun } from "@sitewright/supervisor/records.ts";
@@ -8,9 +8,9 @@ import { type InstallationNumbers, readInstallationNumbers } from "../store/inst
 import type { Run } from "./command.ts";
 import { notRunning, withRunningDatabase } from "./database.ts";
 import { Failure, failed } from "./failure.ts";
-import { many, sizeOf, spanOf } from "./words.ts";
+import { durationOf, plural, sizeOf } from "./formatting.ts";
 
-const patience = 3_000;
+const timeoutMilliseconds = 3_000;
 
 export const status: Run = async ({ flags }, { config }) => {
   const run = readRun(config.data);
@@ -18,19 +18,21 @@ export const status: Run = async ({ flags }, { config }) => {
   const [numbers, edge, api, disk] = await Promise.all([
     withRunningDatabase(config, readInstallationNumbers),
     makeEdgeClient(join(config.run, "edge.sock"))
-      .status(AbortSignal.timeout(patience))
+      .status(AbortSignal.timeout(timeoutMilliseconds))
       .catch(() => null),
     answers(run?.api_url ?? null),
     statfs(config.data),
   ]);
   const free = disk.bavail * disk.bsize;
   const facts = { process: run?.pid ?? null, api_url: run?.api_url ?? null, api, edge, numbers, disk_free_bytes: free };
-  return flags.json === true ? JSON.stringify(facts) : inWords(config, facts);
+  return flags.json === true ? JSON.stringify(facts) : format(config, facts);
 };
 
 async function answers(url: string | null): Promise<boolean> {
   if (url === null) return false;
-  const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(patience) }).catch(() => null);
+  const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(timeoutMilliseconds) }).catch(
+    () => null,
+  );
   await answer?.body?.cancel();
   return answer?.ok ?? false;
 }
@@ -44,28 +46,28 @@ interface Facts {
   readonly disk_free_bytes: number;
 }
 
-function inWords(config: Config, { process: pid, api_url, api, edge, numbers, disk_free_bytes }: Facts): string {
+function format(config: Config, { process: pid, api_url, api, edge, numbers, disk_free_bytes }: Facts): string {
   const { operations, backups } = numbers;
   const environments = Object.values(numbers.environments).reduce((sum, count) => sum + count, 0);
   const port = readChosen(config.data)?.edgePort ?? config.edgePort;
   const count = (state: string) => operations[state] ?? 0;
-  const waiting = count("waiting") === 0 ? "" : `, the longest for ${spanOf(numbers.longestWaitSeconds)}`;
+  const waiting = count("waiting") === 0 ? "" : `, the longest for ${durationOf(numbers.longestWaitSeconds)}`;
   const rows = [
-    ["API", `${api_url ?? "unknown address"} ${api ? "answers" : "does not answer: see the logs of control"}`],
+    ["API", `${api_url ?? "unknown address"} ${api ? "answers" : "does not answer: see the log of control"}`],
     [
       "Edge",
-      edge === null ? "does not answer: see the logs of edge" : `answers at port ${port}, ${phpOf(edge, config)}`,
+      edge === null ? "does not answer: see the log of edge" : `answers on port ${port}, ${phpOf(edge, config)}`,
     ],
     [
       "Content",
-      `${many(numbers.sites, "site")}, ${many(environments, "environment")}, ${sizeOf(numbers.environmentBytes)}`,
+      `${plural(numbers.sites, "site")}, ${plural(environments, "environment")}, ${sizeOf(numbers.environmentBytes)}`,
     ],
     ["Operations", `${count("running")} running, ${count("waiting")} waiting${waiting}`],
     ["", `last 24 hours: ${count("succeeded")} succeeded, ${count("failed")} failed`],
     ["Backups", environments === 0 ? "nothing to back up yet" : backupsOf(backups)],
     ["Disk", `${sizeOf(disk_free_bytes)} free`],
   ];
-  const head = pid === null ? "Sitewright:" : `Sitewright runs on ${config.data} (process ${pid}).`;
+  const head = pid === null ? "Sitewright:" : `Sitewright is running on ${config.data} (process ${pid}).`;
   return [head, ...rows.map(([name = "", text = ""]) => `  ${name.padEnd(10)}  ${text}`)].join("\n");
 }
 
@@ -76,10 +78,10 @@ function phpOf({ workers, spares }: EdgeStatus, { maxWorkers }: Config): string 
 
 function backupsOf({ missing, failing, damaged, oldestSeconds }: InstallationNumbers["backups"]): string {
   const problems = [
-    ...(missing > 0 ? [`${many(missing, "environment")} without any`] : []),
-    ...(failing > 0 ? [`${many(failing, "environment")} whose last one failed`] : []),
-    ...(damaged > 0 ? [`${many(damaged, "damaged backup")}`] : []),
+    ...(missing > 0 ? [`${plural(missing, "environment")} without a backup`] : []),
+    ...(failing > 0 ? [`${plural(failing, "environment")} with a failed last backup`] : []),
+    ...(damaged > 0 ? [`${plural(damaged, "damaged backup")}`] : []),
   ];
-  const newest = oldestSeconds === 0 ? [] : [`no environment's newest one is older than ${spanOf(oldestSeconds)}`];
+  const newest = oldestSeconds === 0 ? [] : [`newest of each environment at most ${durationOf(oldestSeconds)} old`];
   return [...newest, ...problems].join(", ");
 }

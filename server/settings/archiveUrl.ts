@@ -1,4 +1,4 @@
-/** Where archives are, as an operator names it in one line. Loads nothing heavy: every process reads the settings. */
+/** Parses the location of the archives. Imports nothing large, since every process reads the settings. */
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
@@ -9,7 +9,7 @@ export type ArchivePlace =
       /** `https://host:port`. */
       readonly endpoint: string;
       readonly bucket: string;
-      /** Folders, with a slash at the end; or empty. */
+      /** Folders with a trailing slash, or empty. */
       readonly prefix: string;
       readonly region: string | null;
       readonly accessKeyId: string;
@@ -17,96 +17,97 @@ export type ArchivePlace =
     };
 
 /**
- * The address is wrong. The message says what is, and repeats no part of the address: where one is wrong, any part of it
- * may be a piece of the secret.
+ * The URL is invalid. The message quotes no part of it: in an invalid URL, any part may belong to the secret.
  */
 export class ArchiveUrlError extends Error {
   override readonly name = "ArchiveUrlError";
 }
 
-/** What is accepted, in words for errors and documentation. */
+/** The accepted forms, for errors and documentation. */
 export const archiveUrlForm =
-  "s3://KEY:SECRET@host:port/bucket/folder?region=REGION&tls=off (port, folder, region and tls may be left out; / ? # @ : % in key and secret are written %2F %3F %23 %40 %3A %25) or file:///folder";
+  "s3://KEY:SECRET@host:port/bucket/folder?region=REGION&tls=off (port, folder, region and tls are optional; write / ? # @ : % in key and secret as %2F %3F %23 %40 %3A %25) or file:///folder";
 
 const keyPattern = /^[!-~]+$/;
 const bucketPattern = /^[0-9A-Za-z][0-9A-Za-z._-]{1,62}$/;
-/** Letters that are the same in a URL and in what is signed; none that begins with a dot, so that none leads elsewhere. */
+/** Characters that need no encoding in URLs and signatures. No leading dot, which excludes `..`. */
 const folderPattern = /^[0-9A-Za-z_-][0-9A-Za-z._-]*$/;
 const regionPattern = /^[0-9A-Za-z-]+$/;
 
-/** `text` is of the form above; null stands for `usualFolder`. Throws `ArchiveUrlError`. */
-export function parseArchiveUrl(text: string | null, usualFolder: string): ArchivePlace {
-  if (text === null) return { kind: "folder", folder: usualFolder };
-  // The error that `new URL` throws has the whole text in it.
+/** Parses a URL of the form above; null means `defaultFolder`. Throws `ArchiveUrlError`. */
+export function parseArchiveUrl(text: string | null, defaultFolder: string): ArchivePlace {
+  if (text === null) return { kind: "folder", folder: defaultFolder };
+  // Not `new URL`, whose error contains the whole text.
   const url = URL.parse(text);
-  if (url === null)
-    return wrong("can't be read as a URL: perhaps there is a letter in key or secret to be written with %");
+  if (url === null) return invalid("is not a valid URL: special characters in key and secret must be percent-encoded");
   if (url.protocol === "file:") return parseFolder(url);
   if (url.protocol === "s3:") return parseS3(url);
-  return wrong("begins with neither s3:// nor file://");
+  return invalid("does not begin with s3:// or file://");
 }
 
-/** Without any secret. */
+/** Describes the location, without secrets. */
 export function nameOfPlace(place: ArchivePlace): string {
   if (place.kind === "folder") return `the folder ${place.folder}`;
   const folder = place.prefix === "" ? "" : `, folder ${place.prefix.replace(/\/$/, "")}`;
   return `the bucket ${place.bucket} at ${place.endpoint}${folder}`;
 }
 
-/** Where it is a folder, whether that is there. A bucket says so itself. */
+/** Whether the folder exists. Always true for a bucket, which reports errors itself. */
 export async function isPlaceThere(place: ArchivePlace): Promise<boolean> {
   if (place.kind !== "folder") return true;
   return (await stat(place.folder).catch(() => null))?.isDirectory() ?? false;
 }
 
-function wrong(what: string): never {
-  throw new ArchiveUrlError(`The archive's address ${what}. Accepted: ${archiveUrlForm}.`);
+function invalid(problem: string): never {
+  throw new ArchiveUrlError(`The archive URL ${problem}. Accepted: ${archiveUrlForm}.`);
 }
 
 function parseFolder(url: URL): ArchivePlace {
-  if (url.host !== "") wrong("names a host before its folder: a folder's has three slashes");
-  if (url.search !== "" || url.hash !== "") wrong("has a ? or # in it, which a folder's is to be written with %");
-  if (url.pathname === "/") wrong("names no folder");
+  if (url.host !== "") invalid("has a host before the folder: write file:/// with three slashes");
+  if (url.search !== "" || url.hash !== "") invalid("contains ? or #, which must be percent-encoded in a folder");
+  if (url.pathname === "/") invalid("has no folder");
   try {
     return { kind: "folder", folder: fileURLToPath(url) };
   } catch {
-    return wrong("names a folder that can't be read");
+    return invalid("has an invalid folder");
   }
 }
 
 function parseS3(url: URL): ArchivePlace {
-  if (url.hash !== "") wrong("has a # in it, which in key and secret is written %23");
+  if (url.hash !== "") invalid("contains #, which must be written as %23 in key and secret");
   const [bucket = "", ...folders] = url.pathname.replace(/^\/|\/$/g, "").split("/");
   const { region, endpoint } = parseStore(url);
   const accessKeyId = decoded(url.username, "key");
   const secretAccessKey = decoded(url.password, "secret");
-  if (!bucketPattern.test(bucket)) wrong("names no bucket, or one with other letters than a to z, 0 to 9, . _ -");
+  if (!bucketPattern.test(bucket)) invalid("has no bucket, or one with characters other than letters, digits, . _ -");
   if (!folders.every((folder) => folderPattern.test(folder))) {
-    wrong("names a folder with other letters than a to z, 0 to 9, . _ -, or one that begins with a dot");
+    invalid("has a folder with characters other than letters, digits, . _ -, or one that begins with a dot");
   }
   const prefix = folders.map((folder) => `${folder}/`).join("");
   return { kind: "s3", endpoint, bucket, prefix, region, accessKeyId, secretAccessKey };
 }
 
 function parseStore(url: URL): { readonly endpoint: string; readonly region: string | null } {
-  const settings = new Map(url.searchParams);
-  if ([...settings.keys()].some((name) => name !== "region" && name !== "tls"))
-    wrong("has a setting other than region and tls");
-  const region = settings.get("region") ?? null;
-  if (region !== null && !regionPattern.test(region)) wrong("names a region with other letters than a to z, 0 to 9, -");
-  const tls = settings.get("tls") ?? null;
-  if (tls !== null && tls !== "off") wrong("sets tls to something else than off");
+  const parameters = new Map(url.searchParams);
+  if ([...parameters.keys()].some((name) => name !== "region" && name !== "tls")) {
+    invalid("has a parameter other than region and tls");
+  }
+  const region = parameters.get("region") ?? null;
+  if (region !== null && !regionPattern.test(region)) {
+    invalid("has a region with characters other than letters, digits, -");
+  }
+  const tls = parameters.get("tls") ?? null;
+  if (tls !== null && tls !== "off") invalid("sets tls to a value other than off");
   const endpoint = URL.parse(`${tls === null ? "https" : "http"}://${url.host}`);
-  if (endpoint === null) return wrong("names no host that can be read");
+  if (endpoint === null) return invalid("has an invalid host");
   return { endpoint: endpoint.origin, region };
 }
 
-/** `text` is percent-encoded. */
-function decoded(text: string, what: "key" | "secret"): string {
-  if (text === "") wrong(`has no ${what}`);
+/** Decodes percent-encoding. */
+function decoded(text: string, part: "key" | "secret"): string {
+  if (text === "") invalid(`has no ${part}`);
   const value = decodedOrNull(text);
-  if (value === null) return wrong(`has a % in its ${what} that is followed by no number: a % itself is written %25`);
-  if (!keyPattern.test(value)) wrong(`has a ${what} with a letter that no ${what} has`);
+  if (value === null) return invalid(`has an invalid percent-encoding in its ${part}: write % itself as %25`);
+  if (!keyPattern.test(value)) invalid(`has a ${part} with characters other than visible ASCII characters`);
   return value;
 }
 

@@ -24,8 +24,8 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [];
 }
 
-describe("what nobody set", () => {
-  test("has the documented defaults", () => {
+describe("an unset setting", () => {
+  test("has the documented default", () => {
     expect(loadConfig({})).toMatchObject({
       smtpUrl: null,
       mailPerHour: 200,
@@ -57,11 +57,11 @@ describe("what nobody set", () => {
     });
   });
 
-  test("includes what was set to nothing", () => {
+  test("can be an empty variable", () => {
     expect(loadConfig({ SITEWRIGHT_CONTROL_PORT: "", DATABASE_URL: "" })).toEqual(loadConfig({}));
   });
 
-  test("follows the data folder", () => {
+  test("that names a folder defaults to one in the data folder", () => {
     const config = loadConfig({ SITEWRIGHT_DATA: folder });
     expect(config.assets).toBe(join(folder, "assets"));
     expect(config.environments).toBe(join(folder, "environments"));
@@ -69,7 +69,7 @@ describe("what nobody set", () => {
 });
 
 describe("a setting", () => {
-  test("is read as what it stands for", () => {
+  test("is converted to its type", () => {
     const config = loadConfig({
       SITEWRIGHT_HOST: "::1",
       SITEWRIGHT_CONTROL_PORT: "0",
@@ -96,7 +96,7 @@ describe("a setting", () => {
     });
   });
 
-  test("says for how long backups are kept, for all kinds of them or for one", () => {
+  test("sets how long backups are kept, for all types or for one", () => {
     const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).backupDays;
     expect(daysOf({})).toEqual({ manual: 14, scheduled: 14, "system-generated": 14 });
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_SCHEDULED_BACKUP_DAYS: "7" })).toEqual({
@@ -108,14 +108,14 @@ describe("a setting", () => {
     expect(daysOf(others)).toEqual({ manual: 90, scheduled: 14, "system-generated": 1 });
   });
 
-  test("says for how long what was deleted can be restored, however short backups of any kind are kept", () => {
+  test("sets how long deleted sites can be restored, regardless of how long other backups are kept", () => {
     const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).undeleteDays;
     expect(daysOf({})).toBe(14);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_SYSTEM_BACKUP_DAYS: "3" })).toBe(7);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_UNDELETE_DAYS: "60" })).toBe(60);
   });
 
-  test("says whose customer an authority takes us for, and with which key", () => {
+  test("sets the external account binding, both its id and its key", () => {
     const [SITEWRIGHT_ACME_EAB_KEY_ID, SITEWRIGHT_ACME_EAB_KEY] = ["customer-7", "YSBrZXkgb2YgMzIgYnl0ZXM"];
     const { acmeBinding } = loadConfig({ SITEWRIGHT_ACME_EAB_KEY_ID, SITEWRIGHT_ACME_EAB_KEY });
     expect(acmeBinding).toEqual({ keyId: "customer-7", key: Buffer.from("a key of 32 bytes") });
@@ -123,14 +123,14 @@ describe("a setting", () => {
     expect(() => loadConfig({ SITEWRIGHT_ACME_EAB_KEY })).toThrow("SITEWRIGHT_ACME_EAB_KEY_ID is needed, because");
   });
 
-  test("says who copies the zones, and with which key", () => {
+  test("sets the secondary DNS servers and their key", () => {
     const secret = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0Cg==";
     const of = (SITEWRIGHT_DNS_KEY: string) =>
       loadConfig({ SITEWRIGHT_DNS_SECONDARIES: "192.0.2.53:53,[2001:db8::53]:5353", SITEWRIGHT_DNS_KEY })
         .dnsSecondaries;
     expect(loadConfig({}).dnsSecondaries).toBeNull();
     expect(of(`transfer.example:${secret}`)).toEqual({
-      places: [
+      addresses: [
         { address: "192.0.2.53", port: 53 },
         { address: "2001:db8::53", port: 5_353 },
       ],
@@ -139,7 +139,7 @@ describe("a setting", () => {
     expect(of(`hmac-sha512:one:${secret}`)?.key).toEqual({ name: "one", algorithm: "hmac-sha512", secret });
   });
 
-  test("says which PowerDNS answers instead of our own server", () => {
+  test("sets the PowerDNS that replaces the built-in server", () => {
     const powerDns = { SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_KEY: "k" };
     const SITEWRIGHT_POWERDNS_URL = "http://127.0.0.1:8081/";
     expect(loadConfig({}).powerDns).toBeNull();
@@ -155,13 +155,13 @@ describe("a setting", () => {
     [{ SITEWRIGHT_DNS_SECONDARIES: "192.0.2.53:53" }, /^SITEWRIGHT_DNS_KEY is needed, because/],
     [{ SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_KEY: "k" }, /^SITEWRIGHT_POWERDNS_URL is needed/],
     [{ SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_URL: "http://a" }, /^SITEWRIGHT_POWERDNS_KEY is needed/],
-  ])("%j says what it needs besides", (env, message) => {
+  ])("%j reports the missing setting that it needs", (env, message) => {
     const [problem, ...more] = problemsOf(env);
     expect(more).toEqual([]);
     expect(problem).toMatch(message);
   });
 
-  test("can't be changed afterwards", () => {
+  test("is read-only", () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
 
@@ -208,7 +208,7 @@ describe("a setting", () => {
     ["SITEWRIGHT_POWERDNS_URL", "127.0.0.1:8081"],
     ["SITEWRIGHT_POWERDNS_ADDRESS", "localhost:53"],
     ["SITEWRIGHT_POWERDNS_ADDRESS", "127.0.0.1:0"],
-  ])("%s is refused as %j, with what was given and what is accepted", (name, value) => {
+  ])("%s is rejected as %j, with the given and the accepted values", (name, value) => {
     const [problem, ...more] = problemsOf({ [name]: value });
     expect(more).toEqual([]);
     expect(problem).toContain(`${name}=${value} is not accepted. Accepted: `);
@@ -223,28 +223,28 @@ describe("a setting", () => {
     ["SITEWRIGHT_DNS_KEY", "transfer.example:hidden"],
     ["SITEWRIGHT_DNS_KEY", "hmac-md5:transfer.example:hiddenhiddenhiddenhidden"],
     ["SITEWRIGHT_POWERDNS_KEY", "hidden key"],
-  ])("%s is refused without being repeated, because it holds a secret", (name, value) => {
+  ])("%s is rejected without being quoted, because it contains a secret", (name, value) => {
     const [problem] = problemsOf({ [name]: value });
     expect(problem).toMatch(new RegExp(`^${name} .*Accepted: `));
     expect(problem).not.toContain("hidden");
   });
 
   test.each([
-    ["ftp://AKIA:hidden@host/bucket", "begins with neither s3:// nor file://"],
-    ["s3://AKIA:hidden@host", "names no bucket"],
+    ["ftp://AKIA:hidden@host/bucket", "does not begin with s3:// or file://"],
+    ["s3://AKIA:hidden@host", "has no bucket"],
     ["s3://AKIA@host/bucket", "has no secret"],
-    ["s3://AKIA:hid/den@host/bucket", "can't be read as a URL"],
-    ["s3://AKIA:hidden@host/bucket?tls=on", "sets tls to something else than off"],
-    ["file://folder", "names a host before its folder"],
-  ])("SITEWRIGHT_ARCHIVE_URL is checked to its end: %s", (value, what) => {
+    ["s3://AKIA:hid/den@host/bucket", "is not a valid URL"],
+    ["s3://AKIA:hidden@host/bucket?tls=on", "sets tls to a value other than off"],
+    ["file://folder", "has a host before the folder"],
+  ])("SITEWRIGHT_ARCHIVE_URL is checked completely: %s", (value, message) => {
     const [problem, ...more] = problemsOf({ SITEWRIGHT_ARCHIVE_URL: value });
     expect(more).toEqual([]);
-    expect(problem).toMatch(/^SITEWRIGHT_ARCHIVE_URL: The archive's address .* Accepted: s3:\/\/KEY:SECRET@host:port/);
-    expect(problem).toContain(what);
+    expect(problem).toMatch(/^SITEWRIGHT_ARCHIVE_URL: The archive URL .* Accepted: s3:\/\/KEY:SECRET@host:port/);
+    expect(problem).toContain(message);
     expect(problem).not.toMatch(/hid|den@/);
   });
 
-  test("has words that say what it accepts", () => {
+  test("has a description of the accepted values", () => {
     for (const [name, setting] of Object.entries(settings.entries)) {
       expect(getDescription(setting.type === "nullable" ? setting.wrapped : setting), name).toBeTruthy();
     }
@@ -252,34 +252,34 @@ describe("a setting", () => {
 });
 
 describe("errors", () => {
-  test("are told all at once", () => {
+  test("are reported all at once", () => {
     const wrong = { SITEWRIGHT_CONTROL_PORT: "x", SITEWRIGHT_EDGE_PORT: "y", SITEWRIGHT_DATTA: "z" };
     expect(problemsOf({ ...wrong, SITEWRIGHT_ARCHIVE_URL: "s3://a:b@host" })).toHaveLength(4);
     expect(() => loadConfig({ SITEWRIGHT_CONTROL_PORT: "x" })).toThrow(/^Some settings are wrong:\n {2}SITEWRIGHT_CON/);
   });
 
-  test("name the setting that was probably meant", () => {
+  test("suggest the setting that was probably meant", () => {
     expect(problemsOf({ SITEWRIGHT_CONTROLPORT: "1" })).toEqual([
       "SITEWRIGHT_CONTROLPORT is not a setting. Did you mean SITEWRIGHT_CONTROL_PORT?",
     ]);
   });
 
-  test("leave alone what resembles no setting: it may be for a tool beside us", () => {
+  test("ignore names that resemble no setting: they may belong to other tools", () => {
     expect(problemsOf({ SITEWRIGHT_API_KEY: "1", SITEWRIGHT_URL: "http://127.0.0.1:8080" })).toEqual([]);
   });
 
-  test("leave other programs' variables and those of tests alone", () => {
+  test("ignore variables of other programs and of tests", () => {
     expect(problemsOf({ PATH: "/bin", HOSTNAME: "x", SITEWRIGHT_TEST_POSTGRES: "x" })).toEqual([]);
   });
 });
 
 describe("the folder for sockets", () => {
-  test("is short however long the path of the data is", () => {
+  test("is short even if the path of the data folder is long", () => {
     const long = join(folder, ...Array.from({ length: 20 }, () => "x".repeat(50)));
     expect(loadConfig({ SITEWRIGHT_DATA: long }).run.length).toBeLessThan(tmpdir().length + 30);
   });
 
-  test("is the same by every path to the same data, and another for other data", () => {
+  test("is the same for all paths to a data folder, and differs between data folders", () => {
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "link"));
     const run = (name: string) => loadConfig({ SITEWRIGHT_DATA: join(folder, name, "data") }).run;
@@ -288,7 +288,7 @@ describe("the folder for sockets", () => {
   });
 });
 
-test("a password for the mail server is not repeated where its setting is wrong", () => {
+test("an error in SITEWRIGHT_SMTP_URL does not quote the password", () => {
   const problems = problemsOf({ SITEWRIGHT_SMTP_URL: "http://ada:geheim@mail.example.com" });
   expect(problems).toEqual([
     expect.stringMatching(/^SITEWRIGHT_SMTP_URL is not accepted\. Accepted: the mail server /),
@@ -297,7 +297,7 @@ test("a password for the mail server is not repeated where its setting is wrong"
 });
 
 test.each(["bounces", "a b@example.com", "Bounces <b@example.com>", "b@example.com\r\nX: y", "b@-example.com"])(
-  "what can't be delivered does not go back to %j",
+  "%j is not accepted as the return address for bounces",
   (address) => {
     expect(problemsOf({ SITEWRIGHT_MAIL_FROM: address })).toHaveLength(1);
   },

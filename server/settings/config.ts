@@ -1,125 +1,125 @@
 /**
- * What the settings (`settings.ts`) say, read once into one frozen value.
+ * Reads the settings (`settings.ts`) once, into a frozen object.
  *
- * A name that is nearly one of them is an error, because a mistyped setting that is silently ignored costs more than one that
- * stops the start. Others may be for the tools beside us.
+ * A mistyped name is an error, because a setting that is silently ignored costs more than a failed startup. Other unknown names
+ * are ignored: they may belong to other tools.
  */
 import { join, resolve } from "node:path";
 import * as v from "valibot";
-import { type DnsSecondaries, type PowerDnsPlace, parsePlace, parseTsigKey } from "./dnsSettings.ts";
+import { type DnsSecondaries, type PowerDnsPlace, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
-import { problemsOf, readable } from "./settingChecks.ts";
+import { convertValue, problemsOf } from "./settingChecks.ts";
 import { defaults, megabyte, type Settings, settings } from "./settings.ts";
 
-/** More than one person asks for within a second; 17 MB each. */
+/** Enough for several new sites per second; 17 MB each. */
 const readyCopies = 6;
 
-/** What the processes are told. Paths are absolute. */
+/** The configuration of all processes. Paths are absolute. */
 export interface Config {
   readonly data: string;
   readonly host: string;
-  /** 0 stands for any free port. */
+  /** Ports: 0 means any free port. */
   readonly controlPort: number;
   readonly edgePort: number;
   readonly edgeTlsPort: number;
   readonly dnsPort: number;
-  /** What zones name as their servers; the first is the primary one. */
+  /** Names of the DNS servers, as listed in zones, the primary one first. */
   readonly dnsNames: readonly string[];
   /** The secondary servers, or null. */
   readonly dnsSecondaries: DnsSecondaries | null;
-  /** The PowerDNS that answers instead of our server; null: ours does. */
+  /** The PowerDNS that replaces the built-in server, or null. */
   readonly powerDns: PowerDnsPlace | null;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
-  /** That domains are looked up with, address and port; null: those of the machine. */
+  /** Address and port of the resolver for domains, or null for the machine's. */
   readonly resolver: string | null;
-  /** What domains are to point to. */
+  /** Addresses that domains must point to. */
   readonly edgeAddresses: readonly string[];
-  /** The file of the location database; null: locations are unknown. */
+  /** The file of the location database, or null if there is none. */
   readonly geoip: string | null;
-  /** Null: PostgreSQL is embedded. Never null in the processes that the supervisor starts. */
+  /** Null: embedded PostgreSQL. Never null in the processes that the supervisor starts. */
   readonly databaseUrl: string | null;
   readonly firstApiKey: string | null;
   readonly assets: string;
   readonly environments: string;
-  /** Copies of the usual WordPress that new sites begin with. */
+  /** Copies of a default WordPress, prepared for new sites. */
   readonly readyCopies: { readonly folder: string; readonly count: number };
-  /** For sockets: a short path, closed to other users. */
+  /** Folder for sockets: its path is short, and other users have no access. */
   readonly run: string;
   readonly spareWorkers: number;
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
   readonly maxPhpMemoryMb: number;
-  /** Of environments that have no quota of their own; null: none. */
+  /** Default quota of an environment, or null for no limit. */
   readonly diskQuotaBytes: number | null;
   readonly pageCacheMemoryBytes: number;
-  /** 0: pages are kept in memory only. */
+  /** 0: pages are cached in memory only. */
   readonly pageCacheDiskBytes: number;
   readonly idleSeconds: number;
   readonly uploadLimitBytes: number;
   readonly rateLimitPerMinute: number;
   readonly creationLimitPerMinute: number;
-  /** Versions of PHP that environments are moved off. */
+  /** PHP versions that have reached their end of life; environments are moved to a newer one. */
   readonly endedPhpVersions: readonly string[];
-  /** For which backups are kept, by their type. */
+  /** How long backups are kept, by type. */
   readonly backupDays: Readonly<Record<"manual" | "scheduled" | "system-generated", number>>;
-  /** For which what was deleted can be restored. */
+  /** How long deleted sites and environments can be restored. */
   readonly undeleteDays: number;
-  /** Between two scheduled backups of an environment; 0: none are made. */
+  /** Interval between scheduled backups of an environment; 0: no scheduled backups. */
   readonly backupHours: number;
-  /** After which a scheduled backup reads everything again. */
+  /** Interval between scheduled backups that read every file again. */
   readonly fullBackupDays: number;
-  /** Within which everything in the archives is read again. */
+  /** Period within which all data in the archives is read and checked once. */
   readonly archiveReadDays: number;
-  /** How many backups a day are restored for a proof. */
+  /** Test restores per day. */
   readonly proofsPerDay: number;
-  /** Where backups are kept; null: in a folder of the data's. */
+  /** Location of the archives, or null for `archives`. */
   readonly archiveUrl: string | null;
   readonly archives: string;
-  /** For which a link to a downloadable backup is good. */
+  /** How long links to downloadable backups are valid. */
   readonly downloadHours: number;
-  /** After so long a command of WP-CLI is ended. */
+  /** Time limit of a WP-CLI command. */
   readonly wpCliSeconds: number;
   readonly downloads: string;
-  /** What visitors asked of environments, and what PHP complained of: a folder for each environment. */
+  /** Access logs and PHP error logs, in a folder for each environment. */
   readonly environmentLogs: string;
-  /** Where plugins, themes and WordPress's updates are; null: nowhere. */
+  /** The source of plugins, themes and WordPress updates, or null. */
   readonly wporgUrl: string | null;
-  /** Path of a Chromium, or `none`; null: where one usually is. */
+  /** Path of a Chromium, or `none`; null: an installed one, if any. */
   readonly chromium: string | null;
   readonly pictures: string;
-  /** The feed of vulnerabilities, an address or a path; null: there is none. */
+  /** URL or path of the vulnerability feed, or null. */
   readonly advisories: string | null;
-  /** Where what sites send goes; null: nowhere, it is kept. */
+  /** The mail server for mail of sites; null: mail is kept, not sent. */
   readonly smtpUrl: string | null;
-  /** Where what can't be delivered goes back to; null: to whom it is from. */
+  /** Envelope sender for bounces; null: the message's From. */
   readonly mailFrom: string | null;
-  /** Recipients of one environment. */
+  /** Maximum recipients per environment. */
   readonly mailPerHour: number;
   readonly mailDays: number;
-  /** For what PHP has handed over and the database does not have yet. */
+  /** Folder for mail from PHP that is not in the database yet. */
   readonly mailSpool: string;
-  /** The authority that certificates are ordered from; null: none are. */
+  /** The certificate authority's directory, or null if no certificates are ordered. */
   readonly acmeUrl: string | null;
   readonly acmeEmail: string | null;
-  /** What the authority knows us by already; null: it gives an account to anybody. */
+  /** External account binding, or null if the authority needs none. */
   readonly acmeBinding: AcmeBinding | null;
-  /** The roots that the authority's own address is checked with; null: the usual ones. */
+  /** Root certificates for the authority's own URL, or null for the built-in ones. */
   readonly acmeCaFile: string | null;
-  /** What `/metrics` is read with; null: only this machine reads it. */
+  /** Token for `/metrics`; null: only this machine can read it. */
   readonly metricsToken: string | null;
-  /** In how many environments the events that are due are run at the same time; 0: in none. */
+  /** Number of environments whose scheduled tasks run at the same time; 0: none run. */
   readonly cronRuns: number;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
 
-/** A key of a certificate authority's customer, and its name. */
+/** Key for ACME's external account binding, and its id at the authority. */
 export interface AcmeBinding {
   readonly keyId: string;
   readonly key: Buffer;
 }
 
-/** Every wrong setting at once, one line each, to be shown to the person who started the process. */
+/** Settings are wrong. The message, for the operator, has a line for each problem. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -129,13 +129,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the settings. An empty variable counts as one that is not set. Throws `ConfigError`. */
+/** Reads the settings. Empty variables count as unset. Throws `ConfigError`. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
   const known = Object.entries(given).filter(([name]) => name in settings.entries);
   const values: Record<string, unknown> = {
     ...defaults(resolve(given.SITEWRIGHT_DATA ?? "data")),
-    ...Object.fromEntries(known.map(([name, value]) => [name, readable(name, value)])),
+    ...Object.fromEntries(known.map(([name, value]) => [name, convertValue(name, value)])),
   };
   const problems = problemsOf(given, values);
   if (problems.length > 0 || !v.is(settings, values)) {
@@ -213,8 +213,8 @@ function freeze(values: Settings): Config {
   });
 }
 
-function advisoriesOf({ SITEWRIGHT_ADVISORIES: place }: Settings): string | null {
-  return place === null || /^https?:\/\//.test(place) ? place : resolve(place);
+function advisoriesOf({ SITEWRIGHT_ADVISORIES: location }: Settings): string | null {
+  return location === null || /^https?:\/\//.test(location) ? location : resolve(location);
 }
 
 function acmeBindingOf(values: Settings): AcmeBinding | null {
@@ -223,8 +223,9 @@ function acmeBindingOf(values: Settings): AcmeBinding | null {
 }
 
 function dnsSecondariesOf(values: Settings): DnsSecondaries | null {
-  const { SITEWRIGHT_DNS_SECONDARIES: places, SITEWRIGHT_DNS_KEY: key } = values;
-  return places === null || key === null ? null : { places: places.split(",").map(parsePlace), key: parseTsigKey(key) };
+  const { SITEWRIGHT_DNS_SECONDARIES: addresses, SITEWRIGHT_DNS_KEY: key } = values;
+  if (addresses === null || key === null) return null;
+  return { addresses: addresses.split(",").map(parseSocketAddress), key: parseTsigKey(key) };
 }
 
 function powerDnsOf(values: Settings): PowerDnsPlace | null {

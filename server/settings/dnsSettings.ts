@@ -1,15 +1,13 @@
-/** What settings say about DNS: the servers that copy our zones, their key, and a server that answers instead of ours. */
-
+/** DNS settings: secondary servers, their TSIG key, and an external PowerDNS. */
 import type { Sealer } from "../sealing.ts";
-import { isResolver } from "./edgeAddresses.ts";
+import { isSocketAddress } from "./edgeAddresses.ts";
 
-/** An address and a port. */
-export interface DnsPlace {
+export interface SocketAddress {
   readonly address: string;
   readonly port: number;
 }
 
-/** As `dig -y` takes it, too. */
+/** A key as accepted by `dig -y`. */
 export interface TsigKey {
   readonly name: string;
   readonly algorithm: "hmac-sha256" | "hmac-sha512";
@@ -18,15 +16,15 @@ export interface TsigKey {
 }
 
 export interface DnsSecondaries {
-  readonly places: readonly DnsPlace[];
+  readonly addresses: readonly SocketAddress[];
   readonly key: TsigKey;
 }
 
 export interface PowerDnsPlace {
-  /** Of its HTTP API, without a slash at the end. */
+  /** URL of its HTTP API, without a trailing slash. */
   readonly url: string;
   readonly key: string;
-  /** Where it answers questions: address and port, as `setServers` of a resolver takes them. */
+  /** Address and port where it answers queries, as accepted by a resolver's `setServers`. */
   readonly address: string;
 }
 
@@ -34,34 +32,34 @@ export const tsigKeyForm = "[hmac-sha256:|hmac-sha512:]NAME:BASE64";
 export const tsigKeyPattern =
   "^(?:hmac-sha(?:256|512):)?(?=.{1,253}:)[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*:[A-Za-z0-9+/]{22,}={0,2}$";
 
-/** The key as it is sent to the DNS server: encrypted with the installation's sealing key. */
-export function transfersOf({ places, key }: DnsSecondaries, sealer: Sealer) {
+/** The secondaries and their key for the DNS server. The key is encrypted with the installation's sealing key. */
+export function transfersOf({ addresses, key }: DnsSecondaries, sealer: Sealer) {
   const { name, algorithm, secret } = key;
   const sealedSecret = sealer.seal(secret, dnsKeyContext(name)).toString("base64");
   return {
-    secondaries: places.map((place) => ({ ...place, key: name })),
+    secondaries: addresses.map((address) => ({ ...address, key: name })),
     keys: [{ name, algorithm, sealedSecret }],
   };
 }
 
-/** What a key's secret is sealed for. */
+/** The sealing context of a TSIG key's secret. */
 export function dnsKeyContext(name: string): string {
   return `dns key:${name}`;
 }
 
-/** Fits `tsigKeyPattern`. */
+/** Parses a text that matches `tsigKeyPattern`. */
 export function parseTsigKey(text: string): TsigKey {
   const [secret = "", name = "", algorithm] = text.split(":").toReversed();
   return { name, secret, algorithm: algorithm === "hmac-sha512" ? algorithm : "hmac-sha256" };
 }
 
-/** `192.0.2.53:53,[2001:db8::53]:53`. */
-export function arePlaces(text: string): boolean {
-  return text.split(",").every(isResolver);
+/** Whether the text is a list such as `192.0.2.53:53,[2001:db8::53]:53`. */
+export function areSocketAddresses(text: string): boolean {
+  return text.split(",").every(isSocketAddress);
 }
 
-/** Of what `arePlaces`. */
-export function parsePlace(text: string): DnsPlace {
+/** Parses a valid address and port. */
+export function parseSocketAddress(text: string): SocketAddress {
   const colon = text.lastIndexOf(":");
   return { address: text.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(text.slice(colon + 1)) };
 }

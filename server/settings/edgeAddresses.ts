@@ -1,43 +1,43 @@
-/** Addresses in settings: where visitors reach the sites, which resolver is asked, and how what listens is reached from here. */
+/** Addresses in settings: those of the edge, and of DNS servers. */
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
-/** Of what listens on `host`, as it stands in addresses: "every address" is none that can be opened. */
+/** Host for URLs of a server that listens on `host`: a loopback address if it listens on all addresses; IPv6 in brackets. */
 export function reachable(host: string): string {
   const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return address.includes(":") ? `[${address}]` : address;
 }
 
-const highestPort = 65_535;
+const maxPort = 65_535;
 
-/** `203.0.113.7,2001:db8::7`. */
+/** Whether the text is a list such as `203.0.113.7,2001:db8::7`. */
 export function areAddresses(text: string): boolean {
   return text.split(",").every((address) => isIP(address) !== 0);
 }
 
-/** `9.9.9.9:53` or `[2620:fe::fe]:53`. */
-export function isResolver(text: string): boolean {
-  const [, version6, version4 = "", port = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
-  const isAddress = version6 === undefined ? isIP(version4) === 4 : isIP(version6) === 6;
-  return isAddress && Number(port) >= 1 && Number(port) <= highestPort;
+/** Whether the text is an address and a port, such as `9.9.9.9:53` or `[2620:fe::fe]:53`. */
+export function isSocketAddress(text: string): boolean {
+  const [, ipv6, ipv4 = "", port = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const isAddress = ipv6 === undefined ? isIP(ipv4) === 4 : isIP(ipv6) === 6;
+  return isAddress && Number(port) >= 1 && Number(port) <= maxPort;
 }
 
 /**
- * What domains are to point to, each in its shortest form. Where it is not said, it is what this machine listens on: the one
- * address, or all that others can reach.
+ * The addresses that domains must point to, each in its shortest form. Default: the address that this machine listens on, or
+ * all its non-local addresses if it listens on all.
  */
 export function edgeAddresses(given: string | null, host: string): readonly string[] {
-  const listed = given?.split(",") ?? (isOneAddress(host) ? [host] : reachableAddresses());
+  const listed = given?.split(",") ?? (isSingleAddress(host) ? [host] : machineAddresses());
   return [...new Set(listed.map((address) => ipaddr.parse(address).toString()))];
 }
 
-function isOneAddress(host: string): boolean {
+function isSingleAddress(host: string): boolean {
   return isIP(host) !== 0 && !["0.0.0.0", "::"].includes(ipaddr.parse(host).toString());
 }
 
-function reachableAddresses(): readonly string[] {
+function machineAddresses(): readonly string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  // One with a scope means something on one wire only.
+  // An address with a scope is valid only on one link.
   return all.filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address);
 }

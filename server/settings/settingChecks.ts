@@ -1,31 +1,31 @@
-/** What is wrong with settings, a sentence for each, for the person who started the process. */
+/** Finds the mistakes in the settings, with a message for each. */
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, parseArchiveUrl } from "./archiveUrl.ts";
-import { arePlaces } from "./dnsSettings.ts";
-import { areAddresses, isResolver } from "./edgeAddresses.ts";
+import { areSocketAddresses } from "./dnsSettings.ts";
+import { areAddresses, isSocketAddress } from "./edgeAddresses.ts";
 import { type Setting, secretSettings, settings } from "./settings.ts";
 
-/** Values of variables for tests and tools of this repository; never settings. */
+/** Prefix of variables for tests and tools of this repository, which are never settings. */
 const testPrefix = "SITEWRIGHT_TEST_";
-/** One letter in so many may be wrong in what is taken for an attempt at a setting; one always may. */
-const lettersPerMistake = 4;
-const ourPrefix = "SITEWRIGHT_";
+/** A name is taken for a mistyped setting if at most one in four characters is wrong (but one is always allowed). */
+const charactersPerMistake = 4;
+const prefix = "SITEWRIGHT_";
 
-/** All at once. A name that is nearly one of ours is an error, too. */
+/** Returns all problems, including names that look like mistyped settings. */
 export function problemsOf(given: Record<string, unknown>, values: Record<string, unknown>): string[] {
   const wrong = wrongValues(values);
   return [...mistypedNames(given), ...wrong, ...(wrong.length === 0 ? missingValues(values) : [])];
 }
 
-/** Whole numbers are read as such; anything else stays text and fails the check where a number is wanted. */
-export function readable(name: string, value: unknown): unknown {
+/** Converts whole numbers; anything else stays text, which fails the check if the setting is a number. */
+export function convertValue(name: string, value: unknown): unknown {
   const setting = Object.entries(settings.entries).find(([key]) => key === name)?.[1];
   const isWhole = setting !== undefined && withoutNone(setting).type === "number";
   return isWhole && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-/** What a setting is where it is set. */
+/** The schema of a setting that is set. */
 function withoutNone(setting: Setting) {
   return setting.type === "nullable" ? setting.wrapped : setting;
 }
@@ -40,7 +40,7 @@ function wrongValues(values: Record<string, unknown>): string[] {
   });
 }
 
-/** What another setting needs. */
+/** Settings that are missing although other settings need them. */
 function missingValues(values: Record<string, unknown>): string[] {
   const isPowerDns = values.SITEWRIGHT_DNS_BACKEND === "powerdns";
   const needed: [name: string, isNeeded: boolean, because: string][] = [
@@ -58,21 +58,21 @@ function missingValues(values: Record<string, unknown>): string[] {
   const both = isPowerDns && Boolean(values.SITEWRIGHT_DNS_SECONDARIES);
   return [
     ...missing.map(([name, , because]) => `${name} is needed, because ${because}.`),
-    ...(both ? ["SITEWRIGHT_DNS_SECONDARIES is for our own server: enter them in PowerDNS."] : []),
+    ...(both ? ["SITEWRIGHT_DNS_SECONDARIES is for the built-in DNS server. Configure secondaries in PowerDNS."] : []),
   ];
 }
 
-/** What a pattern doesn't find. */
+/** Mistakes in addresses and URLs that a pattern can't find. */
 function wrongAddress(name: string, value: string, setting: Setting): string[] {
   if (name === "DATABASE_URL" && !URL.canParse(value)) {
-    return [`${name} can't be read as a URL. Accepted: ${accepted(setting)}.`];
+    return [`${name} is not a valid URL. Accepted: ${accepted(setting)}.`];
   }
   const isWrong =
     (name === "SITEWRIGHT_ADVISORIES" && value.includes("://") && !/^https?:$/.test(schemeOf(value))) ||
     (name === "SITEWRIGHT_WPORG_URL" && value !== "none" && !URL.canParse(value)) ||
     (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
-    (name === "SITEWRIGHT_DNS_SECONDARIES" && !arePlaces(value)) ||
-    (["SITEWRIGHT_RESOLVER", "SITEWRIGHT_POWERDNS_ADDRESS"].includes(name) && !isResolver(value));
+    (name === "SITEWRIGHT_DNS_SECONDARIES" && !areSocketAddresses(value)) ||
+    (["SITEWRIGHT_RESOLVER", "SITEWRIGHT_POWERDNS_ADDRESS"].includes(name) && !isSocketAddress(value));
   if (isWrong) return [`${name}=${value} is not accepted. Accepted: ${accepted(setting)}.`];
   if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];
   try {
@@ -84,12 +84,12 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
   }
 }
 
-/** Empty if it is no address. */
-function schemeOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).protocol : "";
+/** Empty if it is not a URL. */
+function schemeOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : "";
 }
 
-/** What is accepted, in words. */
+/** The accepted values, in words. */
 export function accepted(setting: Setting): string {
   return v.getDescription(withoutNone(setting)) ?? "";
 }
@@ -97,12 +97,12 @@ export function accepted(setting: Setting): string {
 function mistypedNames(given: Record<string, unknown>): string[] {
   const names = Object.keys(settings.entries);
   return Object.keys(given)
-    .filter((name) => name.startsWith(ourPrefix) && !name.startsWith(testPrefix) && !names.includes(name))
+    .filter((name) => name.startsWith(prefix) && !name.startsWith(testPrefix) && !names.includes(name))
     .map((name) => ({ name, near: closest(name, names) }))
     .filter(({ name, near }) => distance(name, near) <= mistakesAllowed(name))
     .map(({ name, near }) => `${name} is not a setting. Did you mean ${near}?`);
 }
 
 function mistakesAllowed(name: string): number {
-  return Math.max(1, Math.floor((name.length - ourPrefix.length) / lettersPerMistake));
+  return Math.max(1, Math.floor((name.length - prefix.length) / charactersPerMistake));
 }

@@ -1,7 +1,7 @@
 /**
  * All settings: environment variables, accepted values, and defaults.
  *
- * The contract's schemas are TypeBox's. This one is not: every process reads it before anything else, and to load TypeBox
+ * Uses valibot, unlike the contract, whose schemas are TypeBox's: every process reads the settings first, and loading TypeBox
  * takes a third of a second.
  */
 import { createHash } from "node:crypto";
@@ -25,10 +25,10 @@ const text = (pattern: string, description: string) =>
 const textOrNone = (pattern: string, description: string) => v.nullable(text(pattern, description));
 
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
-const keptDays = (which: string) => v.nullable(whole(1, 3_650, `how many days ${which} are kept`));
-const port = (what: string) => whole(0, 65_535, `the port of ${what} (0: any free one)`);
+const keptDays = (backups: string) => v.nullable(whole(1, 3_650, `how many days ${backups} are kept`));
+const port = (service: string) => whole(0, 65_535, `the port of ${service} (0: any free one)`);
 
-/** Each description says what is accepted; errors quote it. */
+/** Errors and the documentation quote the descriptions. */
 export const settings = v.object({
   SITEWRIGHT_DATA: text("^.+$", "the folder for all data"),
   SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
@@ -59,7 +59,7 @@ export const settings = v.object({
   SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
   SITEWRIGHT_POWERDNS_ADDRESS: text(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
-    "where PowerDNS answers queries: an address and a port, such as 127.0.0.1:53",
+    "the address and port where PowerDNS answers queries, such as 127.0.0.1:53",
   ),
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
@@ -67,7 +67,7 @@ export const settings = v.object({
   ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
-    "the DNS resolver for customers' domains: an address and a port, such as 9.9.9.9:53 or [2620:fe::fe]:53",
+    "the address and port of the DNS resolver for customers' domains, such as 9.9.9.9:53 or [2620:fe::fe]:53",
   ),
   SITEWRIGHT_EDGE_ADDRESSES: textOrNone(
     "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
@@ -83,11 +83,11 @@ export const settings = v.object({
   ),
   SITEWRIGHT_FIRST_API_KEY: textOrNone(
     "^[!-~]{16,200}$",
-    "the API key to create at the first start: 16 to 200 visible ASCII characters without spaces",
+    "the API key to create at the first startup: 16 to 200 visible ASCII characters without spaces",
   ),
   SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
   SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),
-  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of warm PHP workers that wait for a site"),
+  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of spare PHP workers, which wait for a site"),
   SITEWRIGHT_MAX_WORKERS: whole(1, 512, "the maximum number of PHP workers"),
   SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the time limit for a PHP request, in seconds"),
   SITEWRIGHT_MAX_PHP_MEMORY_MB: whole(64, 16_384, "the highest memory limit of PHP for one environment, in MB"),
@@ -102,15 +102,17 @@ export const settings = v.object({
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
     "PHP versions that have reached their end of life, such as 8.0,8.1: environments are moved to newer ones",
   ),
-  SITEWRIGHT_ARCHIVE_URL: textOrNone("^.+$", `where backups are stored: ${archiveUrlForm}`),
+  SITEWRIGHT_ARCHIVE_URL: textOrNone("^.+$", `the location of backups: ${archiveUrlForm}`),
   SITEWRIGHT_BACKUP_DAYS: whole(1, 3_650, "how many days backups are kept"),
   SITEWRIGHT_MANUAL_BACKUP_DAYS: keptDays("manual backups"),
   SITEWRIGHT_SCHEDULED_BACKUP_DAYS: keptDays("scheduled backups"),
   SITEWRIGHT_SYSTEM_BACKUP_DAYS: keptDays("backups before changes"),
-  SITEWRIGHT_UNDELETE_DAYS: v.nullable(whole(1, 3_650, "how many days a deleted site or environment can be restored")),
+  SITEWRIGHT_UNDELETE_DAYS: v.nullable(
+    whole(1, 3_650, "for how many days a deleted site or environment can be restored"),
+  ),
   SITEWRIGHT_BACKUP_HOURS: whole(0, 168, "hours between scheduled backups of an environment (0: none)"),
   SITEWRIGHT_FULL_BACKUP_DAYS: whole(1, 365, "days after which a scheduled backup reads every file again"),
-  SITEWRIGHT_ARCHIVE_READ_DAYS: whole(1, 365, "days within which everything in the archives is read again"),
+  SITEWRIGHT_ARCHIVE_READ_DAYS: whole(1, 365, "days within which all data in the archives is read and checked once"),
   SITEWRIGHT_PROOFS_PER_DAY: whole(1, 1_440, "the number of test restores per day"),
   SITEWRIGHT_DOWNLOAD_HOURS: whole(1, 8_760, "how many hours the link to a downloadable backup is valid"),
   SITEWRIGHT_WP_CLI_SECONDS: whole(1, 3_600, "the time limit for a WP-CLI command, in seconds"),
@@ -167,7 +169,7 @@ export const settings = v.object({
 export type Settings = v.InferOutput<typeof settings>;
 export type Setting = (typeof settings.entries)[keyof typeof settings.entries];
 
-/** They are never repeated: what is said about them ends up in logs. */
+/** Their values are never quoted in errors, since errors end up in logs. */
 export const secretSettings = new Set([
   "DATABASE_URL",
   "SITEWRIGHT_FIRST_API_KEY",
@@ -180,10 +182,10 @@ export const secretSettings = new Set([
 ]);
 
 export const megabyte = 1_048_576;
-/** Of its own, after some pages. */
+/** Private memory of a worker that has rendered some pages. */
 const memoryPerWorker = 400 * megabyte;
 
-/** `data`: the folder that contains the others by default. */
+/** `data` is the data folder, which contains the other folders by default. */
 export function defaults(data: string): Settings {
   return {
     SITEWRIGHT_DATA: data,
@@ -209,7 +211,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_RUN: shortFolder(data),
     // Enough for a laptop, and for one new site at a time. Each takes 240 MB.
     SITEWRIGHT_SPARE_WORKERS: 1,
-    // Half of the memory is left to the rest of the machine.
+    // Leaves half of the memory to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
     SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(totalmem() / 8 / megabyte))),
@@ -246,19 +248,19 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_ACME_EAB_KEY: null,
     SITEWRIGHT_ACME_CA_FILE: null,
     SITEWRIGHT_METRICS_TOKEN: null,
-    // Visitors need the processors too.
+    // Leaves processors to visitors.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }
 
-/** The same folder for the same data, by whatever path it was named, and another for another user. */
+/** A folder with a short path: the same for all paths of one data folder, but different for each user. */
 function shortFolder(data: string): string {
   const identity = `${process.getuid?.() ?? ""}:${realPath(data)}`;
   return join(tmpdir(), `sitewright-${createHash("sha256").update(identity).digest("hex").slice(0, 12)}`);
 }
 
-/** Like `realpath`, for a folder that need not be there yet. */
+/** Like `realpath`, but the folder need not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

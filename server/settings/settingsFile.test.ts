@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
 describe("settings in the data folder", () => {
-  test("hold where the environment says nothing else", () => {
+  test("apply unless the environment overrides them", () => {
     const values = { SITEWRIGHT_SITE_SUFFIX: "sites.example.com", SITEWRIGHT_EDGE_PORT: "9001" };
     writeFileSync(settingsPath(data), formatSettings(values, "Test"));
     const env = withSettingsFile({ SITEWRIGHT_DATA: data, SITEWRIGHT_EDGE_PORT: "9002", SITEWRIGHT_SITE_SUFFIX: "" });
@@ -25,7 +25,7 @@ describe("settings in the data folder", () => {
     expect(withSettingsFile({ SITEWRIGHT_DATA: data }).SITEWRIGHT_DATA).toBe(data);
   });
 
-  test("need not be there, and a mistake in them is told", () => {
+  test("are optional, and mistakes in them are reported", () => {
     rmSync(settingsPath(data));
     expect(withSettingsFile({ SITEWRIGHT_DATA: data })).toEqual({ SITEWRIGHT_DATA: data });
     writeFileSync(settingsPath(data), "SITEWRIGHT_EDGEPORT=1\n");
@@ -35,9 +35,9 @@ describe("settings in the data folder", () => {
   });
 });
 
-test("settings that are about one machine, or its first start, are not taken along", () => {
-  const there = { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_HOST: "0.0.0.0", SITEWRIGHT_ARCHIVE_URL: "file:///a" };
-  const here = {
+test("settings of one machine, or of its first startup, are not movable", () => {
+  const movable = { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_HOST: "0.0.0.0", SITEWRIGHT_ARCHIVE_URL: "file:///a" };
+  const others = {
     SITEWRIGHT_DATA: "/data",
     SITEWRIGHT_ASSETS: "/assets",
     SITEWRIGHT_RUN: "/run",
@@ -46,11 +46,11 @@ test("settings that are about one machine, or its first start, are not taken alo
     SITEWRIGHT_BACKUP_PASSPHRASE: "secret",
     PATH: "/bin",
   };
-  expect(movableSettings({ ...here, ...there, SITEWRIGHT_EDGE_PORT: "" })).toEqual(there);
+  expect(movableSettings({ ...others, ...movable, SITEWRIGHT_EDGE_PORT: "" })).toEqual(movable);
 });
 
 test.each(["s3://KEY:a%2F'b@host/bucket?region=x", "with \"both\" 'quotes'", "# no comment", "back\\nslash", " "])(
-  "%s is written so that the same is read",
+  "%s is quoted so that the same value is read",
   (value) => {
     expect(parseEnv(formatSettings({ SITEWRIGHT_ARCHIVE_URL: value }, "Test")).SITEWRIGHT_ARCHIVE_URL).toBe(value);
   },
@@ -61,8 +61,8 @@ test.each([
   ["::", "::"],
   ["127.0.0.1", "127.0.0.1"],
   ["203.0.113.7", undefined],
-])("the address %s to listen on, of another machine, holds here: %s", (host, holds) => {
+])("the listen address %s of another machine becomes %s", (host, expected) => {
   const text = formatSettings({ SITEWRIGHT_HOST: host }, "Test");
   expect(text).toContain(host);
-  expect(parseEnv(text).SITEWRIGHT_HOST).toBe(holds);
+  expect(parseEnv(text).SITEWRIGHT_HOST).toBe(expected);
 });

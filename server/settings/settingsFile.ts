@@ -1,6 +1,6 @@
 /**
- * Settings in the data folder, in `settings.env`: what a person or a restore puts there holds for every start, as if it were in
- * the environment. Where the environment says something else, that holds.
+ * `settings.env` in the data folder: settings that apply at every startup, written by the operator or a restore. Environment
+ * variables take precedence.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,8 +10,8 @@ import { settings } from "./settings.ts";
 
 export const settingsPath = (data: string): string => join(data, "settings.env");
 
-/** They are about one machine, or about its first start. */
-const ofOneMachine = new Set([
+/** Settings that apply only to one machine, or to its first startup. */
+const machineSettings = new Set([
   "SITEWRIGHT_DATA",
   "SITEWRIGHT_ASSETS",
   "SITEWRIGHT_RUN",
@@ -19,11 +19,11 @@ const ofOneMachine = new Set([
   "DATABASE_URL",
 ]);
 
-/** The environment together with the file of the data folder that it names. Throws `ConfigError`. */
+/** Returns the environment with the settings file of its data folder. Throws `ConfigError`. */
 export function withSettingsFile(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { SITEWRIGHT_DATA: _, ...kept } = readSettings(resolve(env.SITEWRIGHT_DATA || "data"));
+  const { SITEWRIGHT_DATA: _, ...stored } = readSettings(resolve(env.SITEWRIGHT_DATA || "data"));
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
-  return { ...env, ...kept, ...given };
+  return { ...env, ...stored, ...given };
 }
 
 function readSettings(data: string): NodeJS.Dict<string> {
@@ -36,9 +36,9 @@ function readSettings(data: string): NodeJS.Dict<string> {
   }
 }
 
-/** Of the environment what would hold on another machine too. */
+/** The settings in the environment that also apply to another machine. */
 export function movableSettings(env: NodeJS.ProcessEnv): Record<string, string> {
-  const names = Object.keys(settings.entries).filter((name) => !ofOneMachine.has(name));
+  const names = Object.keys(settings.entries).filter((name) => !machineSettings.has(name));
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = env[name];
@@ -47,20 +47,18 @@ export function movableSettings(env: NodeJS.ProcessEnv): Record<string, string> 
   );
 }
 
-/** The text of such a file. An address that only the other machine has is left to the person. */
+/** Formats a settings file. A listen address that only the old machine has is commented out. */
 export function formatSettings(values: Readonly<Record<string, string>>, title: string): string {
   const lines = Object.entries(values).map(([name, value]) => {
-    const isElsewhere = name === "SITEWRIGHT_HOST" && !/^(127\.|0\.0\.0\.0$|::1?$)/.test(value);
-    return `${isElsewhere ? "# " : ""}${name}=${quoted(value)}`;
+    const isOldAddress = name === "SITEWRIGHT_HOST" && !/^(127\.|0\.0\.0\.0$|::1?$)/.test(value);
+    return `${isOldAddress ? "# " : ""}${name}=${quoted(value)}`;
   });
-  return [`# ${title}`, "# What the environment of a start says comes before what this file says.", ...lines, ""].join(
-    "\n",
-  );
+  return [`# ${title}`, "# Environment variables take precedence over this file.", ...lines, ""].join("\n");
 }
 
 function quoted(value: string): string {
-  const written = ["'", '"', "`"].map((quote) => `${quote}${value}${quote}`);
-  const right = written.find((text) => parseEnv(`NAME=${text}`).NAME === value);
-  if (right === undefined) throw new Error("A setting has every kind of quotation mark in it");
-  return right;
+  const candidates = ["'", '"', "`"].map((quote) => `${quote}${value}${quote}`);
+  const valid = candidates.find((text) => parseEnv(`NAME=${text}`).NAME === value);
+  if (valid === undefined) throw new Error("A setting contains every kind of quotation mark");
+  return valid;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isLocal, parseSmtpUrl } from "./smtpUrl.ts";
 
-describe("the address of a mail server", () => {
+describe("the URL of a mail server", () => {
   it.each([
     ["smtp://mail.example.com", { host: "mail.example.com", port: 587, isSecure: false, login: null }],
     ["smtps://mail.example.com/", { host: "mail.example.com", port: 465, isSecure: true, login: null }],
@@ -10,7 +10,7 @@ describe("the address of a mail server", () => {
       "smtp://ada%40example.com:a%3Ab@mail.example.com:25",
       { port: 25, login: { user: "ada@example.com", password: "a:b" } },
     ],
-  ])("%s", (text, place) => {
+  ])("can be %s", (text, place) => {
     expect(parseSmtpUrl(text)).toMatchObject(place);
   });
 
@@ -25,13 +25,13 @@ describe("the address of a mail server", () => {
     "smtp://ada:ge#heim@mail.example.com",
     "smtp://ada:geheim%@mail.example.com",
     "smtp://mail.example.com:99999",
-  ])("is not %s, and what is wrong is said without the password", (text) => {
+  ])("can't be %s; the error does not contain the password", (text) => {
     expect(() => parseSmtpUrl(text)).toThrow(
       expect.objectContaining({ name: "SmtpUrlError", message: expect.not.stringContaining("geheim") }),
     );
   });
 
-  it("is on this machine or not", () => {
+  it("is local or remote", () => {
     const local = (text: string) => isLocal(parseSmtpUrl(text));
     expect(["smtp://localhost", "smtp://127.0.0.1:25", "smtp://[::1]"].map(local)).toEqual([true, true, true]);
     expect(["smtp://mail.example.com", "smtp://10.0.0.1"].map(local)).toEqual([false, false]);

@@ -1,38 +1,35 @@
-/** The mail server that everything is handed to, as the setting names it. */
-
+/** Parses the setting of the mail server. */
 export interface SmtpPlace {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise as soon as the server offers it. */
+  /** Implicit TLS; otherwise STARTTLS if the server offers it. */
   readonly isSecure: boolean;
   readonly login: { readonly user: string; readonly password: string } | null;
 }
 
-/** What is wrong with the setting. Never quotes it: it may have a password in it. */
+/** The setting is invalid. The message never quotes it, since it may contain a password. */
 export class SmtpUrlError extends Error {
   override readonly name = "SmtpUrlError";
 }
 
-const usualPorts: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
+const defaultPorts: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
 
 /** Throws `SmtpUrlError`. */
 export function parseSmtpUrl(text: string): SmtpPlace {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const usualPort = url === null ? undefined : usualPorts[url.protocol];
-  if (url === null || usualPort === undefined || url.hostname === "") {
-    throw new SmtpUrlError("expected smtp://USER:PASSWORD@host:port, or smtps:// for TLS from the start");
+  const defaultPort = url === null ? undefined : defaultPorts[url.protocol];
+  if (url === null || defaultPort === undefined || url.hostname === "") {
+    throw new SmtpUrlError("expected smtp://USER:PASSWORD@host:port, or smtps:// for implicit TLS");
   }
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
-    throw new SmtpUrlError(
-      "nothing may stand behind the host and its port; a # or ? in a password is written %23 or %3F",
-    );
+    throw new SmtpUrlError("nothing is allowed after the host and port; write # and ? in a password as %23 and %3F");
   }
   if ((url.username === "") !== (url.password === "")) {
-    throw new SmtpUrlError("user and password belong together: smtp://USER:PASSWORD@host:port");
+    throw new SmtpUrlError("user and password must be given together: smtp://USER:PASSWORD@host:port");
   }
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? usualPort : Number(url.port),
+    port: url.port === "" ? defaultPort : Number(url.port),
     isSecure: url.protocol === "smtps:",
     login: url.username === "" ? null : { user: decode(url.username), password: decode(url.password) },
   };
@@ -42,11 +39,11 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new SmtpUrlError("a % in user or password is written %25");
+    throw new SmtpUrlError("write % in user or password as %25");
   }
 }
 
-/** Whether the server is on this machine, where the connection can't be overheard. */
+/** Whether the server is on this machine, so that the connection can't be intercepted. */
 export function isLocal({ host }: SmtpPlace): boolean {
   return host === "localhost" || host === "::1" || /^127\./.test(host);
 }

@@ -1,25 +1,23 @@
-/**
- * The tables as Kysely sees them. `migrations/` is the authority; a test compares the two.
- */
+/** Types of the tables for Kysely. `migrations/` is authoritative; a test compares the two. */
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 
 export type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
 
-/** Read as a value, written as JSON text: the driver would turn a top-level array into a PostgreSQL array. */
+/** Read as a value, written as JSON text, because the driver would write a top-level array as a PostgreSQL array. */
 type JsonColumn<T extends Json> = ColumnType<T, string, string>;
-type Defaulted = ColumnType<Date, Date | undefined, Date>;
-type Later<T> = ColumnType<T | null, T | null | undefined, T | null>;
-type Moment = Later<Date>;
+type DefaultNow = ColumnType<Date, Date | undefined, Date>;
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+type NullableDate = Nullable<Date>;
 
 export interface Companies {
   id: string;
   name: string;
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
 export type Role = "owner" | "admin" | "developer" | "billing";
 
-/** Who asked, as the entry remembers them after the person, the key or the browser is gone. */
+/** The user, API key and browser behind an action, as they were at the time. */
 export interface Actor {
   readonly userId: string | null;
   readonly userRole: Role | null;
@@ -41,7 +39,7 @@ export interface Users {
   first_name: string;
   role: Role;
   password_hash: string;
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
 export interface ApiKeys {
@@ -51,9 +49,9 @@ export interface ApiKeys {
   name: string;
   secret_hash: Buffer;
   scopes: string[] | null;
-  expires_at: Moment;
-  revoked_at: Moment;
-  created_at: Defaulted;
+  expires_at: NullableDate;
+  revoked_at: NullableDate;
+  created_at: DefaultNow;
 }
 
 export interface Sites {
@@ -63,10 +61,10 @@ export interface Sites {
   display_name: string;
   region: string;
   state: "adding" | "live" | "deleting";
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
-/** A redirect rule as the interface has it. */
+/** A redirect rule in the form of the API. */
 export interface StoredRule {
   readonly from: string;
   readonly to: string;
@@ -91,40 +89,40 @@ export interface Environments {
   is_opt_out_from_automatic_php_update: Generated<boolean>;
   state: "adding" | "serving" | "restoring" | "deleting";
   container_id: string;
-  created_at: Defaulted;
+  created_at: DefaultNow;
   is_frozen: Generated<boolean>;
   php_run: Generated<number>;
-  /** Whether its pages are kept at the edge; null: as is usual. */
+  /** Whether the page cache is on; null for the default. */
   edge_caching: boolean | null;
-  /** Pages that were kept under another number are not shown. */
+  /** Cached pages of other epochs are invalid. */
   page_cache_epoch: Generated<number>;
-  /** Addresses and networks whose visitors are refused. */
   redirect_rules: ColumnType<readonly StoredRule[], string | undefined, string>;
-  /** Name of the rules for the edge; null: there are none. */
+  /** The name of the rules at the edge, or null if there are none. */
   redirect_list: ColumnType<string | null, string | null | undefined, string | null>;
+  /** Blocked IP addresses and networks. */
   denied_ips: Generated<string[]>;
-  backup_due_at: Moment;
+  backup_due_at: NullableDate;
   backup_failures: Generated<number>;
-  last_proof_began: Moment;
-  /** It was restored on another machine, and nothing of it is on this one's disk yet. */
+  last_proof_began: NullableDate;
+  /** The installation was restored from a backup, and the environment's files are not on this machine yet. */
   awaits_rebuild: Generated<boolean>;
   php_threads: Generated<number>;
   php_memory_mb: Generated<number>;
-  /** Null: as the installation has it. The same with the next. */
+  /** Null for the installation's default, like the next one. */
   request_seconds: number | null;
   disk_quota_bytes: number | null;
   disk_bytes: number | null;
-  disk_measured_at: Moment;
-  written_at: Moment;
-  /** Paths that are asked for before an update takes its place. */
+  disk_measured_at: NullableDate;
+  written_at: NullableDate;
+  /** Paths of pages that are checked before an update goes live. */
   update_checks: Generated<string[]>;
-  /** In percent; null: no pictures are taken. */
+  /** Largest accepted visual difference in percent; null takes no screenshots. */
   picture_threshold: ColumnType<number | null, number | null | undefined, number | null>;
-  packages_read_at: Moment;
-  /** What could not be read of them then. */
+  packages_read_at: NullableDate;
+  /** Why packages could not be read, or null. */
   packages_problem: ColumnType<string | null, string | null | undefined, string | null>;
   force_https: ColumnType<ForceHttps | null, ForceHttps | null | undefined, ForceHttps | null>;
-  /** Null: what the kind of environment has. */
+  /** Null for the default of this type of environment. */
   mail_delivery: ColumnType<MailDelivery | null, MailDelivery | null | undefined, MailDelivery | null>;
 }
 
@@ -137,32 +135,32 @@ export interface Packages {
   site_id: string;
   kind: PackageKind;
   name: string;
-  /** How WordPress names it: `akismet/akismet.php`. */
+  /** WordPress's name for it, such as `akismet/akismet.php`. */
   file: string;
   title: string;
   description: string;
   version: string;
-  /** Versions in their order: `server/packages/versions.ts`. The same with the next tables. */
+  /** The version in sortable form (`server/packages/versions.ts`), as in other `…_key` columns. */
   version_key: string;
-  /** Its updates are not at WordPress.org. */
+  /** Updates come from a source other than WordPress.org. */
   is_elsewhere: boolean;
   is_active: boolean;
-  /** By WordPress itself. */
+  /** WordPress updates it automatically. */
   is_auto_updated: boolean;
   update_version: string | null;
   update_status: UpdateStatus | null;
   is_vulnerable: Generated<boolean>;
   is_update_vulnerable: Generated<boolean>;
-  /** By us, as its environment wants it. */
+  /** The environment's automatic updates include it. */
   is_managed: Generated<boolean>;
-  /** In whichever version. */
-  vulnerable_since: Moment;
-  /** That was refused last; when; and how many were to be updated together. */
+  /** Since when any installed version has been vulnerable. */
+  vulnerable_since: NullableDate;
+  /** The last version whose update failed, when, and the number of packages updated together. */
   failed_version: string | null;
-  failed_at: Moment;
+  failed_at: NullableDate;
   failed_among: number | null;
-  /** When the last update failed for a reason that says nothing of the version; null: it did not. */
-  hindered_at: Moment;
+  /** When the last update failed for a reason unrelated to the version, or null. */
+  hindered_at: NullableDate;
   hindered_among: number | null;
 }
 
@@ -187,17 +185,17 @@ export interface AutomaticUpdates {
 export interface PackageOffers {
   kind: PackageKind;
   file: string;
-  /** As the source calls it. Null: the source does not know it. The same with its version. */
+  /** The source's name; null, like the version, if the source does not know the package. */
   slug: string | null;
   version: string | null;
   version_key: string | null;
   php_key: string | null;
   wordpress_key: string | null;
   is_vulnerable: Generated<boolean>;
-  checked_at: Defaulted;
+  checked_at: DefaultNow;
 }
 
-/** `stopped`: too many had failed. */
+/** `stopped` means that too many updates failed. */
 export type RolloutState = "running" | "stopped" | "cancelled" | "ended";
 export type RolloutItemState = "waiting" | "running" | "updated" | "failed" | "skipped";
 
@@ -207,17 +205,17 @@ export interface Rollouts {
   kind: PackageKind;
   /** Slug. */
   name: string;
-  /** Null: for each the newest that it is offered. */
+  /** Null for the newest version offered to each environment. */
   version: string | null;
   concurrency: number;
-  /** How many are updated before the others. */
+  /** Number of environments to update before the others. */
   canaries: number;
   stop_after_failures: number;
   state: Generated<RolloutState>;
-  /** Who asked for it. */
+  /** Who started it. */
   actor: ColumnType<Actor, string, string>;
   created_at: Generated<Date>;
-  /** When the last of its updates had ended. */
+  /** When its last update ended. */
   ended_at: ColumnType<Date | null, undefined, Date>;
 }
 
@@ -227,12 +225,12 @@ export interface RolloutItems {
   position: number;
   is_canary: boolean;
   state: Generated<RolloutItemState>;
-  operation_id: Later<string>;
-  from_version: Later<string>;
-  to_version: Later<string>;
-  /** Why it failed, or was skipped. */
-  reason: Later<string>;
-  ended_at: Later<Date>;
+  operation_id: Nullable<string>;
+  from_version: Nullable<string>;
+  to_version: Nullable<string>;
+  /** Why it failed or was skipped. */
+  reason: Nullable<string>;
+  ended_at: Nullable<Date>;
 }
 
 export interface AdvisoryRanges {
@@ -256,8 +254,8 @@ export interface AdvisoryFeedRow {
   only_one: Generated<boolean>;
   reading: Generated<number>;
   mark: string | null;
-  read_at: Moment;
-  checked_at: Moment;
+  read_at: NullableDate;
+  checked_at: NullableDate;
   records: Generated<number>;
   skipped: Generated<number>;
   problem: string | null;
@@ -280,7 +278,7 @@ export interface UsageSeen {
   edge_run: string;
   counters: JsonColumn<Readonly<Record<string, number>>>;
   recent_cores: number;
-  seen_at: Defaulted;
+  seen_at: DefaultNow;
 }
 
 export type MailDelivery = "send" | "keep";
@@ -302,15 +300,15 @@ export interface Mails {
   state: MailState;
   is_wanted: Generated<boolean>;
   attempts: Generated<number>;
-  queued_at: Moment;
-  next_attempt_at: Moment;
-  claimed_until: Moment;
+  queued_at: NullableDate;
+  next_attempt_at: NullableDate;
+  claimed_until: NullableDate;
   last_error: string | null;
-  sent_at: Moment;
-  created_at: Defaulted;
+  sent_at: NullableDate;
+  created_at: DefaultNow;
 }
 
-/** A recipient that the mail server refused, with its reply. */
+/** A recipient that the mail server refused, with the server's response. */
 export type RefusedRecipient = { readonly recipient: string; readonly message: string };
 
 export interface Backups {
@@ -327,16 +325,16 @@ export interface Backups {
   files: number | null;
   added_bytes: number | null;
   address: string;
-  verified_at: Moment;
-  fully_read_at: Moment;
+  verified_at: NullableDate;
+  fully_read_at: NullableDate;
   expires_at: Date;
-  created_at: Defaulted;
+  created_at: DefaultNow;
   row_counts: ColumnType<Readonly<Record<string, number>> | null, string | null | undefined, string | null>;
-  last_proof: Moment;
-  last_proven_restore: Moment;
+  last_proof: NullableDate;
+  last_proven_restore: NullableDate;
   proof_error: string | null;
   damage: string | null;
-  examine_at: Moment;
+  examine_at: NullableDate;
 }
 
 export interface DeletedSites {
@@ -346,7 +344,7 @@ export interface DeletedSites {
   display_name: string;
   region: string;
   created_at: Date;
-  deleted_at: Defaulted;
+  deleted_at: DefaultNow;
   deleted_by: string | null;
   restorable_until: Date;
 }
@@ -371,7 +369,7 @@ export interface DeletedEnvironments {
   domain_id: string;
   host: string;
   is_wildcard: boolean;
-  deleted_at: Defaulted;
+  deleted_at: DefaultNow;
   deleted_by: string | null;
   restorable_until: Date;
   edge_caching: boolean | null;
@@ -388,8 +386,8 @@ export interface Packs {
   company_id: string;
   state: "writing" | "kept" | "lost" | "doomed";
   bytes: number | null;
-  state_since: Defaulted;
-  read_at: Moment;
+  state_since: DefaultNow;
+  read_at: NullableDate;
 }
 
 export interface Pieces {
@@ -425,10 +423,10 @@ export interface BackupPacks {
   pack_id: string;
 }
 
-/** How a domain of a customer's own is added. */
+/** How a customer's domain is set up. */
 export type SetupType = "quick" | "avoid_downtime";
 
-/** Which names visitors are sent to by https: each its own, or the primary one. */
+/** Where HTTPS redirects go: to the same domain, or to the primary domain. */
 export type ForceHttps = "same" | "primary";
 
 export interface Domains {
@@ -440,14 +438,14 @@ export interface Domains {
   is_active: Generated<boolean>;
   is_primary: Generated<boolean>;
   is_wildcard: Generated<boolean>;
-  created_at: Defaulted;
+  created_at: DefaultNow;
   setup_type: Generated<SetupType | "temporary">;
   is_https: Generated<boolean>;
-  verified_at: Moment;
-  points_here_at: Moment;
+  verified_at: NullableDate;
+  points_here_at: NullableDate;
   seen: ColumnType<Json, string | null | undefined, string | null>;
-  checked_at: Moment;
-  next_check_at: Moment;
+  checked_at: NullableDate;
+  next_check_at: NullableDate;
   failed_checks: Generated<number>;
   uses_own_dns: Generated<boolean>;
   challenge_name: Generated<string | null>;
@@ -459,13 +457,13 @@ export interface Zones {
   company_id: string | null;
   name: string;
   serial: Generated<number>;
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
 export interface ZoneVersions {
   zone_id: string;
   serial: number;
-  created_at: Defaulted;
+  created_at: DefaultNow;
   records: unknown;
 }
 
@@ -484,7 +482,7 @@ export interface DnsChallenges {
 }
 
 export interface ActivityTable {
-  /** A bigint: node-postgres gives it as a string unless told otherwise; `open` tells it. */
+  /** A bigint, which `open.ts` parses as a number. */
   id: Generated<number>;
   company_id: string;
   site_id: string | null;
@@ -505,12 +503,12 @@ export interface ActivityTable {
   browser_name: string | null;
   browser_version: string | null;
   os_name: string | null;
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
 export type OperationState = "waiting" | "running" | "succeeded" | "failed";
 
-/** An operation that another one can't start beside. */
+/** An operation that keeps another one from starting. */
 export interface Blocker {
   readonly id: string;
   readonly kind: string;
@@ -534,16 +532,16 @@ export interface Operations {
   failure_kind: "refused" | "superseded" | null;
   blocked_by: ColumnType<readonly Blocker[] | null, string | null | undefined, string | null>;
   reference_id: string;
-  created_at: Defaulted;
-  started_at: Moment;
-  finished_at: Moment;
-  /** How often the step that it stands at was begun by a process; 0 again when that step has ended. */
+  created_at: DefaultNow;
+  started_at: NullableDate;
+  finished_at: NullableDate;
+  /** Number of attempts at the current step; 0 after the step has ended. */
   attempts: Generated<number>;
-  /** The process that claimed it; null: none has. */
+  /** The process that claimed it, or null. */
   runner: string | null;
 }
 
-/** What a part of an operation came to: done, or given up for a reason that the customer reads. */
+/** The outcome of a part of an operation: done, or failed with a message for the customer. */
 export type OperationOutcome = "done" | { readonly failed: string; readonly kind?: Operations["failure_kind"] };
 
 export interface OperationOutcomes {
@@ -570,7 +568,7 @@ export interface IdempotencyKeys {
   status: number | null;
   headers: ColumnType<Json, string | null | undefined, string | null>;
   body: string | null;
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
 export interface DownloadableBackups {
@@ -580,14 +578,14 @@ export interface DownloadableBackups {
   environment_id: string;
   file_name: string;
   bytes: number | null;
-  created_at: Defaulted;
+  created_at: DefaultNow;
   expires_at: Date;
 }
 
 export interface CronRuns {
   environment_id: string;
   began_at: Date;
-  ended_at: Moment;
+  ended_at: NullableDate;
   error: string | null;
   failures: Generated<number>;
 }
@@ -595,7 +593,7 @@ export interface CronRuns {
 export interface Restores {
   id: string;
   made_at: Date;
-  restored_at: Defaulted;
+  restored_at: DefaultNow;
 }
 
 export interface Certificates {
@@ -609,14 +607,14 @@ export interface Certificates {
   not_before: Date;
   not_after: Date;
   fingerprint: string;
-  created_at: Defaulted;
+  created_at: DefaultNow;
 }
 
 export interface AcmeAccounts {
   directory: string;
   key_sealed: Buffer;
   url: string | null;
-  wait_until: Moment;
+  wait_until: NullableDate;
   wait_reason: string | null;
 }
 
@@ -628,18 +626,18 @@ export interface CertificateOrders {
   url: string | null;
   key_sealed: Buffer | null;
   left_out: Generated<string[]>;
-  claimed_until: Moment;
-  next_try_at: Defaulted;
+  claimed_until: NullableDate;
+  next_try_at: DefaultNow;
   failures: Generated<number>;
   last_error: string | null;
-  last_error_at: Moment;
-  limited_until: Moment;
+  last_error_at: NullableDate;
+  limited_until: NullableDate;
 }
 
 export interface BegunOrders {
   id: Generated<number>;
   registrable: string;
-  began_at: Defaulted;
+  began_at: DefaultNow;
 }
 
 export interface AcmeChallenges {

@@ -56,7 +56,7 @@ async function copy(from: TestDatabase, to: TestDatabase): Promise<void> {
 }
 
 describe("a dump", () => {
-  test("has every table but that of mail", async () => {
+  test("has every table except mails", async () => {
     const own = await ownDatabase();
     const client = await own.pool.connect();
     const names = (await listTables(client)).map(({ name }) => name);
@@ -65,7 +65,7 @@ describe("a dump", () => {
     expect(names).not.toContain("mails");
   });
 
-  test("gives values of every kind exactly as they were, and a JSON null is no SQL null", async () => {
+  test("preserves values of every type, and tells a JSON null from an SQL null", async () => {
     const [from, to] = [await ownDatabase("template0"), await ownDatabase("template0")];
     for (const own of [from, to]) await own.pool.query(oddSchema);
     await from.pool.query(oddRows);
@@ -77,7 +77,7 @@ describe("a dump", () => {
     expect(rows[1]).toMatchObject({ none: false });
   });
 
-  test("is the same under whatever settings of the server", async () => {
+  test("does not depend on the server's settings", async () => {
     const own = await ownDatabase("template0");
     await own.pool.query(oddSchema);
     await own.pool.query(oddRows);
@@ -93,7 +93,7 @@ describe("a dump", () => {
     expect((await read())[0]).toBe('["2026-03-29 01:30:00.123456+00", "\\\\x00ff0a"]');
   });
 
-  test("goes on with the numbers of every sequence, and keeps foreign keys as they were", async () => {
+  test("continues every sequence, and keeps foreign keys", async () => {
     const [from, to] = [await ownDatabase(), await ownDatabase()];
     const before = await describeSchema(to.pool);
     await from.pool.query("select setval(pg_get_serial_sequence('environments', 'number'), 41)");
@@ -105,7 +105,7 @@ describe("a dump", () => {
     expect(await describeSchema(to.pool)).toBe(before);
   });
 
-  test("holds more rows than are fetched at once", async () => {
+  test("has more rows than are fetched at once", async () => {
     const [from, to] = [await ownDatabase("template0"), await ownDatabase("template0")];
     for (const own of [from, to]) await own.pool.query("create table many (id integer primary key)");
     await from.pool.query("insert into many select generate_series(1, 1000)");
@@ -114,7 +114,7 @@ describe("a dump", () => {
     expect(rows).toEqual([{ n: 1000, s: 500_500 }]);
   });
 
-  test("is of one moment: what is written while it is made is not in it", async () => {
+  test("is a snapshot: later writes are not in it", async () => {
     const own = await ownDatabase("template0");
     await own.pool.query("create table note (text text); insert into note values ('before')");
     const client = await own.pool.connect();
@@ -126,7 +126,7 @@ describe("a dump", () => {
     client.release();
   });
 
-  test("of rows that don't fit together is refused", async () => {
+  test("with rows that violate foreign keys is refused", async () => {
     const [from, to] = [await ownDatabase("template0"), await ownDatabase("template0")];
     await from.pool.query("create table child (parent integer); insert into child values (1)");
     await to.pool.query("create table parent (id integer primary key)");

@@ -1,8 +1,8 @@
 /**
- * Every row of every table, as text, out of one database and into another.
+ * Copies all rows of all tables from one database to another as text.
  *
- * Each value is what PostgreSQL itself writes and reads for its type, so that nothing is lost whatever the type. Which tables
- * and columns there are is asked of the database: a table that is added later comes along without anything being done here.
+ * Values have PostgreSQL's own text format for their type, so nothing is lost. Tables and columns are read from the
+ * database's catalogue, so new tables are included without changes here.
  */
 import pg from "pg";
 
@@ -11,17 +11,17 @@ export interface DumpedTable {
   readonly columns: readonly string[];
 }
 
-/** The last number that each sequence gave, as text; those that gave none are left out. */
+/** The last value of each used sequence, as text. */
 export type Sequences = Readonly<Record<string, string>>;
 
 const { escapeIdentifier } = pg;
-/** What the schema's own record says is told apart from the rows. */
-const schemaRecord = "schema_migrations";
-/** What sites have sent: an older copy of it would send it once more. */
-const leftOut = "mails";
-const fetchedTogether = 500;
+/** The list of migrations is stored separately. */
+const migrationsTable = "schema_migrations";
+/** Excluded because restoring old mail would send it again. */
+const excludedTable = "mails";
+const batchSize = 500;
 
-/** The same text for the same value, whatever the server's settings. */
+/** Makes the text of a value independent of the server's settings. */
 const plainText = [
   "set local datestyle = 'ISO'",
   "set local timezone = 'UTC'",
@@ -30,19 +30,19 @@ const plainText = [
   "set local extra_float_digits = 1",
 ].join(";");
 
-/** Begins a transaction that sees one moment, whatever is written meanwhile. The caller ends it. */
+/** Begins a transaction that reads a snapshot. The caller ends it. */
 export async function beginSnapshot(client: pg.ClientBase): Promise<void> {
   await client.query("begin isolation level repeatable read read only");
   await client.query(plainText);
 }
 
-/** Begins a transaction for what `beginSnapshot` gave. The caller ends it. */
+/** Begins a transaction that loads the rows of a snapshot. The caller ends it. */
 export async function beginLoad(client: pg.ClientBase): Promise<void> {
   await client.query("begin");
   await client.query(plainText);
 }
 
-/** Runs `work` in the transaction that `begin` begins, on a connection of its own. A failure undoes everything. */
+/** Runs `work` in the transaction that `begin` begins, on its own connection. Rolls back on errors. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   begin: (client: pg.ClientBase) => Promise<void>,
@@ -56,13 +56,13 @@ export async function inTransaction<T>(
     client.release();
     return result;
   } catch (error) {
-    // Ending the connection rolls back what is open on it.
+    // Closing the connection rolls back.
     client.release(true);
     throw error;
   }
 }
 
-/** By name. Without what belongs to an extension, and without columns that are computed. */
+/** Lists tables by name, without those of extensions, and without generated columns. */
 export async function listTables(client: pg.ClientBase): Promise<DumpedTable[]> {
   const { rows } = await client.query<DumpedTable>(
     `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns
@@ -71,26 +71,26 @@ export async function listTables(client: pg.ClientBase): Promise<DumpedTable[]> 
      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all($1)
        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
      group by c.relname order by c.relname`,
-    [[schemaRecord, leftOut]],
+    [[migrationsTable, excludedTable]],
   );
   return rows;
 }
 
-/** Each row as a JSON array of texts and nulls, in the order of the columns. */
+/** Yields each row as a JSON array of strings and nulls, in the order of the columns. */
 export async function* dumpRows(client: pg.ClientBase, { name, columns }: DumpedTable): AsyncGenerator<string> {
   const values = columns.map((column) => `${escapeIdentifier(column)}::text`).join(", ");
   await client.query(
     `declare dump no scroll cursor for select json_build_array(${values})::text as line from ${escapeIdentifier(name)}`,
   );
   for (;;) {
-    const { rows } = await client.query<{ line: string }>(`fetch ${fetchedTogether} from dump`);
+    const { rows } = await client.query<{ line: string }>(`fetch ${batchSize} from dump`);
     for (const { line } of rows) yield line;
-    if (rows.length < fetchedTogether) break;
+    if (rows.length < batchSize) break;
   }
   await client.query("close dump");
 }
 
-/** To be read after the rows: they are no transaction's, and must not be behind what the rows have. */
+/** Call after reading the rows: sequences are not part of the snapshot and must not be behind the rows. */
 export async function dumpSequences(client: pg.ClientBase): Promise<Sequences> {
   const { rows } = await client.query<{ name: string; last: string }>(
     `select sequencename::text as name, last_value::text as last from pg_sequences
@@ -106,8 +106,8 @@ interface ForeignKey {
 }
 
 /**
- * Takes all foreign keys away and returns what puts them back, each row held against them: tables can then be filled in
- * any order. It takes no more than owning the tables.
+ * Drops all foreign keys, so that tables can be filled in any order, and returns a function that adds them again and
+ * checks all rows. Needs only ownership of the tables.
  */
 export async function suspendForeignKeys(client: pg.ClientBase): Promise<() => Promise<void>> {
   const { rows } = await client.query<ForeignKey>(
@@ -124,7 +124,7 @@ export async function suspendForeignKeys(client: pg.ClientBase): Promise<() => P
   };
 }
 
-/** Returns what inserts rows as `dumpRows` gave them; null if there is no such table. */
+/** Returns a function that inserts rows from `dumpRows`, or null if there is no such table. */
 export async function prepareLoad(
   client: pg.ClientBase,
   { name, columns }: DumpedTable,
@@ -154,7 +154,7 @@ async function readTypes(client: pg.ClientBase, table: string): Promise<Readonly
   return new Map(rows.map(({ name, type }) => [name, type]));
 }
 
-/** Sequences that are not there are left out. */
+/** Skips sequences that don't exist. */
 export async function loadSequences(client: pg.ClientBase, sequences: Sequences): Promise<void> {
   for (const [name, last] of Object.entries(sequences)) {
     await client.query(

@@ -1,8 +1,8 @@
-/** Rows that are kept for a time only. */
+/** Deletion of expired rows. */
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
-/** Answers are kept for 24 hours. */
+/** Stored responses expire after 24 hours. */
 export async function deleteExpiredIdempotencyKeys(database: Database): Promise<void> {
   await database
     .deleteFrom("idempotency_keys")

@@ -1,30 +1,31 @@
 /**
- * Numbers of the tables that a server is told, the edge and the DNS server: a higher one was read later. A change that a table
- * depends on takes one, too, so that every process sees that there is something to publish, even if the process that changed it died.
+ * Generations number the tables that are published to the edge and the DNS server; a higher one was read later. A
+ * change to published data takes a generation too, so that every process sees that a table must be published, even if
+ * the process that made the change has died.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "./database.ts";
 
 export interface Generations {
-  /** A number higher than any given before. */
+  /** Returns a higher number than ever before. */
   next(database: Database | DatabaseTransaction): Promise<number>;
   /**
-   * Has the table published again, by any process, after this transaction commits. Waits only for a table
-   * that is just being read.
+   * Makes some process publish the table again after this transaction commits. Waits only while a process reads the
+   * table.
    */
   announce(transaction: DatabaseTransaction): Promise<void>;
   /**
-   * Waits until every change that was announced under a lower generation than the caller's can be read. One that is announced
-   * later gets a higher one, so that it is not taken for told.
+   * Waits until all changes announced under a lower generation than the caller's are committed. Later changes get a
+   * higher generation and are not taken for published.
    */
   awaitAnnounced(database: Database): Promise<void>;
-  /** The highest number given so far; 0 before the first. */
+  /** Returns the highest number so far; 0 before the first. */
   last(database: Database): Promise<number>;
-  /** Makes the next one higher than `generation`: after a database was restored from an older copy. */
+  /** Makes the next number higher than `generation`, for databases that were restored from an older copy. */
   raise(database: Database, generation: number): Promise<void>;
 }
 
-/** `lock` is used for nothing else. */
+/** `lock` is the key of an advisory lock that has no other use. */
 function generationsOf(sequence: string, lock: number): Generations {
   const name = sql.lit(sequence);
   const table = sql.table(sequence);
@@ -32,7 +33,7 @@ function generationsOf(sequence: string, lock: number): Generations {
   async function next(database: Database | DatabaseTransaction): Promise<number> {
     const { rows } = await sql<{ generation: number }>`select nextval(${name}) as generation`.execute(database);
     const generation = rows[0]?.generation;
-    if (generation === undefined) throw new Error("PostgreSQL gave no generation");
+    if (generation === undefined) throw new Error("PostgreSQL returned no generation");
     return generation;
   }
 

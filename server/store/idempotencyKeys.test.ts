@@ -14,8 +14,8 @@ beforeAll(async () => {
   apiKeyId = (await addApiKey(test.database, await addCompany(test.database))).id;
 });
 
-/** Claims the key and, where it was free, stores the answer. True if it was free. */
-function first(key: string): Promise<boolean> {
+/** Claims the key and stores the answer. Returns whether the key was free. */
+function claimFirst(key: string): Promise<boolean> {
   return test.database.transaction().execute(async (transaction) => {
     if (await claimIdempotencyKey(transaction, apiKeyId, key, hash)) return false;
     await storeAnswer(transaction, apiKeyId, key, answer);
@@ -26,20 +26,20 @@ function first(key: string): Promise<boolean> {
 const claim = (key: string, otherHash = hash) =>
   test.database.transaction().execute((transaction) => claimIdempotencyKey(transaction, apiKeyId, key, otherHash));
 
-describe("a key", () => {
-  it("gives the stored answer to whoever comes later, with the hash of the first request", async () => {
+describe("an idempotency key", () => {
+  it("returns the stored answer and the hash of the first request to later callers", async () => {
     const key = randomUUID();
-    expect(await first(key)).toBe(true);
+    expect(await claimFirst(key)).toBe(true);
     expect(await claim(key, randomBytes(32))).toEqual({ requestHash: hash, ...answer });
   });
 
-  it("is had by one of many at once, and the others get its answer", async () => {
+  it("is claimed by one of many simultaneous requests; the others get its answer", async () => {
     const key = randomUUID();
-    const won = await Promise.all(Array.from({ length: 9 }, () => first(key)));
+    const won = await Promise.all(Array.from({ length: 9 }, () => claimFirst(key)));
     expect(won.filter(Boolean)).toHaveLength(1);
   });
 
-  it("is free again when the transaction that took it ends without an answer", async () => {
+  it("is free again when the claiming transaction rolls back", async () => {
     const key = randomUUID();
     const taken = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ describe("a key", () => {
       })
       .catch((error: Error) => error.message);
     await taken.promise;
-    const second = first(key);
+    const second = claimFirst(key);
     end.resolve();
     expect(await broken).toBe("killed");
     expect(await second).toBe(true);
@@ -61,7 +61,7 @@ describe("a key", () => {
 
   it("belongs to one API key", async () => {
     const key = randomUUID();
-    await first(key);
+    await claimFirst(key);
     const other = await addApiKey(test.database, await addCompany(test.database));
     const claimed = await test.database
       .transaction()
@@ -69,9 +69,9 @@ describe("a key", () => {
     expect(claimed).toBeNull();
   });
 
-  it("counts for 24 hours and not longer, also when many old ones lie about", async () => {
+  it("expires after 24 hours, also among many other expired ones", async () => {
     const keys = Array.from({ length: 150 }, () => randomUUID());
-    for (const key of keys) await first(key);
+    for (const key of keys) await claimFirst(key);
     const age = (hours: number) =>
       test.database
         .updateTable("idempotency_keys")
@@ -80,8 +80,8 @@ describe("a key", () => {
     await age(23);
     expect(await claim(keys[149] ?? "")).toMatchObject(answer);
     await age(25);
-    expect(await first(keys[149] ?? "")).toBe(true);
-    await first(randomUUID());
+    expect(await claimFirst(keys[149] ?? "")).toBe(true);
+    await claimFirst(randomUUID());
     const rows = await test.database.selectFrom("idempotency_keys").select("key").execute();
     expect(rows.length).toBeLessThanOrEqual(2);
   });

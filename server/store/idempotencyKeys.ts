@@ -1,4 +1,4 @@
-/** The first answer to a request that carried an `Idempotency-Key`. */
+/** Stored responses to requests with an `Idempotency-Key`. */
 import { sql } from "kysely";
 import type { DatabaseTransaction, Json } from "./database.ts";
 
@@ -11,9 +11,9 @@ export interface StoredAnswer {
 }
 
 /**
- * Takes the key for this transaction, or gives the answer that was stored under it. Another transaction that
- * holds the key is waited for: when it commits its answer is given, when it ends without one the key is ours.
- * A process that dies in between leaves nothing behind.
+ * Claims the key for this transaction and returns null, or returns the response stored under it. Waits for another
+ * transaction that holds the key: returns its response if it commits, and claims the key if it rolls back. A process
+ * that dies in between leaves nothing behind.
  */
 export async function claimIdempotencyKey(
   transaction: DatabaseTransaction,
@@ -52,14 +52,14 @@ function headersOf(stored: Json): Record<string, string> {
   return Object.fromEntries(Object.entries(stored ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
-/** A key counts for 24 hours. Those that another transaction is removing are left to it. */
+/** Deletes some keys older than 24 hours. Skips those that another transaction is deleting. */
 async function removeExpired(transaction: DatabaseTransaction): Promise<void> {
   await sql`delete from idempotency_keys where ctid in (
     select ctid from idempotency_keys where created_at < now() - interval '24 hours' limit 100 for update skip locked
   )`.execute(transaction);
 }
 
-/** Returns the function that undoes whatever the transaction writes from now on, and keeps its claim on the key. */
+/** Returns a function that undoes all later writes of the transaction but keeps its claim on the key. */
 export async function setSavepoint(transaction: DatabaseTransaction): Promise<() => Promise<void>> {
   await sql`savepoint work`.execute(transaction);
   return async () => {

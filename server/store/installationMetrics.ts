@@ -1,4 +1,4 @@
-/** What monitoring wants to know of all companies together. */
+/** Figures for monitoring, over all companies. */
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
@@ -6,20 +6,21 @@ export interface InstallationNumbers {
   readonly sites: number;
   /** By state. */
   readonly environments: Readonly<Record<string, number>>;
-  /** By state; of ended operations only those of the last 24 hours. */
+  /** By state; ended operations count for 24 hours. */
   readonly operations: Readonly<Record<string, number>>;
-  /** How long the longest waiting operation has waited; 0 if none waits. */
+  /** The longest current waiting time of an operation; 0 if none waits. */
   readonly longestWaitSeconds: number;
   readonly backups: {
-    /** The age of the oldest newest backup of any served environment, and how many served environments have none. */
+    /** The age of the oldest among the served environments' newest backups. */
     readonly oldestSeconds: number;
+    /** Served environments without a backup. */
     readonly missing: number;
     /** Environments whose last scheduled backup failed. */
     readonly failing: number;
     /** Backups that are damaged or failed their test restore. */
     readonly damaged: number;
   };
-  /** Bytes of all environments, as last measured. */
+  /** Disk use of all environments, as last measured. */
   readonly environmentBytes: number;
 }
 
@@ -56,7 +57,7 @@ export async function readInstallationNumbers(database: Database): Promise<Insta
       (select count(*)::int from backups where damage is not null or proof_error is not null) as damaged,
       (select coalesce(sum(disk_bytes), 0)::float8 from environments) as "environmentBytes"`.execute(database);
   const [row] = rows;
-  if (row === undefined) throw new Error("The database gave no row");
+  if (row === undefined) throw new Error("The database returned no row");
   const { oldestSeconds, missing, failing, damaged, ...numbers } = row;
   return {
     ...numbers,

@@ -25,7 +25,7 @@ async function insertTestOperation(transaction: DatabaseTransaction, state: "run
   return id;
 }
 
-/** One that holds its environments, or null if it could not have them. */
+/** Starts an operation and takes its locks. Returns its id, or null if a lock is not free. */
 function take(environments: readonly string[]): Promise<string | null> {
   return own.database.transaction().execute(async (transaction) => {
     const id = await insertTestOperation(transaction, "running");
@@ -51,32 +51,37 @@ async function stateOf(operationId: string) {
   return (await readOperation(own.database, operationId))?.state;
 }
 
-/** Throws if it got nothing. */
+/** Throws if a lock is not free. */
 async function mustTake(environments: readonly string[]): Promise<string> {
   const id = await take(environments);
-  if (id === null) throw new Error("The locks were not to be had");
+  if (id === null) throw new Error("The locks are not free");
   return id;
 }
 
 describe("planHandover", () => {
   const waiting = (operationId: string, ...wants: string[]) => ({ operationId, wants });
-  const begin = (list: ReturnType<typeof waiting>[], ...locked: string[]) =>
+  const plan = (list: ReturnType<typeof waiting>[], ...locked: string[]) =>
     planHandover(list, new Set(locked)).map(({ operationId }) => operationId);
 
   test.each([
-    ["the longest waiting begins", [waiting("1", "a"), waiting("2", "a")], [], ["1"]],
-    ["those of different environments begin together", [waiting("1", "a"), waiting("2", "b")], [], ["1", "2"]],
-    ["nobody begins on what is locked", [waiting("1", "a")], ["a"], []],
-    ["all locks or none", [waiting("1", "a", "b")], ["b"], []],
-    ["nobody overtakes one that waits for more", [waiting("1", "a", "b"), waiting("2", "a")], ["b"], []],
-    ["others pass by", [waiting("1", "a", "b"), waiting("2", "c")], ["b"], ["2"]],
+    ["the longest waiting operation starts", [waiting("1", "a"), waiting("2", "a")], [], ["1"]],
+    ["operations on different environments start together", [waiting("1", "a"), waiting("2", "b")], [], ["1", "2"]],
+    ["no operation starts on a locked environment", [waiting("1", "a")], ["a"], []],
+    ["an operation needs all its locks", [waiting("1", "a", "b")], ["b"], []],
+    [
+      "no operation overtakes an earlier one that waits for more locks",
+      [waiting("1", "a", "b"), waiting("2", "a")],
+      ["b"],
+      [],
+    ],
+    ["operations on other environments start", [waiting("1", "a", "b"), waiting("2", "c")], ["b"], ["2"]],
   ])("%s", (_, list, locked, expected) => {
-    expect(begin(list, ...locked)).toEqual(expected);
+    expect(plan(list, ...locked)).toEqual(expected);
   });
 });
 
 describe("locks", () => {
-  test("all are taken, or none", async () => {
+  test("all locks are taken, or none", async () => {
     const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
     const first = await mustTake([b]);
     expect(await take([a, b, c])).toBeNull();
@@ -84,19 +89,19 @@ describe("locks", () => {
     expect(await lockHolder(own.database, b)).toBe(first);
   });
 
-  test("of many that want one at the same moment exactly one has it", async () => {
+  test("exactly one of many simultaneous operations gets a lock", async () => {
     const environment = randomUUID();
     const taken = await Promise.all(Array.from({ length: 8 }, () => take([environment])));
     expect(taken.filter((id) => id !== null)).toEqual([await lockHolder(own.database, environment)]);
   });
 
-  test("two that want the same in another order do not wait for each other", async () => {
+  test("operations that want the same locks in another order do not deadlock", async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     const taken = await Promise.all(Array.from({ length: 8 }, (_, index) => take(index % 2 ? [a, b] : [b, a])));
     expect(taken.filter((id) => id !== null).length).toBe(1);
   });
 
-  test("the end of one hands them to whoever waits longest", async () => {
+  test("the end of an operation hands its locks to the longest waiting one", async () => {
     const environment = randomUUID();
     const first = await mustTake([environment]);
     const second = await queue([environment]);
@@ -110,7 +115,7 @@ describe("locks", () => {
     expect(await lockHolder(own.database, environment)).toBeNull();
   });
 
-  test("a late-comer does not slip in before one that waits for more", async () => {
+  test("a later operation does not overtake one that waits for more locks", async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     const first = await mustTake([a]);
     const wholeSite = await queue([a, b]);
@@ -120,7 +125,7 @@ describe("locks", () => {
     await end(wholeSite);
   });
 
-  test("one that waits for what nobody holds is begun by the reconciler", async () => {
+  test("the reconciler starts an operation that waits for free locks", async () => {
     const lost = await queue([randomUUID()]);
     const begun = await own.database.transaction().execute(beginWaiting);
     expect(begun).toContain(lost);

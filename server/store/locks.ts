@@ -1,23 +1,23 @@
 /**
- * One operation at a time per environment. A lock is a row: taken by the transaction that accepts an
- * operation, released by the one that ends it, and handed over by that one to the operation that has waited longest.
+ * One operation at a time per environment. A lock is a row. The transaction that accepts an operation takes it; the
+ * transaction that ends the operation releases it and hands it over to the operation that has waited longest.
  */
 import { sql } from "kysely";
 import type { Blocker, Database, DatabaseTransaction } from "./database.ts";
 
 /**
- * Takes every lock for the operation, or none. False if one is held, or where an operation that came earlier
- * waits for one: a late-comer that slipped in would keep it waiting for ever.
+ * Takes all locks for the operation, or none. Returns false if one is held, or if an earlier operation waits for one:
+ * otherwise that operation could wait for ever.
  *
- * Where one is held, its holder can't end before this transaction does. So an operation that `wantLocks` in the
- * same transaction is seen by the one that releases them.
+ * If a lock is held, its holder can't end before this transaction does. So the holder sees an operation that calls
+ * `wantLocks` in the same transaction.
  */
 export async function takeLocks(
   transaction: DatabaseTransaction,
   operationId: string,
   environmentIds: readonly string[],
 ): Promise<boolean> {
-  // In one order for everybody, so that two operations never wait for each other.
+  // Always in the same order, so that two operations never wait for each other.
   const wanted = [...new Set(environmentIds)].sort();
   if (wanted.length === 0) return true;
   for (;;) {
@@ -35,7 +35,7 @@ export async function takeLocks(
       .forUpdate()
       .execute();
     if (held.length > 0) return false;
-    // Their holder has just ended: try again.
+    // The holder has just ended: try again.
   }
 }
 
@@ -46,8 +46,8 @@ async function insertLocks(transaction: DatabaseTransaction, operationId: string
     .onConflict((conflict) => conflict.doNothing())
     .returning("environment_id")
     .execute();
-  const ours = new Set(taken.map((row) => row.environment_id));
-  return wanted.filter((id) => !ours.has(id));
+  const locked = new Set(taken.map((row) => row.environment_id));
+  return wanted.filter((id) => !locked.has(id));
 }
 
 async function isAwaited(transaction: DatabaseTransaction, environmentIds: string[]): Promise<boolean> {
@@ -60,7 +60,7 @@ async function isAwaited(transaction: DatabaseTransaction, environmentIds: strin
   return row !== undefined;
 }
 
-/** The operations that hold these environments or wait for them, oldest first. */
+/** Finds the operations that hold or wait for these environments, oldest first. */
 export async function findBlockers(
   transaction: DatabaseTransaction,
   environmentIds: readonly string[],
@@ -74,7 +74,7 @@ export async function findBlockers(
   return rows;
 }
 
-/** Puts the operation in line for the locks. */
+/** Queues the operation for the locks. */
 export async function wantLocks(
   transaction: DatabaseTransaction,
   operationId: string,
@@ -84,32 +84,33 @@ export async function wantLocks(
   await transaction.insertInto("operation_wants").values(values).execute();
 }
 
-/** Gives up every lock of the operation. */
+/** Releases all locks of the operation. */
 export async function releaseLocks(transaction: DatabaseTransaction, operationId: string): Promise<void> {
   await transaction.deleteFrom("environment_locks").where("operation_id", "=", operationId).execute();
 }
 
-/** An operation in line: whom it waits behind is decided by the order of the list. */
+/** A queued operation. Its place in the queue is its position in the list. */
 export interface WaitingOperation {
   readonly operationId: string;
   readonly wants: readonly string[];
 }
 
 /**
- * Who may begin now. Longest waiting first; one that can't have all it wants keeps those behind it from what it
- * wants, so that an operation on a whole site is not overtaken for ever by operations on parts of it.
+ * Decides which operations can start now, longest waiting first. An operation that can't have all its locks reserves
+ * them against later operations, so that operations on single environments can't overtake one on the whole site for
+ * ever.
  */
 export function planHandover(waiting: readonly WaitingOperation[], locked: ReadonlySet<string>): WaitingOperation[] {
-  const spokenFor = new Set(locked);
-  const begin: WaitingOperation[] = [];
+  const reserved = new Set(locked);
+  const ready: WaitingOperation[] = [];
   for (const operation of waiting) {
-    if (operation.wants.every((id) => !spokenFor.has(id))) begin.push(operation);
-    for (const id of operation.wants) spokenFor.add(id);
+    if (operation.wants.every((id) => !reserved.has(id))) ready.push(operation);
+    for (const id of operation.wants) reserved.add(id);
   }
-  return begin;
+  return ready;
 }
 
-/** Hands free locks to those in line and returns the ids of the operations that have theirs now. */
+/** Hands free locks to queued operations and returns the ids of those that have all their locks now. */
 export async function handOverLocks(transaction: DatabaseTransaction): Promise<string[]> {
   const rows = await transaction
     .selectFrom("operation_wants")
@@ -121,29 +122,29 @@ export async function handOverLocks(transaction: DatabaseTransaction): Promise<s
     .execute();
   if (rows.length === 0) return [];
   const wants = Map.groupBy(rows, (row) => row.operation_id);
-  const waiting = [...wants].map(([operationId, own]) => ({
+  const waiting = [...wants].map(([operationId, wantRows]) => ({
     operationId,
-    wants: own.map((row) => row.environment_id),
+    wants: wantRows.map((row) => row.environment_id),
   }));
-  const begin = planHandover(
+  const ready = planHandover(
     waiting,
-    await lockedAmong(transaction, [...new Set(rows.map((row) => row.environment_id))]),
+    await findLocked(transaction, [...new Set(rows.map((row) => row.environment_id))]),
   );
-  const begun: string[] = [];
-  for (const operation of begin) {
+  const started: string[] = [];
+  for (const operation of ready) {
     const missing = await insertLocks(transaction, operation.operationId, [...operation.wants]);
     if (missing.length > 0) {
-      // Another process was faster, and hands them over in turn.
+      // Another process was faster, and will hand the locks over.
       await releaseLocks(transaction, operation.operationId);
       continue;
     }
     await transaction.deleteFrom("operation_wants").where("operation_id", "=", operation.operationId).execute();
-    begun.push(operation.operationId);
+    started.push(operation.operationId);
   }
-  return begun;
+  return started;
 }
 
-async function lockedAmong(transaction: DatabaseTransaction, environmentIds: string[]): Promise<Set<string>> {
+async function findLocked(transaction: DatabaseTransaction, environmentIds: string[]): Promise<Set<string>> {
   const rows = await transaction
     .selectFrom("environment_locks")
     .select("environment_id")

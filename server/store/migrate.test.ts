@@ -12,7 +12,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
 }
 
 describe("migrate", () => {
-  test("from empty it runs every file in order, and nothing the second time", async () => {
+  test("runs every file in order on an empty database, and nothing the second time", async () => {
     const { pool } = await emptyDatabase();
     const names = (await readMigrations()).map((migration) => migration.name);
     expect(names[0]).toBe("0001-first");
@@ -20,13 +20,13 @@ describe("migrate", () => {
     expect(await migrate(pool)).toEqual([]);
   });
 
-  test("the resulting schema equals the committed dump", async () => {
+  test("results in the schema of the committed dump", async () => {
     const { pool } = await emptyDatabase();
     await migrate(pool);
     await expect(await describeSchema(pool)).toMatchFileSnapshot("migrations/schema.txt");
   });
 
-  test("of four that start at once one works and the others wait for it", async () => {
+  test("runs in one of four simultaneous processes; the others wait", async () => {
     const { url, pool } = await emptyDatabase();
     const pools = [1, 2, 3, 4].map(() => openPool(url, { connections: 1 }));
     const ran = await Promise.all(pools.map((each) => migrate(each)));
@@ -36,7 +36,7 @@ describe("migrate", () => {
     expect(await migrate(pool)).toEqual([]);
   });
 
-  test("a file that fails leaves nothing of itself, keeps those before it, and frees the lock", async () => {
+  test("rolls back a failing file, keeps the files before it, and releases the lock", async () => {
     const { pool } = await emptyDatabase();
     const good = { name: "0001-good", sql: "create table good (id integer)" };
     const bad = { name: "0002-bad", sql: "create table half (id integer); select 1 / 0" };
@@ -49,14 +49,14 @@ describe("migrate", () => {
     ]);
   });
 
-  test("a database of a newer version is refused", async () => {
+  test("refuses a database of a newer version", async () => {
     const { pool } = await emptyDatabase();
     await migrate(pool, [{ name: "0009-future", sql: "select 1" }]);
-    await expect(migrate(pool)).rejects.toThrow("newer version: this one does not know 0009-future");
+    await expect(migrate(pool)).rejects.toThrow("newer version: this version does not know 0009-future");
   });
 });
 
-/** Every column of every table as TypeScript knows it: leaving one out, or naming one too many, does not compile. */
+/** Every column of every table in the types: a missing or unknown column does not compile. */
 const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   companies: { id: true, name: true, created_at: true },
   users: {
@@ -482,7 +482,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   usage_seen: { environment_id: true, edge_run: true, counters: true, recent_cores: true, seen_at: true },
 };
 
-test("the tables that TypeScript knows are the tables there are", async () => {
+test("the table types match the tables", async () => {
   await using own = await createTestDatabase();
   const { rows } = await own.pool.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns

@@ -1,4 +1,4 @@
-/** An installation that has been in use comes to the newest schema, and everything that was there is still there. */
+/** Migrations of an installation with data keep the data. */
 import { expect, onTestFinished, test } from "vitest";
 import { createTestDatabase } from "../testing/database.ts";
 import { migrate, readMigrations } from "./migrate.ts";
@@ -12,7 +12,7 @@ const staging = "00000000-0000-4000-8000-000000000005";
 const packageOf = (environment: string, kind: string, name: string) =>
   `('${environment}', '${company}', '${site}', '${kind}', '${name}', '${name}/${name}.php', '${name}', '', '1.0', '', false, true, false)`;
 
-/** What was written by the version that had that migration last. */
+/** Rows written by the version whose last migration is the key. */
 const writtenAfter: Readonly<Record<string, string>> = {
   "0001-first": `
     insert into companies (id, name) values ('${company}', 'Harbour');
@@ -47,7 +47,7 @@ const counted = [
   "packages",
 ];
 
-test("rows that were written before a migration come through it and all later ones", async () => {
+test("rows survive all later migrations", async () => {
   const { pool, drop } = await createTestDatabase({ template: "template0" });
   onTestFinished(drop);
   const migrations = await readMigrations();
@@ -64,7 +64,7 @@ test("rows that were written before a migration come through it and all later on
   expect(stamps).toEqual([{ environment_id: live }, { environment_id: staging }]);
 });
 
-test("an operation that was interrupted by the upgrade keeps the parts that the earlier journal has of it", async () => {
+test("an operation that the upgrade interrupted keeps its outcomes from the old journal", async () => {
   const { pool, drop } = await createTestDatabase({ template: "template0" });
   onTestFinished(drop);
   const migrations = await readMigrations();

@@ -1,6 +1,6 @@
 /**
- * A database that was restored from a backup of the installation, on a machine that has none of its environments: what was
- * under way has failed, and each environment that was there waits to be made anew of its newest backup.
+ * Adapts a database that was restored from a backup of the installation on a machine without its environments:
+ * unfinished operations have failed, and each environment waits to be rebuilt from its newest backup.
  */
 import { sql } from "kysely";
 import type pg from "pg";
@@ -8,25 +8,25 @@ import type { Database, DatabaseTransaction } from "./database.ts";
 
 export interface Restore {
   readonly id: string;
-  /** When the backup was made. */
+  /** When the backup was taken. */
   readonly madeAt: Date;
 }
 
 const interrupted =
-  "The installation was restored from a backup that was made while this was under way. Please start it again.";
+  "The installation was restored from a backup that was taken while this operation was running. Start it again.";
 
-/** Part of the transaction that restores the rows, with the newest schema. */
+/** Runs in the transaction that restores the rows, with the newest schema. */
 export async function settleRestored(client: pg.ClientBase, { id, madeAt }: Restore): Promise<void> {
   await failInterrupted(client);
-  // What was being added never was; what was being deleted is there as before.
+  // Remove what was still being added; keep what was still being deleted.
   await client.query("delete from sites where state = 'adding'");
   await client.query("delete from environments where state = 'adding'");
   await client.query("update sites set state = 'live'");
   await client.query("update environments set state = 'restoring', awaits_rebuild = true, is_frozen = false");
   await client.query("delete from backups where manifest is null");
-  // The zips were left behind.
+  // The ZIP files were not part of the backup.
   await client.query("delete from downloadable_backups");
-  // These requests will never be finished.
+  // These requests will never complete.
   await client.query("delete from idempotency_keys where status is null");
   await client.query("insert into restores (id, made_at) values ($1, $2)", [id, madeAt]);
 }
@@ -47,7 +47,7 @@ async function failInterrupted(client: pg.ClientBase): Promise<void> {
   );
 }
 
-/** When the backup was made, where that restore is part of the database; otherwise null. */
+/** When the backup of restore `id` was taken, or null if the database does not contain that restore. */
 export async function findRestore(client: pg.ClientBase, id: string): Promise<Date | null> {
   const { rows } = await client.query<{ table: string | null }>("select to_regclass('restores')::text as table");
   if (rows[0]?.table == null) return null;
@@ -55,18 +55,18 @@ export async function findRestore(client: pg.ClientBase, id: string): Promise<Da
   return found.rows[0]?.made_at ?? null;
 }
 
-/** An environment as a list of what is backed up shows it. */
+/** An environment with its newest backup. */
 export interface EnvironmentBackup {
   readonly environmentId: string;
   readonly companyId: string;
   readonly site: string;
   readonly environment: string;
-  /** Of the newest finished backup; null: there is none. */
+  /** The newest finished backup, or null if there is none. */
   readonly backupId: number | null;
   readonly madeAt: Date | null;
 }
 
-/** Every environment that is there, with its newest backup. */
+/** Lists all environments with their newest backups. */
 export async function listNewestBackups(client: pg.ClientBase): Promise<EnvironmentBackup[]> {
   const { rows } = await client.query<EnvironmentBackup>(
     `select e.id as "environmentId", e.company_id as "companyId", s.display_name as site,
@@ -82,8 +82,8 @@ export async function listNewestBackups(client: pg.ClientBase): Promise<Environm
 }
 
 /**
- * Environments that wait to be made anew, live ones first, and none for which that is under way or has failed after
- * `failedSince`: so many that with those under way there are `atOnce`.
+ * Lists environments that wait to be rebuilt, live ones first, without those that are being rebuilt or whose rebuild
+ * failed after `failedSince`. Returns at most `atOnce` minus the number of running rebuilds.
  */
 export async function listAwaiting(
   database: Database,
@@ -105,7 +105,7 @@ export async function listAwaiting(
   return rows.map(({ id }) => id);
 }
 
-/** Whether one of them waits to be restored. */
+/** Whether any of the environments waits to be rebuilt. */
 export async function areAwaitingRebuild(
   transaction: DatabaseTransaction,
   environmentIds: readonly string[],
@@ -121,7 +121,7 @@ export async function areAwaitingRebuild(
   return row !== undefined;
 }
 
-/** Whether one of them waits for that, and there is no backup that it could be made of. */
+/** Whether any of the environments waits to be rebuilt but has no backup. */
 export async function haveLost(transaction: DatabaseTransaction, environmentIds: readonly string[]): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     select e.id from environments e
@@ -131,7 +131,7 @@ export async function haveLost(transaction: DatabaseTransaction, environmentIds:
   return rows.length > 0;
 }
 
-/** It is on this machine, or is taken away from it again. Tolerates that the environment is gone. */
+/** Marks an environment as waiting to be rebuilt, or as rebuilt. Does nothing if it is gone. */
 export async function setAwaitsRebuild(database: Database, environmentId: string, awaits: boolean): Promise<void> {
   await database
     .updateTable("environments")
@@ -143,11 +143,11 @@ export async function setAwaitsRebuild(database: Database, environmentId: string
 export interface ServedOfCompany {
   readonly companyId: string;
   readonly ownerId: string;
-  /** With names as people know them, `Harbour / Live`. */
+  /** With display names such as `Harbour / Live`. */
   readonly environments: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** What is served, by company, each with one of its owners. */
+/** Lists served environments by company, each with one of its owners. */
 export async function listServedByCompany(database: Database): Promise<ServedOfCompany[]> {
   const { rows } = await sql<ServedOfCompany>`
     select e.company_id as "companyId",

@@ -1,11 +1,11 @@
 /**
- * What PostgreSQL announces at a commit (`pg_notify`), heard on one connection that is kept up. Announcements
- * made while it was down are lost, which `onGap` tells: listeners then look at the rows.
+ * Listens to PostgreSQL's notifications (`pg_notify`) on one connection and reconnects if it is lost. Notifications
+ * sent meanwhile are lost; `onGap` tells listeners to read the rows instead.
  */
 import pg from "pg";
 
 export interface Notifications {
-  /** Calls `listener` with the payload of each announcement. Returns what ends the subscription. */
+  /** Calls `listener` with the payload of each notification. Returns a function that ends the subscription. */
   on(channel: string, listener: (payload: string) => void): () => void;
   /** Calls `listener` after each reconnection. Returns a function that ends the subscription. */
   onGap(listener: () => void): () => void;
@@ -20,7 +20,7 @@ export interface NotificationOptions {
 
 const retryMilliseconds = 200;
 
-/** Resolves once it hears every channel. */
+/** Resolves once it listens on all channels. */
 export async function openNotifications(options: NotificationOptions): Promise<Notifications> {
   const listeners = new Map<string, Set<(payload: string) => void>>();
   const gapListeners = new Set<() => void>();
@@ -41,11 +41,11 @@ export async function openNotifications(options: NotificationOptions): Promise<N
     if (closed) await next.end();
   }
 
-  function lost(which: pg.Client, error: Error): void {
-    if (closed || which !== client) return;
+  function lost(lostClient: pg.Client, error: Error): void {
+    if (closed || lostClient !== client) return;
     client = undefined;
     options.onConnectionLost?.(error);
-    which.end().catch(() => undefined);
+    lostClient.end().catch(() => undefined);
     retry = setTimeout(reconnect, retryMilliseconds);
   }
 
@@ -54,7 +54,7 @@ export async function openNotifications(options: NotificationOptions): Promise<N
       () => {
         for (const listener of gapListeners) listener();
       },
-      // The client has reported it too, where it could: whichever comes first asks for the next try.
+      // The client may have reported the error too; the first report schedules the next attempt.
       (error: unknown) => {
         if (client) lost(client, error instanceof Error ? error : new Error(String(error)));
       },
@@ -64,7 +64,7 @@ export async function openNotifications(options: NotificationOptions): Promise<N
   await connect();
   return {
     on: (channel, listener) => {
-      if (!options.channels.includes(channel)) throw new Error(`${channel} is not among the channels that are heard`);
+      if (!options.channels.includes(channel)) throw new Error(`Not listening on channel ${channel}`);
       const set = listeners.get(channel) ?? new Set();
       listeners.set(channel, set.add(listener));
       return () => set.delete(listener);

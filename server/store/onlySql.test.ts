@@ -1,12 +1,12 @@
-/** Queries belong to the store: no other product code of the server writes SQL or builds a query. */
+/** Only the store contains queries: no other production code of the server writes SQL or builds a query. */
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const isElsewhere = (file: string): boolean =>
   !file.startsWith("server/store/") && !/\.test\.ts$|(^|\/)testing\//.test(file);
 
-/** Claims operations and takes advisory locks by itself. */
-const mayQuery = "server/operations/engine/";
+/** Exempt: claims operations and takes advisory locks. */
+const exemptFolder = "server/operations/engine/";
 
 const queries: readonly RegExp[] = [
   /\.(selectFrom|selectNoFrom|insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\(/,
@@ -34,10 +34,10 @@ describe("SQL outside the store", () => {
     expect(findQueries(source)).not.toEqual([]);
   });
 
-  it("is in no file of the server", () => {
+  it("does not occur in the server", () => {
     const files = globSync("server/**/*.ts").filter(isElsewhere);
     const found = files.filter((file) => findQueries(readFileSync(file, "utf8")).length > 0);
     expect(files.length).toBeGreaterThan(300);
-    expect(found.filter((file) => !file.startsWith(mayQuery))).toEqual([]);
+    expect(found.filter((file) => !file.startsWith(exemptFolder))).toEqual([]);
   });
 });

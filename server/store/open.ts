@@ -1,30 +1,28 @@
-/**
- * The connection to PostgreSQL, opened once by each process that needs it.
- */
+/** Opens the connection to PostgreSQL, once per process. */
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Database, Tables } from "./database.ts";
 
 export interface OpenDatabase {
   readonly database: Database;
-  /** The same connections without Kysely: named statements of hot reads, advisory locks. */
+  /** The same pool without Kysely, for named statements of hot reads and for advisory locks. */
   readonly pool: pg.Pool;
-  /** Waits for connections in use to come back, then ends them. */
+  /** Waits until connections in use are released, then closes the pool. */
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Connections at most; 10 unless told. */
+  /** Maximum number of connections; default 10. */
   readonly connections?: number;
-  /** Told of a connection that was lost, perhaps twice. The next query opens another. */
+  /** Called when a connection is lost, possibly twice. The next query opens another. */
   readonly onConnectionLost?: (error: Error) => void;
 }
 
 const int8 = 20;
 
 /**
- * How values are read. A bigint becomes a number: the ids of activity entries and counts stay far below 2^53,
- * and the interface shows them as numbers. A bigint beyond that is an error rather than a wrong number.
+ * Parses a bigint as a number: ids of activity entries and counts stay far below 2^53, and the API shows them as
+ * numbers. Throws for larger values rather than return a wrong number.
  */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
@@ -41,7 +39,7 @@ function parseSafeInteger(text: string): number {
 
 /**
  * Opens a pool on `url` (`postgresql://…`, a Unix socket folder as `?host=/folder`). Connects on first use.
- * A connection that is lost is reported to `onConnectionLost` and replaced; without that listener node-postgres
+ * A lost connection is reported to `onConnectionLost` and replaced; without that listener node-postgres
  * would end the process.
  */
 export function openDatabase(url: string, options: OpenOptions = {}): OpenDatabase {
@@ -50,12 +48,12 @@ export function openDatabase(url: string, options: OpenOptions = {}): OpenDataba
   return { database, pool, close: () => database.destroy() };
 }
 
-/** A pool as Kysely sees it. */
+/** Wraps a pool in Kysely. */
 export function databaseOn(pool: pg.Pool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** A pool alone, for what brings its own SQL. The caller ends it. */
+/** Opens only a pool, for callers with their own SQL. The caller closes it. */
 export function openPool(url: string, options: OpenOptions & { readonly types?: pg.CustomTypesConfig } = {}): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,

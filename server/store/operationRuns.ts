@@ -1,10 +1,10 @@
 /**
- * Which process runs an operation, and what each part of it came to.
+ * Which process runs an operation, and the outcome of each of its parts.
  *
- * A process that runs operations is a runner: it has a random id and holds an advisory lock for it on a connection of its
- * own. PostgreSQL releases the lock when the process ends, however it ends, so that an operation whose runner's lock is free
- * has nobody who runs it. A row is written only by the runner that the operation names: a process that lost its lock without
- * noticing can't write into an operation that another has taken over.
+ * A process that runs operations is a runner. It has a random id and holds an advisory lock for it on its own
+ * connection. PostgreSQL releases the lock when the process ends for any reason, so a free lock means that no process
+ * runs the operation. Only the runner named in the operation can write to it: a process that lost its lock without
+ * noticing can't change an operation that another process has taken over.
  */
 import { createHash } from "node:crypto";
 import { type ExpressionBuilder, type RawBuilder, sql } from "kysely";
@@ -12,18 +12,18 @@ import pg from "pg";
 import type { Database, DatabaseTransaction, OperationOutcome, Tables } from "./database.ts";
 
 export interface RunnerLock {
-  /** Resolves when the lock is lost without having been released: others may take over our operations from then on. */
+  /** Resolves when the lock is lost without `release`: other processes may then take over our operations. */
   readonly lost: Promise<Error>;
   release(): Promise<void>;
 }
 
-/** A running operation, and the runner that claimed it; null if none has. */
+/** A running operation. `runner` is null until a process claims it. */
 export interface RunningOperation {
   readonly id: string;
   readonly runner: string | null;
 }
 
-/** Takes the lock of this process. No other process uses `runner`. */
+/** Takes the lock of this process. `runner` must be unique. */
 export async function holdRunnerLock(url: string, runner: string): Promise<RunnerLock> {
   const lost = Promise.withResolvers<Error>();
   let isReleased = false;
@@ -43,7 +43,7 @@ export async function holdRunnerLock(url: string, runner: string): Promise<Runne
   };
 }
 
-/** A 64-bit key for PostgreSQL's advisory locks, as decimal text. */
+/** The runner's 64-bit key for advisory locks, in decimal. */
 function lockKey(runner: string): string {
   return createHash("sha256").update(`sitewright executor ${runner}`).digest().readBigInt64BE(0).toString();
 }
@@ -57,7 +57,7 @@ export async function listRunningOperations(database: Database): Promise<Running
     .execute();
 }
 
-/** True if the operation is ours from now on; false if another runner was first, or it has ended. */
+/** Claims an operation. Returns false if another runner was first, or if it has ended. */
 export async function claimOperation(database: Database, operationId: string, runner: string): Promise<boolean> {
   const row = await database
     .updateTable("operations")
@@ -70,7 +70,7 @@ export async function claimOperation(database: Database, operationId: string, ru
   return row !== undefined;
 }
 
-/** Takes over the operations of a runner that is dead, and returns their ids; none if it lives. */
+/** Takes over the operations of a dead runner and returns their ids; empty if the runner is alive. */
 export async function claimFromDead(database: Database, dead: string, runner: string): Promise<string[]> {
   return database.transaction().execute(async (transaction) => {
     // Held until this transaction ends, so that only one process takes over.
@@ -89,7 +89,7 @@ export async function claimFromDead(database: Database, dead: string, runner: st
   });
 }
 
-/** Leaves the operation to whichever process claims it next. */
+/** Releases the operation for any process to claim. */
 export async function releaseOperation(database: Database, operationId: string, runner: string): Promise<void> {
   await database
     .updateTable("operations")
@@ -100,8 +100,8 @@ export async function releaseOperation(database: Database, operationId: string, 
 }
 
 /**
- * Records that the runner begins `step` after `stepsDone` others. Returns how often processes have begun this step without
- * ending it, this time included; null if the operation has ended, or is another runner's by now.
+ * Records that the runner starts `step` after `stepsDone` others. Returns the number of attempts at this step,
+ * including this one, or null if the operation has ended or belongs to another runner.
  */
 export async function beginStep(
   database: Database,
@@ -109,7 +109,7 @@ export async function beginStep(
   runner: string,
   { step, stepsDone }: { readonly step: string; readonly stepsDone: number },
 ): Promise<number | null> {
-  const again = (eb: ExpressionBuilder<Tables, "operations">) =>
+  const nextAttempts = (eb: ExpressionBuilder<Tables, "operations">) =>
     eb
       .case()
       .when("step", "=", step)
@@ -121,7 +121,7 @@ export async function beginStep(
     .set((eb) => ({
       step,
       steps_done: stepsDone,
-      attempts: again(eb),
+      attempts: nextAttempts(eb),
       started_at: eb.fn.coalesce("started_at", sql<Date>`now()`),
     }))
     .where(isRunBy(operationId, runner))
@@ -130,7 +130,7 @@ export async function beginStep(
   return row?.attempts ?? null;
 }
 
-/** Takes one beginning back: a process that ends in an orderly way did not die of the step. */
+/** Subtracts one attempt: after an orderly shutdown, the step is not to blame. */
 export async function uncountBeginning(
   database: Database,
   operationId: string,
@@ -146,7 +146,7 @@ export async function uncountBeginning(
     .execute();
 }
 
-/** Outcomes by the name of the part. */
+/** Reads the operation's outcomes by part. */
 export async function readOutcomes(database: Database, operationId: string): Promise<Map<string, OperationOutcome>> {
   const rows = await database
     .selectFrom("operation_outcomes")
@@ -161,11 +161,11 @@ export interface NewOutcome {
   readonly runner: string;
   readonly part: string;
   readonly outcome: OperationOutcome;
-  /** How long the part took. */
+  /** Duration of the part. */
   readonly milliseconds: number;
 }
 
-/** False if nothing was written: the operation has ended, or is another runner's by now. */
+/** Records an outcome. Returns false if the operation has ended or belongs to another runner. */
 export async function recordOutcome(database: Database, outcome: NewOutcome): Promise<boolean> {
   const { rows } = await sql`
     insert into operation_outcomes (operation_id, part, outcome, milliseconds)
@@ -177,7 +177,10 @@ export async function recordOutcome(database: Database, outcome: NewOutcome): Pr
   return rows.length > 0;
 }
 
-/** Locks the operation's row for the transaction that ends it. False if it has ended, or is another runner's by now. */
+/**
+ * Locks the operation's row for the transaction that ends it. Returns false if it has ended or belongs to another
+ * runner.
+ */
 export async function lockRunningOperation(
   transaction: DatabaseTransaction,
   operationId: string,

@@ -1,4 +1,4 @@
-/** Operations as rows: what was accepted, how far it is, how it ended. */
+/** Operations: their input, progress and result. */
 import { type Selectable, sql } from "kysely";
 import { endActivity } from "./company/activity.ts";
 import type { Blocker, Database, DatabaseTransaction, Json, Operations } from "./database.ts";
@@ -6,9 +6,9 @@ import { handOverLocks, releaseLocks } from "./locks.ts";
 
 export type OperationRow = Selectable<Operations>;
 
-/** Notified, with the operation's id, by the commit after which the operation may begin. */
+/** Notifies, with the operation's id, when a commit allows an operation to start. */
 export const acceptedChannel = "operation_accepted";
-/** Notified, with the operation's id, by the commit that ended the operation. */
+/** Notifies, with the operation's id, when a commit ends an operation. */
 export const endedChannel = "operation_ended";
 
 export interface NewOperation {
@@ -57,13 +57,13 @@ export async function readOperation(database: Database, operationId: string): Pr
   return row ?? null;
 }
 
-/** True for an operation that does not exist, too. */
+/** Also returns true if the operation does not exist. */
 export async function hasOperationEnded(database: Database, operationId: string): Promise<boolean> {
   const row = await database.selectFrom("operations").select("state").where("id", "=", operationId).executeTakeFirst();
   return row === undefined || row.state === "succeeded" || row.state === "failed";
 }
 
-/** Tells every process, when this transaction commits, that the operation may begin. */
+/** Notifies all processes on commit that the operation may start. */
 export async function announceAccepted(transaction: DatabaseTransaction, operationId: string): Promise<void> {
   await sql`select pg_notify(${acceptedChannel}, ${operationId})`.execute(transaction);
 }
@@ -72,7 +72,7 @@ async function announceEnded(transaction: DatabaseTransaction, operationId: stri
   await sql`select pg_notify(${endedChannel}, ${operationId})`.execute(transaction);
 }
 
-/** Keeps what a step found out until the operation ends, when `readResult` gives it back. */
+/** Stores an intermediate result of a step. `readResult` returns it. */
 export async function saveResult(database: Database, operationId: string, result: Json): Promise<void> {
   await database
     .updateTable("operations")
@@ -83,8 +83,8 @@ export async function saveResult(database: Database, operationId: string, result
 }
 
 /**
- * Notes that something begins which must not begin twice. False if that was noted before, by whichever process: what
- * came of it is then in the result, if anything is known of it.
+ * Records the start of work that must not start twice. Returns false if any process recorded it before; the operation's
+ * result then has the outcome, if it is known.
  */
 export async function noteBegun(database: Database, operationId: string): Promise<boolean> {
   const row = await database
@@ -118,8 +118,8 @@ export type OperationEnd =
     };
 
 /**
- * Ends the operation, its activity entry and its locks, erases its secret, and lets those in line for the locks
- * begin. An operation that has ended before stays as it is.
+ * Ends the operation and its activity entry, erases its secret, releases its locks, and starts operations that waited
+ * for them. Does nothing if the operation has ended already.
  */
 export async function endOperation(
   transaction: DatabaseTransaction,
@@ -151,17 +151,17 @@ export async function endOperation(
   await beginWaiting(transaction);
 }
 
-/** Lets every operation in line begin whose locks are free. Returns their ids. */
+/** Starts all queued operations whose locks are free. Returns their ids. */
 export async function beginWaiting(transaction: DatabaseTransaction): Promise<string[]> {
-  const begun = await handOverLocks(transaction);
-  for (const id of begun) {
+  const started = await handOverLocks(transaction);
+  for (const id of started) {
     await setOperationState(transaction, id, "running");
     await announceAccepted(transaction, id);
   }
-  return begun;
+  return started;
 }
 
-/** Null = any. */
+/** Null matches all. */
 export interface OperationFilter {
   readonly companyId: string;
   readonly state: OperationRow["state"] | null;
@@ -182,7 +182,7 @@ function matching(database: Database, filter: OperationFilter) {
   return query;
 }
 
-/** A page of operations, newest first, and how many match in all. */
+/** Returns a page of operations, newest first, and the total number of matches. */
 export async function listOperations(
   database: Database,
   filter: OperationFilter,
@@ -197,7 +197,7 @@ export async function listOperations(
   return { items, total };
 }
 
-/** Ids of at most `limit` operations that ended more than `days` ago. */
+/** Returns ids of at most `limit` operations that ended more than `days` days ago. */
 export async function listEndedOperations(database: Database, days: number, limit: number): Promise<string[]> {
   const rows = await database
     .selectFrom("operations")

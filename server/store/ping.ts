@@ -1,4 +1,4 @@
-/** The shortest question to the database. */
+/** Checks the connection to the database. */
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 

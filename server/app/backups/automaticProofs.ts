@@ -9,7 +9,7 @@ import { nextEnvironmentNumber } from "@sitewright/server/store/sites/environmen
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
 
-/** Returns what starts such a proof. It takes no lock, so it never blocks an operation. */
+/** Returns a function that starts a test restore. It takes no lock, so it never blocks other operations. */
 export function makeProof(options: {
   readonly database: Database;
   readonly settings: Settings;

@@ -1,4 +1,4 @@
-/** Backups of an environment: which there are, and what starts making one, removing one and going back to one. */
+/** Backups of an environment: the list, and how making, removing and restoring them start. */
 import { randomUUID } from "node:crypto";
 import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups/backups.ts";
 import { deleteSite } from "@sitewright/contract/sites/sites.ts";
@@ -17,7 +17,7 @@ import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { addressOf } from "../sites/addresses.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
-/** The same object again where nothing has changed and the list is a long one. */
+/** Lists the backups. A long list that has not changed is the same object again. */
 export async function list(context: Context, environmentId: string): Promise<BackupList> {
   const found = await context.backupLists.list(environmentId);
   if (!found) throw new NotFound();
@@ -25,7 +25,7 @@ export async function list(context: Context, environmentId: string): Promise<Bac
 }
 
 /** Starts the backup. Returns the operation's id. */
-export function add(context: Context, environmentId: string, wish: Static<typeof ManualBackup>): Promise<string> {
+export function add(context: Context, environmentId: string, request: Static<typeof ManualBackup>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
     const { id, number } = environment;
@@ -38,7 +38,7 @@ export function add(context: Context, environmentId: string, wish: Static<typeof
       input: {
         environment: { id, number },
         address: addressOf(context.settings, environment),
-        note: wish.tag === undefined || wish.tag.trim() === "" ? null : wish.tag,
+        note: request.tag === undefined || request.tag.trim() === "" ? null : request.tag,
       } satisfies AddManualBackupInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
@@ -69,7 +69,7 @@ export function remove(context: Context, backupId: number): Promise<string> {
   });
 }
 
-/** Who removes the last backup of a deleted site makes its deletion final. */
+/** Removing the last backup of a deleted site makes the deletion final, so it needs the role that deletes sites. */
 function requireRoleFor({ caller }: Context, { is_of_deleted_site }: BackupFacts): void {
   if (is_of_deleted_site && !hasRole(caller, deleteSite.role)) throw new NotAllowed(`role:${deleteSite.role}`);
 }
@@ -83,18 +83,22 @@ function parametersOf(backup: BackupFacts) {
 }
 
 /** Starts the restore. Returns the operation's id. */
-export function restore(context: Context, environmentId: string, wish: Static<typeof BackupRestore>): Promise<string> {
+export function restore(
+  context: Context,
+  environmentId: string,
+  request: Static<typeof BackupRestore>,
+): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const target = await requireEnvironment(transaction, environmentId);
-    const backup = await requireBackup(context, transaction, wish.backup_id);
-    await checkUser(context, transaction, wish.notified_user_id);
-    if (target.awaits_rebuild) return bringBack(context, transaction, target, backup, wish.only);
+    const backup = await requireBackup(context, transaction, request.backup_id);
+    await checkUser(context, transaction, request.notified_user_id);
+    if (target.awaits_rebuild) return rebuild(context, transaction, target, backup, request.only);
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "restoreBackup",
       companyId: target.company_id,
       siteId: target.site_id,
       environmentId: target.id,
-      // What the backup is of goes on meanwhile.
+      // The environment that the backup was made of stays usable.
       locks: [target.id],
       input: {
         token: randomUUID(),
@@ -102,8 +106,8 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
         backupName: backup.name,
         target: { id: target.id, number: target.number },
         address: addressOf(context.settings, target),
-        only: wish.only ?? null,
-        withoutBackup: wish.without_backup ?? false,
+        only: request.only ?? null,
+        withoutBackup: request.without_backup ?? false,
       } satisfies RestoreBackupInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
@@ -117,8 +121,8 @@ export function restore(context: Context, environmentId: string, wish: Static<ty
   });
 }
 
-/** Nothing of the environment is on this machine: there is no present one to go back from. */
-async function bringBack(
+/** Starts the restore of an environment whose content is not on this machine. */
+async function rebuild(
   context: Context,
   transaction: DatabaseTransaction,
   target: EnvironmentFacts,
@@ -128,7 +132,7 @@ async function bringBack(
   if (only !== undefined) {
     throw new Refused(
       "environment_away",
-      "The environment is not there yet: restore the backup as a whole, without only.",
+      "The environment has no content on this machine yet. Restore the whole backup: leave out only.",
       {
         fields: ["only"],
       },

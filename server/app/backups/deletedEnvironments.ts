@@ -1,4 +1,4 @@
-/** Deleted environments: which of a site can be restored, and what starts it. */
+/** Deleted environments of a site: the list, and how restoring one starts. */
 import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedEnvironmentFacts,
@@ -17,9 +17,9 @@ import { addressOf, hostOf } from "../sites/addresses.ts";
 import { refuseTakenEnvironmentName } from "../sites/displayNames.ts";
 import { environmentNames } from "../sites/environmentName.ts";
 
-export const advice = "Bring it back under another display_name.";
+export const renameAdvice = "Restore it with another display_name.";
 
-/** Those that were deleted by themselves, newest first. */
+/** Lists environments that were deleted without their site, newest first. */
 export async function list(context: Context, siteId: string) {
   return [...(await listDeletedEnvironments(context.pool, siteId))];
 }
@@ -29,15 +29,15 @@ interface DeletedEnvironmentIds {
   readonly env_id: string;
 }
 
-/** Takes the environment's name again, or one that follows from another display name, and starts the restore. Returns its id. */
+/** Claims the environment's old name, or one derived from `displayName`, and starts the restore. Returns the operation's id. */
 export function restore(context: Context, ids: DeletedEnvironmentIds, displayName: string | null): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const site = await requireSite(transaction, ids.site_id);
     const environment = await deletedEnvironmentForRestore(transaction, site.id, ids.env_id);
     if (environment === null) throw new NotFound();
-    const { id, display_name: before } = environment;
+    const { id, display_name: oldName } = environment;
     if (await isEnvironmentThere(transaction, id)) {
-      throw new Refused("being_brought_back", `The environment ${before} is being restored already.`);
+      throw new Refused("being_brought_back", `The environment ${oldName} is already being restored.`);
     }
     const returning = await insert(context, transaction, site, environment, displayName);
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
@@ -49,7 +49,7 @@ export function restore(context: Context, ids: DeletedEnvironmentIds, displayNam
       input: { siteId: site.id, isSite: false, environments: [returning] } satisfies RestoreDeletedInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
-      activityParameters: { environmentName: displayName ?? before, siteName: site.display_name },
+      activityParameters: { environmentName: displayName ?? oldName, siteName: site.display_name },
     });
     // It will never run, so the name must be released here.
     if (isRefused) await removeEnvironmentRows(transaction, id);
@@ -70,7 +70,7 @@ async function requireSite(transaction: DatabaseTransaction, siteId: string): Pr
   return site;
 }
 
-/** Inserts the rows: under the names that they had, or under the first free ones that follow from the display name. */
+/** Inserts the rows with their old names, or with the first free names derived from `wanted`. */
 async function insert(
   context: Context,
   transaction: DatabaseTransaction,
@@ -80,18 +80,18 @@ async function insert(
 ): Promise<Returning> {
   const displayName = wanted ?? environment.display_name;
   const ids = { siteId: site.id, companyId: context.caller.companyId };
-  await refuseTakenEnvironmentName(transaction, site.id, displayName, advice);
+  await refuseTakenEnvironmentName(transaction, site.id, displayName, renameAdvice);
   for (const name of wanted === null ? [environment.name] : environmentNames(wanted)) {
     const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);
     const inserted = await insertAgain(context, transaction, environment, { ...ids, name, displayName, host });
     if (inserted) return inserted;
     await removeEnvironmentRows(transaction, environment.id);
   }
-  const message = `Another one has the name or the address of the environment ${environment.display_name} by now.`;
-  throw new Refused("environment_name_taken", `${message} ${advice}`, { display_name: displayName });
+  const message = `Another environment now has the name or the address of the environment ${environment.display_name}.`;
+  throw new Refused("environment_name_taken", `${message} ${renameAdvice}`, { display_name: displayName });
 }
 
-export interface PlaceAgain {
+export interface RestoredNames {
   readonly siteId: string;
   readonly companyId: string;
   readonly name: string;
@@ -99,12 +99,12 @@ export interface PlaceAgain {
   readonly host: string;
 }
 
-/** The rows of a deleted environment again. Null if its name or its host is taken; rows may then have to be removed. */
+/** Inserts the rows of a deleted environment. Null if its name or host is taken; the caller then removes inserted rows. */
 export async function insertAgain(
   context: Context,
   transaction: DatabaseTransaction,
   { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
-  { siteId, companyId, host, ...names }: PlaceAgain,
+  { siteId, companyId, host, ...names }: RestoredNames,
 ): Promise<Returning | null> {
   const number = await insertEnvironmentAgain(transaction, id, names);
   if (number === null) return null;

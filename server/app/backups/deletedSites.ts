@@ -1,4 +1,4 @@
-/** Deleted sites: which can be restored, and what starts it. */
+/** Deleted sites: the list, and how restoring one starts. */
 import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedSiteFacts,
@@ -14,11 +14,11 @@ import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { hostOf } from "../sites/addresses.ts";
 import { refuseTakenSiteName } from "../sites/displayNames.ts";
-import { mostNames } from "../sites/environmentName.ts";
+import { maxNames } from "../sites/environmentName.ts";
 import { numberedNames, slugOf } from "../sites/siteName.ts";
-import { advice, insertAgain } from "./deletedEnvironments.ts";
+import { insertAgain, renameAdvice } from "./deletedEnvironments.ts";
 
-/** Those of the company that the key may see, newest first. */
+/** Lists the company's deleted sites in the key's scope, newest first. */
 export async function list(context: Context) {
   const sites = await listDeletedSites(context.pool, {
     companyId: context.caller.companyId,
@@ -27,19 +27,19 @@ export async function list(context: Context) {
   return sites.map(({ environments, ...site }) => ({ ...site, environments: [...environments] }));
 }
 
-/** `id` is the company's. */
 interface DeletedSiteIds {
+  /** Company id. */
   readonly id: string;
   readonly site_id: string;
 }
 
-/** Takes the site's names again, or those that follow from another display name, and starts the restore. Returns its id. */
+/** Claims the site's old names, or names derived from `displayName`, and starts the restore. Returns the operation's id. */
 export function restore(context: Context, ids: DeletedSiteIds, displayName: string | null): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const site = await deletedSiteForRestore(transaction, ids.site_id);
     if (site === null || site.company_id !== ids.id.toLowerCase()) throw new NotFound();
     if (await isSiteThere(transaction, site.id)) {
-      throw new Refused("being_brought_back", `The site ${site.display_name} is being restored already.`);
+      throw new Refused("being_brought_back", `The site ${site.display_name} is already being restored.`);
     }
     const environments = await insert(context, transaction, site, displayName);
     const environmentIds = environments.map(({ environment }) => environment.id);
@@ -60,7 +60,7 @@ export function restore(context: Context, ids: DeletedSiteIds, displayName: stri
   });
 }
 
-/** Inserts the rows: under the names that they had, or under the first free ones that follow from the display name. */
+/** Inserts the rows with their old names, or with the first free names derived from `wanted`. */
 async function insert(
   context: Context,
   transaction: DatabaseTransaction,
@@ -68,16 +68,16 @@ async function insert(
   wanted: string | null,
 ): Promise<Returning[]> {
   const displayName = wanted ?? site.display_name;
-  const names = wanted === null ? [site.name] : numberedNames(slugOf(wanted), 1, mostNames);
+  const names = wanted === null ? [site.name] : numberedNames(slugOf(wanted), 1, maxNames);
   for (const name of names) {
     const inserted = await insertUnder({ name, displayName }, context, transaction, site);
     if (inserted) return inserted;
   }
-  const message = `Another site has an address of the site ${site.display_name} by now.`;
-  throw new Refused("site_name_taken", `${message} ${advice}`, { display_name: displayName });
+  const message = `Another site now has an address of the site ${site.display_name}.`;
+  throw new Refused("site_name_taken", `${message} ${renameAdvice}`, { display_name: displayName });
 }
 
-/** Null if the name, or an address that follows from it, is taken; throws `Refused` if the display name is. */
+/** Null if the name or an address derived from it is taken. Throws `Refused` if the display name is taken. */
 async function insertUnder(
   names: { readonly name: string; readonly displayName: string },
   context: Context,
@@ -86,15 +86,15 @@ async function insertUnder(
 ): Promise<Returning[] | null> {
   const { id: siteId, company_id: companyId } = site;
   if (!(await insertSiteAgain(transaction, siteId, names))) {
-    await refuseTakenSiteName(transaction, companyId, names.displayName, advice);
+    await refuseTakenSiteName(transaction, companyId, names.displayName, renameAdvice);
     return null;
   }
   const returning: Returning[] = [];
   for (const environment of site.environments) {
     const { name, display_name: displayName } = environment;
     const host = names.name === site.name ? environment.host : hostOf(context.settings, name, names.name);
-    const place = { siteId, companyId, name, displayName, host };
-    const inserted = await insertAgain(context, transaction, environment, place);
+    const restored = { siteId, companyId, name, displayName, host };
+    const inserted = await insertAgain(context, transaction, environment, restored);
     if (inserted === null) {
       await removeSite(transaction, siteId);
       return null;

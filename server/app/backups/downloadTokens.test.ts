@@ -5,13 +5,13 @@ import { makeDownloadTokens } from "./downloadTokens.ts";
 const tokens = makeDownloadTokens(Buffer.alloc(32, 1));
 const id = randomUUID();
 
-test("a token leads back to its id, is the same each time, and fits into a path", () => {
+test("a token decodes to its id, is deterministic, and is safe in a URL path", () => {
   expect(tokens.idOf(tokens.tokenOf(id))).toBe(id);
   expect(tokens.tokenOf(id)).toBe(tokens.tokenOf(id));
   expect(tokens.tokenOf(id)).toMatch(/^[A-Za-z0-9_-]{64}$/);
 });
 
-test("whoever knows the id, another token, or another installation's key, knows nothing of it", () => {
+test("a token can't be forged from the id, another token, or another installation's key", () => {
   const other = makeDownloadTokens(Buffer.alloc(32, 2));
   expect(tokens.idOf(other.tokenOf(id))).toBeNull();
   const [mine, theirs] = [tokens.tokenOf(id), tokens.tokenOf(randomUUID())].map((token) =>
@@ -21,7 +21,7 @@ test("whoever knows the id, another token, or another installation's key, knows 
   expect(tokens.idOf(mixed.toString("base64url"))).toBeNull();
 });
 
-test("nothing else is a token: no change of one letter, none shorter or longer, no other spelling", () => {
+test("rejects a token with a changed character, another length, or another encoding of the same bytes", () => {
   const token = tokens.tokenOf(id);
   const changed = Array.from(
     token,

@@ -1,4 +1,4 @@
-/** Downloadable backups: which there are, what starts making one, and whose link leads to which. */
+/** Downloadable backups: the list, how making one starts, and their links. */
 import { randomUUID } from "node:crypto";
 import type { DownloadableBackupWish } from "@sitewright/contract/backups/downloadableBackups.ts";
 import type { AddDownloadableBackupInput } from "@sitewright/server/operations/backups/addDownloadableBackup.ts";
@@ -9,7 +9,7 @@ import {
 } from "@sitewright/server/store/backups/downloadableBackups.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
-import { mayWrite } from "../company/access.ts";
+import { canWrite } from "../company/access.ts";
 import type { App, Context, OpenDownload } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { addressOf } from "../sites/addresses.ts";
@@ -17,9 +17,9 @@ import { requireBackup } from "./backups.ts";
 
 const hour = 3_600_000;
 
-/** `2026-11-22-214005`, in UTC: of the state that is in the zip, so that two states have two names. */
-function momentOf(state: Date): string {
-  return state.toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "");
+/** `2026-11-22-214005`, in UTC: the time of the content, so that different contents have different names. */
+function timestampOf(time: Date): string {
+  return time.toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "");
 }
 
 export async function list(context: Context, environmentId: string) {
@@ -34,32 +34,33 @@ export async function list(context: Context, environmentId: string) {
   };
 }
 
-/** Null for callers that may only read: what is in a backup, all passwords' hashes among it, is more than they see elsewhere. */
+/** Null for read-only callers: a backup contains secrets, such as password hashes, that they can't see anywhere else. */
 function linkTo(context: Context, id: string, fileName: string): string | null {
-  if (!mayWrite(context.caller)) return null;
+  if (!canWrite(context.caller)) return null;
   return `${context.origin}/v2/downloads/${context.downloadTokens.tokenOf(id)}/${fileName}`;
 }
 
-/** An operation's result as its caller sees it. */
+/** Returns the result of the operation, with the download link for callers that may have it. */
 export function withLink(context: Context, result: unknown): unknown {
   if (typeof result !== "object" || result === null || !("id" in result) || !("file_name" in result)) return null;
   const { id, file_name, ...rest } = result;
   return { id, ...rest, download_link: linkTo(context, String(id), String(file_name)) };
 }
 
-/** Starts making it. Returns the operation's id. */
+/** Starts making a downloadable backup. Returns the operation's id. */
 export function add(
   context: Context,
   environmentId: string,
-  wish: Static<typeof DownloadableBackupWish>,
+  request: Static<typeof DownloadableBackupWish>,
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    const backup = wish.backup_id === undefined ? null : await requireBackup(context, transaction, wish.backup_id);
+    const backup =
+      request.backup_id === undefined ? null : await requireBackup(context, transaction, request.backup_id);
     const { id: envId, number, company_id: companyId, site_id: siteId } = environment;
     const row = { id: randomUUID(), companyId, siteId, environmentId: envId };
-    const fileName = `${environment.site_name}-${environment.name}-${momentOf(backup?.created_at ?? new Date())}.zip`;
+    const fileName = `${environment.site_name}-${environment.name}-${timestampOf(backup?.created_at ?? new Date())}.zip`;
     const expiresAt = new Date(Date.now() + context.downloadHours * hour);
     await insertDownloadableBackup(transaction, { ...row, fileName, expiresAt });
     const { operationId } = await context.acceptOperation(transaction, {
@@ -67,7 +68,7 @@ export function add(
       companyId,
       siteId,
       environmentId: envId,
-      // It reads a snapshot, so nothing has to wait for it.
+      // It reads a snapshot, so other operations need not wait.
       locks: [],
       input: {
         id: row.id,
@@ -90,7 +91,7 @@ export interface FoundDownload extends OpenDownload {
   readonly createdAt: Date;
 }
 
-/** What a link leads to. Throws `NotFound` for whatever is wrong with it, its time being over included. */
+/** Opens the file that a link points to. Throws `NotFound` if the link is invalid or has expired. */
 export async function follow(
   { database, downloadTokens, openDownload }: Pick<App, "database" | "downloadTokens" | "openDownload">,
   link: { readonly token: string; readonly name: string },

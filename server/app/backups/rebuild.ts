@@ -1,5 +1,4 @@
 /** Starts the restore of an environment's content after a move to another machine. */
-
 import type { RebuildEnvironmentInput } from "@sitewright/server/operations/backups/rebuildEnvironment.ts";
 import type { AcceptOperation, OperationRequest } from "@sitewright/server/operations/engine/accept.ts";
 import { nobody } from "@sitewright/server/store/company/activity.ts";
@@ -8,7 +7,7 @@ import { type EnvironmentFacts, environmentForOperation } from "@sitewright/serv
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
 
-/** `backupId` null: of its newest backup that is whole. */
+/** `backupId` null: restores the latest intact backup. */
 export function rebuildRequest(settings: Settings, environment: EnvironmentFacts, backupId: number | null) {
   const { id, number, company_id: companyId, site_id: siteId } = environment;
   const address = addressOf(settings, environment);
@@ -22,7 +21,7 @@ export function rebuildRequest(settings: Settings, environment: EnvironmentFacts
   } as const satisfies Partial<OperationRequest>;
 }
 
-/** Returns what starts it without anybody asking for it. Tolerates that the environment is gone. */
+/** Returns a function that starts the restore without a request. It does nothing if the environment is gone. */
 export function makeRebuild(options: {
   readonly database: Database;
   readonly settings: Settings;

@@ -1,5 +1,4 @@
 /** Starts scheduled backups. */
-
 import type { AddScheduledBackupInput } from "@sitewright/server/operations/backups/addScheduledBackup.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import { chooseDueBackup, noteBackupBegun } from "@sitewright/server/store/backups/scheduledBackups.ts";
@@ -8,20 +7,23 @@ import type { Database } from "@sitewright/server/store/database.ts";
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
 
-/** As `server/reconcilers/scheduleBackups.ts` says it. */
-interface Turn {
+/** See `server/reconcilers/scheduleBackups.ts`. */
+interface Schedule {
   readonly now: Date;
   readonly atOnce: number;
   readonly nextMoment: (environmentId: string) => Date;
   readonly pauseAfter: (failures: number) => number | null;
 }
 
-/** Returns what starts the backup that is overdue longest, where there is one; it holds no lock, so that nobody waits for it. */
+/**
+ * Returns a function that starts the most overdue backup and returns whether there was one. The operation holds no lock, so
+ * it never blocks other operations.
+ */
 export function makeScheduledBackup(options: {
   readonly database: Database;
   readonly settings: Settings;
   readonly acceptOperation: AcceptOperation;
-}): (turn: Turn) => Promise<boolean> {
+}): (schedule: Schedule) => Promise<boolean> {
   return ({ now, atOnce, nextMoment, pauseAfter }) =>
     options.database.transaction().execute(async (transaction) => {
       const due = await chooseDueBackup(transaction, now, atOnce);

@@ -62,58 +62,64 @@ function outcome(row: Endpoint, who: Caller, target: Target | null): string {
 describe("authorise", () => {
   it.each<[string, Endpoint, Caller, Target | null, string]>([
     ["the owner reads", readSite, caller("owner"), ofSite, "allowed"],
-    ["nobody reads what is not there", readSite, caller("owner"), null, "not found"],
+    ["a missing site can't be read", readSite, caller("owner"), null, "not found"],
     [
-      "nobody reads another company's",
+      "another company's site can't be read",
       readSite,
       caller("owner"),
       { companyId: "other", siteId: site, isLive: null },
       "not found",
     ],
     [
-      "not even with a scope for it",
+      "another company's site can't be read with a scope for it",
       readSite,
       caller("owner", [`site:${site}`]),
       { companyId: "o", siteId: site, isLive: null },
       "not found",
     ],
     ["billing reads", readSite, caller("billing"), ofSite, "allowed"],
-    ["billing writes nothing", write, caller("billing"), ofCompany, "needs role:developer"],
+    ["billing can't write", write, caller("billing"), ofCompany, "needs role:developer"],
     ["a developer writes", write, caller("developer"), ofCompany, "allowed"],
-    ["a developer deletes no site", deleteSite, caller("developer"), ofSite, "needs role:admin"],
-    ["an administrator does", deleteSite, caller("admin"), ofSite, "allowed"],
+    ["a developer can't delete a site", deleteSite, caller("developer"), ofSite, "needs role:admin"],
+    ["an administrator can delete a site", deleteSite, caller("admin"), ofSite, "allowed"],
     ["a read key reads", readSite, caller("owner", ["read"]), ofSite, "allowed"],
-    ["a read key writes nothing", write, caller("owner", ["read"]), ofCompany, "needs write"],
-    ["writing is not reading", readSite, caller("owner", ["write"]), ofSite, "needs read"],
-    ["a key of a site reads it", readSite, caller("owner", [`site:${site}`]), ofSite, "allowed"],
+    ["a read key can't write", write, caller("owner", ["read"]), ofCompany, "needs write"],
+    ["a write key can't read", readSite, caller("owner", ["write"]), ofSite, "needs read"],
+    ["a key for a site reads it", readSite, caller("owner", [`site:${site}`]), ofSite, "allowed"],
     [
-      "also when its scope was written in capitals",
+      "a key for a site reads it if the scope is in capitals",
       readSite,
       caller("owner", [`site:${site.toUpperCase()}`]),
       ofSite,
       "allowed",
     ],
-    ["a key of another site does not", readSite, caller("owner", ["site:x"]), ofSite, `needs site:${site}`],
+    ["a key for another site can't read it", readSite, caller("owner", ["site:x"]), ofSite, `needs site:${site}`],
+    ["a key for a site can't change the company", write, caller("owner", [`site:${site}`]), ofCompany, "needs site:*"],
+    ["a key for a site gets filtered lists", list, caller("owner", [`site:${site}`]), ofCompany, "allowed"],
+    ["a key for a site can read about itself", self, caller("owner", [`site:${site}`]), ofCompany, "allowed"],
+    ["a non-live key can't delete a live environment", deleteSite, caller("owner", ["non-live"]), ofSite, "needs live"],
+    ["a non-live key reads a live environment", readSite, caller("owner", ["non-live"]), ofSite, "allowed"],
     [
-      "a key of a site does nothing for the company",
-      write,
+      "a missing role is reported before a scope",
+      deleteSite,
+      caller("developer", ["read"]),
+      ofSite,
+      "needs role:admin",
+    ],
+    [
+      "a key for a site can't read a resource without a site",
+      readSite,
       caller("owner", [`site:${site}`]),
       ofCompany,
       "needs site:*",
     ],
-    ["but lists", list, caller("owner", [`site:${site}`]), ofCompany, "allowed"],
-    ["and knows itself", self, caller("owner", [`site:${site}`]), ofCompany, "allowed"],
-    ["a non-live key deletes nothing live", deleteSite, caller("owner", ["non-live"]), ofSite, "needs live"],
-    ["but reads it", readSite, caller("owner", ["non-live"]), ofSite, "allowed"],
-    ["a role is missed before a scope", deleteSite, caller("developer", ["read"]), ofSite, "needs role:admin"],
-    ["an operation of no site is not a site's", readSite, caller("owner", [`site:${site}`]), ofCompany, "needs site:*"],
   ])("%s", (_, row, who, target, expected) => {
     expect(outcome(row, who, target)).toBe(expected);
   });
 });
 
 describe("sitesInScope", () => {
-  it("is null where a key is limited to no site", () => {
+  it("is null for a key that is not limited to sites", () => {
     expect(sitesInScope(caller("owner"))).toBeNull();
     expect(sitesInScope(caller("owner", ["read", "non-live"]))).toBeNull();
     expect(sitesInScope(caller("owner", ["read", "site:A", "site:b"]))).toEqual(["a", "b"]);

@@ -1,6 +1,6 @@
 /**
- * Who is asking, and may they? The answer follows from the endpoint's row alone: whose the thing is (else 404),
- * then what the key's scopes and its user's role allow (else 403).
+ * Authentication and authorisation. The declaration of the endpoint decides: the target must belong to the caller's company
+ * (else 404), and the scopes of the key and the role of its user must be sufficient (else 403).
  */
 import type { Endpoint, Role } from "@sitewright/contract/endpoint.ts";
 import { findKey, findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/company/apiKeys.ts";
@@ -8,12 +8,12 @@ import type { Pool } from "pg";
 import { NotAllowed, NotFound } from "../failures.ts";
 import { isSameHash, readToken } from "./token.ts";
 
-/** The key that makes a request and the person it speaks for. */
+/** The key of a request, and the user it belongs to. */
 export interface Caller {
   readonly keyId: string;
   readonly keyName: string;
   readonly expiresAt: Date | null;
-  /** Null = all that the role allows. */
+  /** Null: everything that the role allows. */
   readonly scopes: readonly string[] | null;
   readonly companyId: string;
   readonly userId: string;
@@ -22,31 +22,32 @@ export interface Caller {
   readonly firstName: string;
 }
 
-/** What a request acts on. `siteId` is null for something of the whole company. */
+/** The resource that a request acts on. */
 export interface Target {
   readonly companyId: string;
+  /** Null if it belongs to the whole company. */
   readonly siteId: string | null;
-  /** Whether it is a live environment; null if it is no environment. */
+  /** Whether it is a live environment, or null if it is not an environment. */
   readonly isLive: boolean | null;
 }
 
 export interface Identified {
   readonly caller: Caller;
-  /** Null if there is no such thing, or none was asked about. */
+  /** Null if it does not exist, or the request has none. */
   readonly target: Target | null;
 }
 
 /**
- * Null for a token that is missing, malformed, unknown, expired or revoked: the same work is done for each,
- * and the hashes are compared in constant time.
+ * Finds the caller and the target. Null if the token is malformed, unknown, expired or revoked; each case takes the same work,
+ * and hashes are compared in constant time.
  */
 export async function identify(
   pool: Pool,
   token: string,
-  about: { readonly kind: TargetKind; readonly id: string } | null,
+  resource: { readonly kind: TargetKind; readonly id: string } | null,
 ): Promise<Identified | null> {
   const presented = readToken(token);
-  const key = await findKey(pool, presented.id, about);
+  const key = await findKey(pool, presented.id, resource);
   const matches = isSameHash(key?.secret_hash ?? presented.secretHash, presented.secretHash);
   if (!key || !matches || !key.is_usable) return null;
   const caller = {
@@ -68,7 +69,7 @@ function targetFrom(found: TargetRecord | null): Target | null {
   return { companyId: found.target_company_id, siteId: found.target_site_id, isLive: found.target_is_live };
 }
 
-/** The thing of that id, for a request that names it in its body. Null if there is none. */
+/** Finds the target of a request that names it in the body, or null. */
 export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Promise<Target | null> {
   return targetFrom(await findTarget(pool, kind, id));
 }
@@ -76,7 +77,7 @@ export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Pr
 const verbs = ["read", "write", "delete", "push"];
 const rank: Record<Role, number> = { billing: 0, developer: 1, admin: 2, owner: 3 };
 
-/** The sites that a key is limited to; null = every site of its company. */
+/** The sites that the key is limited to, or null for all sites of the company. */
 export function sitesInScope(caller: Caller): string[] | null {
   const sites = (caller.scopes ?? []).filter((scope) => scope.startsWith("site:"));
   return sites.length > 0 ? sites.map((scope) => scope.slice("site:".length).toLowerCase()) : null;
@@ -86,7 +87,7 @@ export function hasRole(caller: Caller, least: Role): boolean {
   return rank[caller.role] >= rank[least];
 }
 
-/** Returns where the call may go on; throws `NotFound` or `NotAllowed` if it may not. */
+/** Throws `NotFound` or `NotAllowed` if the caller can't make this call. */
 export function authorise(row: Endpoint, caller: Caller, target: Target | null): void {
   if (target?.companyId !== caller.companyId) throw new NotFound();
   const needs =
@@ -107,18 +108,18 @@ function missingVerb(row: Endpoint, caller: Caller): string | null {
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }
 
-/** Whether the caller may change things at all. */
-export function mayWrite(caller: Caller): boolean {
+/** Whether the caller has write access. */
+export function canWrite(caller: Caller): boolean {
   const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;
   return hasRole(caller, "developer") && (!narrowed || (caller.scopes?.includes("write") ?? false));
 }
 
 function missingLive(row: Endpoint, caller: Caller, target: Target): string | null {
-  return row.changesLive && target.isLive !== false && mayNotChangeLive(caller) ? "live" : null;
+  return row.changesLive && target.isLive !== false && isNonLive(caller) ? "live" : null;
 }
 
-/** Whether the key is kept from live environments. */
-export function mayNotChangeLive(caller: Caller): boolean {
+/** Whether the key can't change live environments. */
+export function isNonLive(caller: Caller): boolean {
   return caller.scopes?.includes("non-live") ?? false;
 }
 

@@ -1,11 +1,11 @@
-/** The activity log as people read it. */
+/** The activity log. */
 import type { Language } from "@sitewright/contract/company/activity.ts";
 import { type ActivityRecord, listActivity } from "@sitewright/server/store/company/activity.ts";
 import type { Context } from "../context.ts";
 import { sitesInScope } from "./access.ts";
 import { describeActivity } from "./activityDescriptions.ts";
 
-const most = 100;
+const maxLimit = 100;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export interface ActivityQuery {
@@ -18,10 +18,10 @@ export interface ActivityQuery {
   readonly language?: Language;
 }
 
-/** A page of the company's entries, newest first, and how many the filters match. */
+/** Lists the company's entries that match the filters, newest first, and counts them. */
 export async function list(context: Context, query: ActivityQuery) {
   const ids = [query.site_id, query.id_initiated_by, query.id_api_key];
-  // Nothing has an id that is no UUID; the database would call it an error.
+  // Ids are UUIDs; the database would report anything else as an error.
   if (ids.some((id) => id !== undefined && !uuid.test(id))) return { items: [], total: 0 };
   const { items, total } = await listActivity(context.database, {
     companyId: context.caller.companyId,
@@ -30,7 +30,7 @@ export async function list(context: Context, query: ActivityQuery) {
     userId: query.id_initiated_by ?? null,
     apiKeyId: query.id_api_key ?? null,
     siteIds: sitesInScope(context.caller),
-    limit: Math.min(query.limit ?? 10, most),
+    limit: Math.min(query.limit ?? 10, maxLimit),
     offset: query.offset ?? 0,
   });
   return { items: items.map((entry) => view(entry, query.language ?? "en")), total };

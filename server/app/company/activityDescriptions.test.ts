@@ -27,7 +27,7 @@ const parameters = {
   environmentCount: "300",
 };
 
-/** What a sentence about it must name. */
+/** The parameters that a description of this type must contain. */
 function namesFor(type: string): string[] {
   const { siteName, keyName, environmentName, sourceName, phpVersion, backupName, email, command } = parameters;
   const { threadCount, threadMemory, delivery, domainName, forceHttps } = parameters;
@@ -59,25 +59,25 @@ function namesFor(type: string): string[] {
 }
 
 describe.each(activityTypes)("%s", (type) => {
-  it.each(languages)("has a sentence in %s that names what it is about", (language) => {
+  it.each(languages)("has a description in %s with all parameters", (language) => {
     const [sentence = ""] = describeActivity(type, parameters, language) ?? [];
     for (const name of namesFor(type)) expect(sentence).toContain(name);
     expect(sentence.replace(parameters.siteName, "")).not.toMatch(/[{}…]/);
   });
 
-  it("reads differently in each language", () => {
+  it("differs between languages", () => {
     const sentences = languages.map((language) => describeActivity(type, parameters, language)?.[0]);
     expect(new Set(sentences).size).toBe(languages.length);
   });
 });
 
 describe("an entry", () => {
-  it("of an unknown kind has no description", () => {
+  it("of an unknown type has no description", () => {
     expect(describeActivity("launchRocket", parameters, "en")).toBeNull();
     expect(describeActivity("constructor", parameters, "en")).toBeNull();
   });
 
-  it("without the name still reads", () => {
+  it("without parameters has a readable description", () => {
     expect(describeActivity("addSite", {}, "en")).toEqual(["Add the site “…”"]);
   });
 });

@@ -1,7 +1,7 @@
-/** Sentences of the activity log, in every language that it can be read in. */
+/** Descriptions of activity entries, in all supported languages. */
 import type { ActivityType, Language } from "@sitewright/contract/company/activity.ts";
 
-/** They name the action and not its outcome: an entry is written when the action begins, and it may fail. */
+/** Imperative, without the outcome: the entry is written when the action starts, and the action may fail. */
 const sentences: Record<ActivityType, Record<Language, string>> = {
   addSite: {
     da: "Tilføj sitet “{siteName}”",
@@ -753,7 +753,7 @@ function isKnown(type: string): type is ActivityType {
   return Object.hasOwn(sentences, type);
 }
 
-/** Null for a kind of entry that is no longer known. */
+/** Null if the type of the entry is no longer known. */
 export function describeActivity(
   type: string,
   parameters: Readonly<Record<string, string>>,

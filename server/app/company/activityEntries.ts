@@ -1,18 +1,18 @@
-/** Activity of a call that is done when it is answered: no operation follows it. */
+/** Activity entries of calls that start no operation. */
 import type { ActivityType } from "@sitewright/contract/company/activity.ts";
 import type { ActivityCategory } from "@sitewright/contract/operationKinds.ts";
 import { endActivity, recordActivity } from "@sitewright/server/store/company/activity.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Context } from "../context.ts";
 
-/** Writes an entry that is done already, in the transaction that did it. */
+/** Writes an entry that is already done, in the transaction of the change. */
 export async function recordDone(
   context: Context,
   transaction: DatabaseTransaction,
   entry: {
     readonly type: ActivityType;
     readonly category: ActivityCategory;
-    /** Absent: it is about the company as a whole. */
+    /** Omit for entries about the whole company. */
     readonly siteId?: string;
     readonly parameters: Record<string, string>;
   },

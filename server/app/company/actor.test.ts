@@ -15,7 +15,7 @@ const caller: Caller = {
 };
 
 describe("an actor", () => {
-  it("is the person, the key, the address and the browser", () => {
+  it("contains the user, the key, the IP address and the browser", () => {
     const safari =
       "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15";
     expect(describeActor(caller, "203.0.113.7", safari)).toEqual({
@@ -33,7 +33,7 @@ describe("an actor", () => {
   });
 
   it.each([undefined, "", "curl/8.5.0", "python-requests/2.31.0"])(
-    "has no browser, rather than one without a name, where none can be read: %j",
+    "has a null browser if the user agent is unknown: %j",
     (userAgent) => {
       const { browserName, browserVersion, osName } = describeActor(caller, "::1", userAgent);
       expect({ browserName, browserVersion, osName }).toEqual({
@@ -45,7 +45,7 @@ describe("an actor", () => {
   );
 
   it.each([undefined, "", "\u0000", "x".repeat(100_000), "curl/8.5.0", "((((((((((((", "Mozilla/5.0 (".repeat(200)])(
-    "has whatever can be read from a strange user agent: %#",
+    "accepts a malformed user agent: %#",
     (userAgent) => {
       expect(describeActor(caller, "::1", userAgent).ipAddress).toBe("::1");
     },

@@ -1,12 +1,12 @@
-/** Who asked, as the activity log remembers it. */
+/** The caller of a request, as stored in the activity log. */
 import type { Actor } from "@sitewright/server/store/database.ts";
 import bowser from "bowser";
 import type { Caller } from "./access.ts";
 
-const longestUserAgent = 1_000;
+const maxUserAgentLength = 1_000;
 
 export function describeActor(caller: Caller, ipAddress: string, userAgent: string | undefined): Actor {
-  const browser = userAgent ? bowser.parse(userAgent.slice(0, longestUserAgent)) : null;
+  const browser = userAgent ? bowser.parse(userAgent.slice(0, maxUserAgentLength)) : null;
   return {
     userId: caller.userId,
     userRole: caller.role,
@@ -15,7 +15,7 @@ export function describeActor(caller: Caller, ipAddress: string, userAgent: stri
     apiKeyId: caller.keyId,
     apiKeyName: caller.keyName,
     ipAddress,
-    // What could not be read is the empty string.
+    // bowser returns empty strings for unknown values.
     browserName: browser?.browser.name || null,
     browserVersion: browser?.browser.version || null,
     osName: browser?.os.name || null,

@@ -1,4 +1,4 @@
-/** API keys: who sees which, what a new one may do, and how one stops working. */
+/** API keys: lists, creates and revokes them. */
 import {
   insertApiKey,
   listApiKeys,
@@ -37,7 +37,7 @@ function view(key: ShownKey, now: Date): KeyView {
   };
 }
 
-/** Everybody's keys for those who run the company, one's own for others. */
+/** Lists all keys of the company for admins and owners, and the caller's own keys for others. */
 export async function list(context: Context): Promise<KeyView[]> {
   const { caller } = context;
   const keys = await listApiKeys(context.database, caller.companyId, hasRole(caller, "admin") ? null : caller.userId);
@@ -45,40 +45,40 @@ export async function list(context: Context): Promise<KeyView[]> {
   return keys.map((key) => view(key, now));
 }
 
-export interface KeyWish {
+export interface KeyRequest {
   readonly name: string;
   readonly expires_at?: string | null;
   readonly scopes?: readonly string[] | null;
 }
 
-/** Makes a key for the caller's own user that can do no more than the calling key. Returns its token, this once. */
-export async function create(context: Context, wish: KeyWish): Promise<{ api_key: KeyView; token: string }> {
+/** Creates a key for the caller's user with at most the permissions of the calling key. Its token is returned only once. */
+export async function create(context: Context, request: KeyRequest): Promise<{ api_key: KeyView; token: string }> {
   const { caller } = context;
-  const expiresAt = wish.expires_at ? readTimestamp(wish.expires_at) : null;
+  const expiresAt = request.expires_at ? readTimestamp(request.expires_at) : null;
   if (expiresAt && !(expiresAt > new Date())) {
-    throw new Refused("expiry_in_the_past", "An API key can't expire before it is made.");
+    throw new Refused("expiry_in_the_past", "expires_at is in the past. Send a later time, or leave it out.");
   }
-  const scopes = grantedScopes(caller.scopes, wish.scopes ?? null);
+  const scopes = grantedScopes(caller.scopes, request.scopes ?? null);
   await refuseUnknownSites(context, scopes);
   const token = makeToken();
   const key: NewApiKey = {
     ...readToken(token),
     companyId: caller.companyId,
     userId: caller.userId,
-    name: wish.name,
+    name: request.name,
     scopes,
     expiresAt,
   };
   await context.inTransaction(async (transaction) => {
     await insertApiKey(transaction, key);
-    const parameters = { keyName: wish.name };
+    const parameters = { keyName: request.name };
     await recordDone(context, transaction, { type: "createApiKey", category: "userManagement", parameters });
   });
-  const shown = { id: key.id, name: key.name, user_id: key.userId, scopes, expires_at: expiresAt, revoked_at: null };
-  return { api_key: view(shown, new Date()), token };
+  const created = { id: key.id, name: key.name, user_id: key.userId, scopes, expires_at: expiresAt, revoked_at: null };
+  return { api_key: view(created, new Date()), token };
 }
 
-/** A second revocation changes nothing, the time of the first included. */
+/** Revokes the key. Revoking it again keeps the original time. */
 export function revoke(context: Context, keyId: string): Promise<KeyView> {
   const { caller } = context;
   return context.inTransaction(async (transaction) => {

@@ -29,31 +29,31 @@ describe("a new company", () => {
     expect(user.password_hash).not.toContain(facts.admin_password);
   });
 
-  it("can have the name of another, but not another person's e-mail address", async () => {
+  it("can share its name with another company, but not its owner's e-mail address", async () => {
     await createCompany(test.database, { name: "Twin", adminEmail: "twin@example.com" });
     await createCompany(test.database, { name: "Twin" });
     await expect(createCompany(test.database, { name: "Third", adminEmail: "TWIN@example.com" })).rejects.toThrow(
-      new UnusableCompany("There is a user with the e-mail address TWIN@example.com already."),
+      new UnusableCompany("There is already a user with the e-mail address TWIN@example.com."),
     );
     const third = await test.database.selectFrom("companies").selectAll().where("name", "=", "Third").execute();
     expect(third).toEqual([]);
   });
 
-  it.each(["", "   ", "x".repeat(201), "two\nlines", "nul\0", "\ud800"])("can't be called %j", async (name) => {
+  it.each(["", "   ", "x".repeat(201), "two\nlines", "nul\0", "\ud800"])("can't have the name %j", async (name) => {
     await expect(createCompany(test.database, { name })).rejects.toThrow(UnusableCompany);
   });
 });
 
 describe("the first company", () => {
-  it("is made once, however many processes start at once", async () => {
+  it("is created once if several processes start at the same time", async () => {
     await using own = await createTestDatabase();
-    const made = await Promise.all(Array.from({ length: 5 }, () => ensureFirstCompany(own.database, null)));
-    expect(made.filter((facts) => facts !== null)).toHaveLength(1);
+    const created = await Promise.all(Array.from({ length: 5 }, () => ensureFirstCompany(own.database, null)));
+    expect(created.filter((facts) => facts !== null)).toHaveLength(1);
     expect(await own.database.selectFrom("companies").select("id").execute()).toHaveLength(1);
     expect(await ensureFirstCompany(own.database, null)).toBeNull();
   });
 
-  it("gets the key that the operator chose, in whatever form", async () => {
+  it("gets the key that the operator chose, in any form", async () => {
     for (const key of ["automation-chose-this", "sk_test_0123456789", `sk_${"0".repeat(32)}_${"A".repeat(43)}`]) {
       await using own = await createTestDatabase();
       const facts = await ensureFirstCompany(own.database, key);
@@ -63,7 +63,7 @@ describe("the first company", () => {
     }
   });
 
-  it("is not made with a key that could never be sent", async () => {
+  it("is not created with a key that can't be sent in a header", async () => {
     await using own = await createTestDatabase();
     for (const key of ["short", "with a space in the middle", "x".repeat(201)]) {
       await expect(ensureFirstCompany(own.database, key)).rejects.toThrow(/SITEWRIGHT_FIRST_API_KEY must be/);
@@ -71,7 +71,7 @@ describe("the first company", () => {
     expect(await own.database.selectFrom("companies").select("id").execute()).toEqual([]);
   });
 
-  it("is not made where its facts can't be kept", async () => {
+  it("is not created if its key and password can't be stored", async () => {
     await using own = await createTestDatabase();
     const keep = async () => {
       throw new Error("No space left on device");

@@ -1,4 +1,4 @@
-/** New companies: each with an owner who can sign in and a key that can do everything. */
+/** Creates companies, each with an owner who can sign in and an unrestricted API key. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { insertApiKey } from "@sitewright/server/store/company/apiKeys.ts";
 import { hasCompany, insertCompany, lockFirstCompany } from "@sitewright/server/store/company/companies.ts";
@@ -17,18 +17,18 @@ export interface NewCompany {
 
 interface CompanyOptions {
   readonly name: string;
-  /** Default: a fresh key. */
+  /** Default: a generated key. */
   readonly apiKey?: string | null;
-  /** Default: an address of its own, which receives no mail. */
+  /** Default: a unique address that receives no mail. */
   readonly adminEmail?: string;
 }
 
-/** A setting or argument that can't be used; the message says which and why. */
+/** A setting or argument is invalid; the message says which and why. */
 export class UnusableCompany extends Error {
   override readonly name = "UnusableCompany";
 }
 
-/** Makes a company with an owner and a key. Throws `UnusableCompany` if the name or the e-mail address can't be used. */
+/** Creates a company with an owner and a key. Throws `UnusableCompany` if the name or the e-mail address can't be used. */
 export async function createCompany(database: Database, options: CompanyOptions): Promise<NewCompany> {
   const prepared = await prepareCompany(options);
   await database.transaction().execute((transaction) => insertAll(transaction, prepared));
@@ -36,9 +36,9 @@ export async function createCompany(database: Database, options: CompanyOptions)
 }
 
 /**
- * At the very first start makes the first company; null at every later one. `firstApiKey` becomes its key: any
- * text of 16 to 200 visible ASCII characters, else `UnusableCompany` is thrown. `keep` is awaited before the company
- * is committed, so that a crash leaves no company whose key nobody was told.
+ * Creates the first company at the first startup; later returns null. `firstApiKey` becomes its key and must be 16 to 200
+ * visible ASCII characters; otherwise throws `UnusableCompany`. `keep` is awaited before the company is committed, so that a
+ * crash leaves no company without a known key.
  */
 export async function ensureFirstCompany(
   database: Database,
@@ -47,7 +47,7 @@ export async function ensureFirstCompany(
 ): Promise<NewCompany | null> {
   if (firstApiKey !== null && !isPossibleToken(firstApiKey)) {
     throw new UnusableCompany(
-      "SITEWRIGHT_FIRST_API_KEY must be 16 to 200 visible ASCII characters without spaces, or not be set at all.",
+      "SITEWRIGHT_FIRST_API_KEY must be 16 to 200 visible ASCII characters without spaces, or unset.",
     );
   }
   if (await hasCompany(database)) return null;
@@ -71,7 +71,7 @@ interface PreparedCompany {
   readonly passwordHash: string;
 }
 
-/** Everything that is made up or computed, before the transaction: the password's hash takes a moment. */
+/** Validates and generates everything before the transaction, since hashing the password is slow. */
 async function prepareCompany(options: CompanyOptions): Promise<PreparedCompany> {
   const name = options.name.trim();
   if (name.length === 0 || name.length > 200 || hasControlCharacters(name)) {
@@ -105,7 +105,7 @@ async function insertAll(transaction: DatabaseTransaction, prepared: PreparedCom
     role: "owner",
     passwordHash,
   });
-  if (!isNewUser) throw new UnusableCompany(`There is a user with the e-mail address ${facts.admin_email} already.`);
+  if (!isNewUser) throw new UnusableCompany(`There is already a user with the e-mail address ${facts.admin_email}.`);
   await insertApiKey(transaction, {
     id: token.id,
     companyId: facts.company_id,

@@ -1,4 +1,4 @@
-/** Passwords of Sitewright's own users: scrypt with a salt of their own. */
+/** Hashes the passwords of Sitewright's users: scrypt, each with its own salt. */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
@@ -10,7 +10,7 @@ function derive(password: string, salt: Buffer): Promise<Buffer> {
   });
 }
 
-/** `scrypt$<N>$<r>$<p>$<salt>$<key>`, so that the cost can rise later. */
+/** Returns `scrypt$<N>$<r>$<p>$<salt>$<key>`, so that the cost can be raised later. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const key = await derive(password, salt);

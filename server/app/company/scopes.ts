@@ -1,28 +1,28 @@
-/** What a key may pass on: a key never makes one that can do more than itself. */
+/** Scopes of new keys: a key can't create one with more permissions than its own. */
 import { NotAllowed } from "../failures.ts";
 
 const isSite = (scope: string) => scope.startsWith("site:");
 const isVerb = (scope: string) => !isSite(scope) && scope !== "non-live";
 
 /**
- * The scopes of a new key that were asked for (null = none in particular), as far as `own` (null = unlimited)
- * reaches. A kind of scope that was not asked for is taken over from the calling key. Throws `NotAllowed`
- * where more is asked for.
+ * Returns the scopes of a new key. `own` are the scopes of the calling key (null: unrestricted), `wanted` the requested ones
+ * (null: none in particular). A kind of scope that is not requested is inherited from the calling key. Throws `NotAllowed` if
+ * a requested scope exceeds the calling key's.
  */
 export function grantedScopes(own: readonly string[] | null, wanted: readonly string[] | null): string[] | null {
-  const asked = [...new Set((wanted ?? []).map((scope) => scope.toLowerCase()))];
-  if (own === null) return asked.length > 0 ? asked : null;
-  const granted = [...narrowed(own, asked, isVerb), ...narrowed(own, asked, isSite)];
-  if (own.includes("non-live") || asked.includes("non-live")) granted.push("non-live");
+  const requested = [...new Set((wanted ?? []).map((scope) => scope.toLowerCase()))];
+  if (own === null) return requested.length > 0 ? requested : null;
+  const granted = [...grantKind(own, requested, isVerb), ...grantKind(own, requested, isSite)];
+  if (own.includes("non-live") || requested.includes("non-live")) granted.push("non-live");
   return granted;
 }
 
-function narrowed(own: readonly string[], asked: readonly string[], isKind: (scope: string) => boolean): string[] {
-  const mine = own.filter(isKind);
-  const theirs = asked.filter(isKind);
-  if (mine.length === 0) return theirs;
-  if (theirs.length === 0) return mine;
-  const beyond = theirs.find((scope) => !mine.includes(scope));
-  if (beyond) throw new NotAllowed(beyond);
-  return theirs;
+function grantKind(own: readonly string[], requested: readonly string[], isKind: (scope: string) => boolean): string[] {
+  const available = own.filter(isKind);
+  const wanted = requested.filter(isKind);
+  if (available.length === 0) return wanted;
+  if (wanted.length === 0) return available;
+  const missing = wanted.find((scope) => !available.includes(scope));
+  if (missing) throw new NotAllowed(missing);
+  return wanted;
 }

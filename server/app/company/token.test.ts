@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isPossibleToken, isSameHash, makeToken, readToken } from "./token.ts";
 
-describe("a token that is issued", () => {
-  it("carries its id and 256 random bits, of which only a hash is read", () => {
+describe("a generated token", () => {
+  it("contains its id and 256 random bits, which are read as a hash", () => {
     const token = makeToken();
     const [, id = "", secret = ""] = /^sk_([0-9a-f]{32})_([A-Za-z0-9_-]{43})$/.exec(token) ?? [];
     const facts = readToken(token);
@@ -12,13 +12,13 @@ describe("a token that is issued", () => {
     expect(Buffer.from(secret, "base64url")).toHaveLength(32);
   });
 
-  it("is never the same twice", () => {
+  it("is unique", () => {
     expect(new Set(Array.from({ length: 100 }, makeToken)).size).toBe(100);
   });
 });
 
-describe("a token that was chosen", () => {
-  it("leads to the same id every time, which another text does not", () => {
+describe("a chosen token", () => {
+  it("always gets the same id, which differs from other texts' ids", () => {
     const text = "automation-chose-this-key";
     expect(readToken(text)).toEqual(readToken(text));
     expect(readToken(text).id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -41,7 +41,7 @@ describe("a token that was chosen", () => {
   });
 });
 
-describe("any text at all", () => {
+describe("any text", () => {
   it.each(["", "\0", "sk_", "🦄".repeat(1_000), "sk_zz_zz", "x".repeat(100_000)])("can be read: %#", (text) => {
     expect(readToken(text).id).toMatch(/^[0-9a-f-]{36}$/);
     expect(readToken(text).secretHash).toHaveLength(32);
@@ -49,7 +49,7 @@ describe("any text at all", () => {
 });
 
 describe("isSameHash", () => {
-  it("compares content, and tolerates another length", () => {
+  it("compares the content, and accepts different lengths", () => {
     expect(isSameHash(Buffer.from("ab"), Buffer.from("ab"))).toBe(true);
     expect(isSameHash(Buffer.from("ab"), Buffer.from("ac"))).toBe(false);
     expect(isSameHash(Buffer.from("ab"), Buffer.from("abc"))).toBe(false);

@@ -1,31 +1,31 @@
 /**
- * What an API key looks like from outside: `sk_`, its id as 32 hexadecimal digits, `_`, and a secret of 256
- * random bits. Only a hash of the secret is stored.
+ * The format of API keys: `sk_`, the id as 32 hexadecimal digits, `_`, and a secret of 256 random bits. Only a hash of the
+ * secret is stored.
  *
- * An operator may choose the first key's text instead. It carries no id, so its id is derived from the text.
+ * An operator can choose the text of the first key instead. It contains no id, so the id is derived from the text.
  */
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 
 const issued = /^sk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const chosen = /^[\x21-\x7e]{16,200}$/;
 
-/** What of a token is stored and looked up. */
+/** The parts of a token that are stored and looked up. */
 export interface TokenFacts {
   readonly id: string;
   readonly secretHash: Buffer;
 }
 
-/** A fresh token. It is shown once and never stored. */
+/** Generates a token. It is shown once and never stored. */
 export function makeToken(): string {
   return `sk_${randomUUID().replaceAll("-", "")}_${randomBytes(32).toString("base64url")}`;
 }
 
-/** Whether an operator may choose that text as a key: 16 to 200 visible ASCII characters. */
+/** Whether an operator can choose the text as a key: 16 to 200 visible ASCII characters. */
 export function isPossibleToken(token: string): boolean {
   return chosen.test(token);
 }
 
-/** Takes any text at all: one that is no key's leads to an id that no key has. */
+/** Accepts any text: a text that is not a key gets an id that no key has. */
 export function readToken(token: string): TokenFacts {
   const parts = issued.exec(token);
   if (!parts) return { id: derivedId(token), secretHash: sha256(token) };

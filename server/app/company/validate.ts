@@ -1,4 +1,4 @@
-/** What the calling key is. */
+/** Describes the calling key. */
 import type { Context } from "../context.ts";
 
 export function validate({ caller }: Context) {

@@ -1,4 +1,4 @@
-/** Adding a domain to an environment: what may be asked for, and what starts it. */
+/** Adds domains to environments: checks the request, inserts the rows, and starts the operation. */
 import { randomUUID } from "node:crypto";
 import type { DomainAdd } from "@sitewright/contract/domains/domains.ts";
 import type { ReadCertificate } from "@sitewright/server/certificates/checkCustom.ts";
@@ -13,29 +13,36 @@ import { type EnvironmentFacts, environmentForOperation } from "@sitewright/serv
 import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
-import { keepCustom, readCustom } from "./customCertificates.ts";
+import { readCustom, storeCustom } from "./customCertificates.ts";
 import { askForProofs, readWantedName, takeName, takenName, type WantedName } from "./domainNames.ts";
 
-type Wish = Static<typeof DomainAdd>;
+type AddRequest = Static<typeof DomainAdd>;
 
-/** Returns the id of the operation that makes the edge answer for the name. */
-export async function add(context: Context, environmentId: string, wish: Wish): Promise<string> {
-  const names = namesOf(context, wish);
-  const certificate = certificateOf(wish, names);
+/** Starts the operation that makes the edge serve the domain. Returns the operation's id. */
+export async function add(context: Context, environmentId: string, request: AddRequest): Promise<string> {
+  const names = namesOf(context, request);
+  const certificate = certificateOf(request, names);
   const proofs = await askForProofs(context, names);
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
     for (const wanted of names) await takeName(context, transaction, wanted, proofs);
-    const domains = await insert(context, transaction, environment, { names, setupType: wish.setup_type ?? "quick" });
-    const certificateId = certificate && (await keepCustom(context, transaction, environment, certificate));
+    const domains = await insert(context, transaction, environment, {
+      names,
+      setupType: request.setup_type ?? "quick",
+    });
+    const certificateId = certificate && (await storeCustom(context, transaction, environment, certificate));
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
       kind: "addDomain",
       companyId: environment.company_id,
       siteId: environment.site_id,
       environmentId: environment.id,
       locks: [environment.id],
-      input: { domains, certificateId, isServedAtOnce: wish.setup_type !== "avoid_downtime" } satisfies AddDomainInput,
+      input: {
+        domains,
+        certificateId,
+        isServedAtOnce: request.setup_type !== "avoid_downtime",
+      } satisfies AddDomainInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: {
@@ -55,25 +62,25 @@ type Inserted = AddDomainInput["domains"];
 
 const ids = (domains: Inserted) => domains.map(({ id }) => id);
 
-function namesOf(context: Context, wish: Wish): readonly WantedName[] {
-  const isWildcard = !(wish.is_wildcardless ?? false);
-  const wanted = readWantedName(context, wish.domain_name, isWildcard);
-  if (!wish.add_with_www_subdomain) return [wanted];
+function namesOf(context: Context, request: AddRequest): readonly WantedName[] {
+  const isWildcard = !(request.is_wildcardless ?? false);
+  const wanted = readWantedName(context, request.domain_name, isWildcard);
+  if (!request.add_with_www_subdomain) return [wanted];
   if (!isWildcard) {
     const message =
-      "add_with_www_subdomain and is_wildcardless: true contradict each other: www is a name below the domain. Add the two names one after the other.";
+      "add_with_www_subdomain contradicts is_wildcardless: true, since www is a subdomain. Add the two names with separate requests.";
     throw new Refused("www_without_wildcard", message, { fields: ["add_with_www_subdomain", "is_wildcardless"] });
   }
   return [wanted, readWantedName(context, `www.${wanted.name}`, false)];
 }
 
-/** Null if there is none of the customer's own. Throws `Refused`. */
-function certificateOf(wish: Wish, names: readonly WantedName[]): ReadCertificate | null {
-  const { custom_ssl_key: key, custom_ssl_cert: cert } = wish;
+/** The custom certificate, or null if the request has none. Throws `Refused` if it can't be used. */
+function certificateOf(request: AddRequest, names: readonly WantedName[]): ReadCertificate | null {
+  const { custom_ssl_key: key, custom_ssl_cert: cert } = request;
   if (key === undefined && cert === undefined) return null;
   if (key === undefined || cert === undefined) {
     const field = key === undefined ? "custom_ssl_key" : "custom_ssl_cert";
-    const message = `${field} is missing: a custom certificate needs custom_ssl_key and custom_ssl_cert.`;
+    const message = `${field} is missing. A custom certificate needs custom_ssl_key and custom_ssl_cert.`;
     throw new Refused("custom_certificate_refused", message, { field });
   }
   return readCustom(
@@ -88,16 +95,16 @@ async function insert(
   environment: EnvironmentFacts,
   { names, setupType }: { readonly names: readonly WantedName[]; readonly setupType: "quick" | "avoid_downtime" },
 ): Promise<Inserted> {
-  const place = { environmentId: environment.id, siteId: environment.site_id, companyId: environment.company_id };
+  const owner = { environmentId: environment.id, siteId: environment.site_id, companyId: environment.company_id };
   const { settings } = context;
   const inserted: { readonly id: string; readonly name: string }[] = [];
   for (const { name, isWildcard, registrable } of names) {
     const id = randomUUID();
-    if (!(await insertDomain(transaction, { id, ...place, name, isWildcard, setupType }))) {
+    if (!(await insertDomain(transaction, { id, ...owner, name, isWildcard, setupType }))) {
       throw takenName(context, name);
     }
-    const own = { id, companyId: place.companyId };
-    await putIntoZone(transaction, own, registrable, firstRecords({ name, isWildcard }, settings.edgeAddresses));
+    const domain = { id, companyId: owner.companyId };
+    await putIntoZone(transaction, domain, registrable, firstRecords({ name, isWildcard }, settings.edgeAddresses));
     inserted.push({ id, name });
   }
   await dnsGenerations.announce(transaction);

@@ -1,4 +1,4 @@
-/** The certificate of a domain: which it has, and the customer's own. */
+/** The certificate of a domain: its state, and custom certificates. */
 import { X509Certificate } from "node:crypto";
 import type { CertificateReplace } from "@sitewright/contract/domains/certificates.ts";
 import { namesOf } from "@sitewright/server/certificates/names.ts";
@@ -17,7 +17,7 @@ import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { changeRoutes } from "../traffic/routeChanges.ts";
-import { keepCustom, readCustom } from "./customCertificates.ts";
+import { readCustom, storeCustom } from "./customCertificates.ts";
 
 export async function show(context: Context, domainId: string) {
   const domain = await findCheckedDomain(context.database, domainId);
@@ -25,20 +25,20 @@ export async function show(context: Context, domainId: string) {
   return stateOf(context, domain.id);
 }
 
-/** The edge has it when the request is answered. */
+/** Replaces the certificate with a custom one. The edge uses it before the request is answered. */
 export async function replace(context: Context, domainId: string, pair: Static<typeof CertificateReplace>) {
   return changeRoutes(context, async (transaction) => {
     const domain = await lockedDomain(transaction, domainId);
     const certificate = readCustom(pair, [domain.name]);
     const environment = { id: domain.environmentId, company_id: domain.companyId };
-    const id = await keepCustom(context, transaction, environment, certificate);
+    const id = await storeCustom(context, transaction, environment, certificate);
     await withdrawReplaced(transaction, domain.id, id);
     await noteChange(context, transaction, domain, "replaceCertificate");
     return stateOf(context, domain.id, transaction);
   });
 }
 
-/** The edge does without it when the request is answered. */
+/** Removes the custom certificate. The edge stops using it before the request is answered. */
 export async function remove(context: Context, domainId: string) {
   return changeRoutes(context, async (transaction) => {
     const domain = await lockedDomain(transaction, domainId);
@@ -75,11 +75,11 @@ async function stateOf(context: Context, domainId: string, database = context.da
 }
 
 function certificateView({ source, chain, fingerprint, notBefore, notAfter, isServed }: DomainCertificate) {
-  const read = new X509Certificate(chain);
+  const leaf = new X509Certificate(chain);
   return {
     source,
-    names: namesOf(read),
-    issuer: read.issuer.trim().replaceAll("\n", ", "),
+    names: namesOf(leaf),
+    issuer: leaf.issuer.trim().replaceAll("\n", ", "),
     fingerprint,
     not_before: notBefore.getTime(),
     not_after: notAfter.getTime(),

@@ -1,4 +1,4 @@
-/** Keys and certificates of the customers' own: checked, and kept sealed. */
+/** Custom certificates and their keys: checks them, and stores the keys sealed. */
 import { randomUUID } from "node:crypto";
 import { type ReadCertificate, readCustomCertificate } from "@sitewright/server/certificates/checkCustom.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -6,7 +6,7 @@ import { addCertificate } from "@sitewright/server/store/domains/certificates.ts
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 
-/** Throws `Refused` if it can't be used, or is not for all of the names. */
+/** Throws `Refused` if the certificate can't be used or does not cover all names. */
 export function readCustom(
   pair: { readonly custom_ssl_key: string; readonly custom_ssl_cert: string },
   names: readonly string[],
@@ -18,8 +18,8 @@ export function readCustom(
   throw new Refused("custom_certificate_refused", reason, { field });
 }
 
-/** Returns its id. */
-export async function keepCustom(
+/** Stores the certificate. Returns its id. */
+export async function storeCustom(
   { sealer }: Context,
   transaction: DatabaseTransaction,
   environment: { readonly id: string; readonly company_id: string },

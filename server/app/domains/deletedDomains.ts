@@ -1,4 +1,4 @@
-/** The domains of an environment that is restored: those come along that nobody else has by now. */
+/** Restores the domains of a deleted environment, except names that another company now uses. */
 import { namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
@@ -11,9 +11,9 @@ import { findOverlaps, lockNames } from "@sitewright/server/store/domains/domain
 import type { SiteHost } from "../sites/addresses.ts";
 
 interface Inserted {
-  /** Null: it stays the one from the installation. */
+  /** Null if the temporary domain stays the primary one. */
   readonly primary: SiteHost | null;
-  /** Names in use elsewhere. */
+  /** Names that are now in use elsewhere. */
   readonly leftOut: readonly string[];
 }
 

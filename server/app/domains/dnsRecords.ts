@@ -1,4 +1,4 @@
-/** DNS records of domains: what may be asked for, and what starts a change. `zoneChecks.ts` says what can be served. */
+/** DNS records of domains: the list, and how changes start. `zoneChecks.ts` checks that they can be served. */
 import { dnsRecordTypes } from "@sitewright/contract/domains/dnsRecords.ts";
 import {
   type DnsRecordSetRow,
@@ -32,35 +32,36 @@ interface Update extends RecordSetKey {
 
 export async function list(context: Context, domainId: string) {
   const rows = await listDnsRecordsOfDomain(context.database, domainId);
-  return rows.map(shownSet);
+  return rows.map(recordSetView);
 }
 
-export function shownSet({ name, type, ttl, values }: DnsRecordSetRow) {
+export function recordSetView({ name, type, ttl, values }: DnsRecordSetRow) {
   return { name, type: typeOf(type), ttl, resource_records: values.map((value) => ({ value })) };
 }
 
 export function typeOf(text: string): RecordType {
   const type = dnsRecordTypes.find((each) => each === text);
-  if (type === undefined) throw new Error(`There are record sets of type ${text}`);
+  if (type === undefined) throw new Error(`Unknown record type ${text}`);
   return type;
 }
 
-/** Returns the operation's id, as the next two do. */
-export function create(context: Context, domainId: string, wish: NewSet): Promise<string> {
-  return change(context, "createDnsRecord", domainId, wish, (key, before) => {
+/** Returns the operation's id. */
+export function create(context: Context, domainId: string, request: NewSet): Promise<string> {
+  return change(context, "createDnsRecord", domainId, request, (key, before) => {
     if (before !== null) {
-      const message = `"${key.name}" has ${key.type} records already. Change them: PUT /domains/{domain_id}/dns-records.`;
+      const message = `"${key.name}" already has ${key.type} records. Change them with PUT /domains/{domain_id}/dns-records.`;
       throw new Refused("dns_record_exists", message, { name: key.name, type: key.type });
     }
-    return { ...key, ttl: wish.ttl, values: wish.resource_records.map(({ value }) => value) };
+    return { ...key, ttl: request.ttl, values: request.resource_records.map(({ value }) => value) };
   });
 }
 
-export function update(context: Context, domainId: string, wish: Update): Promise<string> {
-  return change(context, "updateDnsRecord", domainId, wish, (key, before) => {
+/** Returns the operation's id. */
+export function update(context: Context, domainId: string, request: Update): Promise<string> {
+  return change(context, "updateDnsRecord", domainId, request, (key, before) => {
     if (before === null) throw missing(key);
-    const added = (wish.new_resource_records ?? []).map(({ value }) => value);
-    const removed = (wish.removed_resource_records ?? []).map(({ value }) => value);
+    const added = (request.new_resource_records ?? []).map(({ value }) => value);
+    const removed = (request.removed_resource_records ?? []).map(({ value }) => value);
     const same = (one: string) => (other: string) => isSameValue(key.type, one, other);
     const unknown = removed.filter((value) => !before.values.some(same(value)));
     if (unknown.length > 0) {
@@ -70,19 +71,20 @@ export function update(context: Context, domainId: string, wish: Update): Promis
     const kept = before.values.filter((value) => ![...removed, ...added].some(same(value)));
     const values = [...kept, ...added];
     if (values.length === 0) {
-      const message = `Nothing would be left of the ${key.type} records of "${key.name}". Delete them as a whole.`;
+      const message = `This would remove all ${key.type} records of "${key.name}". Delete the record set instead.`;
       throw new Refused("dns_record_empty", message, { name: key.name, type: key.type });
     }
-    return { ...key, ttl: wish.ttl ?? before.ttl, values };
+    return { ...key, ttl: request.ttl ?? before.ttl, values };
   });
 }
 
+/** Returns the operation's id. */
 export function remove(
   context: Context,
   domainId: string,
-  wish: RecordSetKey & { readonly confirm?: boolean },
+  request: RecordSetKey & { readonly confirm?: boolean },
 ): Promise<string> {
-  return change(context, "deleteDnsRecord", domainId, wish, (key, before) => {
+  return change(context, "deleteDnsRecord", domainId, request, (key, before) => {
     if (before === null) throw missing(key);
     return null;
   });
@@ -98,11 +100,11 @@ function change(
   context: Context,
   kind: "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord",
   domainId: string,
-  wish: RecordSetKey & { readonly confirm?: boolean },
+  request: RecordSetKey & { readonly confirm?: boolean },
   decide: Decide,
 ): Promise<string> {
-  return changeZone(context, { kind, domainId, confirm: wish.confirm }, async (zone, transaction) => {
-    const key = { name: readRecordName(wish.name, zone.domainName), type: wish.type };
+  return changeZone(context, { kind, domainId, confirm: request.confirm }, async (zone, transaction) => {
+    const key = { name: readRecordName(request.name, zone.domainName), type: request.type };
     const before = await findDnsRecordSet(transaction, zone.zoneId, key);
     return {
       changes: [{ place: key, before, after: decide(key, before) }],

@@ -1,4 +1,4 @@
-/** Which names may be added: what they look like, whose they are, and who has them. */
+/** Which domain names a company can add: their syntax, who owns them, and who uses them. */
 import { keptByInstallation, NotADomainName, namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
 import { ownershipRecord, recordKey } from "@sitewright/server/domains/records.ts";
 import { endActivity, nobody, recordActivity } from "@sitewright/server/store/company/activity.ts";
@@ -13,12 +13,12 @@ import {
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 
-/** A name that may be added as far as one can tell by its looks. */
+/** A valid domain name to be added. Whether it is free has not been checked. */
 export interface WantedName extends NewName {
   readonly registrable: string;
 }
 
-/** Throws `Refused`. */
+/** Throws `Refused` if the text is not a domain name, or a reserved one. */
 export function readWantedName({ settings }: Context, text: string, isWildcard: boolean): WantedName {
   try {
     const { name, registrable } = readDomainName(text);
@@ -31,12 +31,12 @@ export function readWantedName({ settings }: Context, text: string, isWildcard: 
   }
 }
 
-/** What DNS says of who may have a name: the values of its ownership record. Empty if DNS was not asked. */
+/** The values of each name's ownership record in DNS. Names that were not looked up are missing. */
 export type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Asks DNS about the names that somebody else has, or overlap with theirs. Nothing is decided yet: it is asked before the
- * transaction, because a resolver may take seconds.
+ * Looks up the ownership records of names that overlap with other companies' names. This happens before the transaction,
+ * since a resolver may take seconds; `takeName` decides.
  */
 export async function askForProofs(context: Context, names: readonly WantedName[]): Promise<OwnershipProofs> {
   const proofs = new Map<string, readonly string[]>();
@@ -44,7 +44,7 @@ export async function askForProofs(context: Context, names: readonly WantedName[
     const overlaps = await findOverlaps(context.database, wanted);
     if (!overlaps.some((overlap) => isForeign(context, overlap))) continue;
     const { type, name } = ownershipRecord({ companyId: context.caller.companyId, name: wanted.name });
-    // No answer is no proof.
+    // Without an answer, nothing is proven.
     proofs.set(wanted.name, await context.lookUp(type, name).catch(() => []));
   }
   return proofs;
@@ -55,9 +55,9 @@ function isForeign({ caller }: Context, { companyId }: Overlap): boolean {
 }
 
 /**
- * Makes sure that the company may have the name, and holds off others that want one below the same registrable name until the
- * transaction ends. Whoever proves by DNS that a name is theirs gets it from somebody who doesn't; overlaps are then no
- * obstacle: at the edge the longer name goes first. Throws `Refused`, the same for every reason.
+ * Checks that the company can have the name, and locks all names below the same registrable name until the transaction ends.
+ * A company that proves by DNS that it owns a name takes it from one that doesn't; overlaps don't matter then, since the edge
+ * prefers the longer name. Throws the same `Refused` for every reason.
  */
 export async function takeName(
   context: Context,
@@ -82,7 +82,7 @@ export async function takeName(
 
 export function takenName({ caller }: Context, name: string): Refused {
   const record = ownershipRecord({ companyId: caller.companyId, name });
-  const advice = `If it is yours, publish the record ${recordKey(record)} with the value "${record.value}" and add it again.`;
+  const advice = `If you own it, publish the record ${recordKey(record)} with the value "${record.value}", then add it again.`;
   return new Refused("domain_taken", `The domain "${name}" is in use. ${advice}`, {
     domain_name: name,
     verification_record: { name: record.name, type: record.type, value: record.value },

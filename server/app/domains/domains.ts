@@ -1,4 +1,4 @@
-/** Domains: who sees which, what they need in DNS, and what starts their removal. `addDomain.ts` is about adding one. */
+/** Domains: lists, the DNS records they need, and how their removal starts. `addDomain.ts` adds them. */
 import {
   challengeRecord,
   type DomainFacts,
@@ -23,7 +23,7 @@ import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 
-/** The company's domains that the key may see. */
+/** Lists the company's domains in the key's scope. */
 export async function listOfCompany(context: Context) {
   const siteIds = sitesInScope(context.caller);
   const rows = await listCompanyDomains(context.pool, { companyId: context.caller.companyId, siteIds });
@@ -40,7 +40,7 @@ export async function list(context: Context, environmentId: string) {
   }));
 }
 
-/** What the domain needs in DNS, and what was seen there. The next look comes soon. */
+/** The DNS records that the domain needs, and the ones seen at the last check. Requests a new check if that one is stale. */
 export async function verificationRecords(context: Context, domainId: string) {
   const domain = await findCheckedDomain(context.database, domainId);
   if (domain === null) throw new NotFound();
@@ -59,7 +59,7 @@ export async function verificationRecords(context: Context, domainId: string) {
   };
 }
 
-/** Frequent calls don't cause frequent lookups. */
+/** Limits lookups if calls are frequent. */
 const freshMilliseconds = 5_000;
 
 function isStale(checkedAt: Date | null): boolean {
@@ -120,10 +120,10 @@ export function refuseUnknown(wanted: ReadonlySet<string>, found: readonly { rea
 
 function refuseNeeded({ id, name, isPrimary, isTemporary }: DomainFactsRow): void {
   if (isTemporary) {
-    const message = `"${name}" is the name that the environment has from the installation. It stays: remove others, or make another one the primary domain.`;
+    const message = `"${name}" is the environment's temporary domain and can't be removed. To stop using it, make another domain the primary one.`;
     throw new Refused("domain_is_temporary", message, { domain_id: id });
   }
   if (!isPrimary) return;
-  const message = `"${name}" is the primary domain. Make another one that first: PUT …/change-primary-domain.`;
+  const message = `"${name}" is the primary domain. Choose another primary domain first: PUT …/change-primary-domain.`;
   throw new Refused("domain_is_primary", message, { domain_id: id });
 }

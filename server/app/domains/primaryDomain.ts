@@ -1,4 +1,4 @@
-/** By which of its domains a WordPress knows itself: what starts a change, and what becomes of visitors by http. */
+/** The primary domain of an environment: how a change starts, and the HTTPS redirect. */
 import { randomUUID } from "node:crypto";
 import { type LookUp, NoDnsAnswer } from "@sitewright/server/domains/lookUp.ts";
 import { type Installation, judge, pointingRecords, recordKey } from "@sitewright/server/domains/records.ts";
@@ -23,18 +23,18 @@ interface Change {
 }
 
 /** Starts the change. Returns the operation's id. */
-export async function change(context: Context, environmentId: string, wish: Change): Promise<string> {
-  if (wish.confirm !== true) await refuseUnreachable(context, environmentId, wish.domain_id.toLowerCase());
+export async function change(context: Context, environmentId: string, request: Change): Promise<string> {
+  if (request.confirm !== true) await refuseUnreachable(context, environmentId, request.domain_id.toLowerCase());
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    const wantedId = wish.domain_id.toLowerCase();
+    const wantedId = request.domain_id.toLowerCase();
     const own = await domainsOfEnvironment(transaction, environment.id);
     const former = own.find(({ isPrimary }) => isPrimary);
     const next = own.find(({ id }) => id === wantedId);
     refuseUnknown(new Set([wantedId]), next ? [next] : []);
     if (!next || !former) throw new NotFound();
-    refuseUseless(environment, next);
+    refuseUnsuitable(environment, next);
     const isHttps = await hasCertificateFor(transaction, environment.id, next.name, new Date());
     const address = addressOf(context.settings, { host: next.name, is_https: isHttps });
     const { operationId } = await context.acceptOperation(transaction, {
@@ -48,7 +48,7 @@ export async function change(context: Context, environmentId: string, wish: Chan
         target: { id: environment.id, number: environment.number },
         address,
         addressBefore: addressOf(context.settings, environment),
-        isEverywhere: wish.run_search_and_replace ?? false,
+        isEverywhere: request.run_search_and_replace ?? false,
         domain: { id: next.id, name: next.name, isHttps },
         former: { id: former.id, name: former.name, isHttps: former.isHttps },
       } satisfies ChangePrimaryDomainInput,
@@ -64,7 +64,10 @@ export async function change(context: Context, environmentId: string, wish: Chan
   });
 }
 
-/** Looks the domain up now: the last check may be hours old. Domains that can't become primary are refused later. */
+/**
+ * Throws `Refused` if the domain does not point here. Looks it up now, since the last check may be hours old. Domains that
+ * can't become primary pass: they are refused later.
+ */
 async function refuseUnreachable(
   { database, lookUp, settings }: Context,
   environmentId: string,
@@ -76,7 +79,7 @@ async function refuseUnreachable(
   if (await pointsHere(domain, lookUp, settings)) return;
   const wanted = pointingRecords(domain, settings).filter(({ isRequired }) => isRequired);
   const records = wanted.map(({ type, value }) => `${type} ${value}`).join(", ");
-  const message = `"${domain.name}" does not point here (${records}), so nobody could open the site. Change its DNS first, or send "confirm": true.`;
+  const message = `"${domain.name}" does not point here (${records}), so visitors could not reach the site. Change its DNS first, or send "confirm": true.`;
   throw new Refused("confirm_needed", message, { domain_id: domainId });
 }
 
@@ -92,14 +95,14 @@ async function pointsHere(domain: CheckedDomain, lookUp: LookUp, installation: I
   }
 }
 
-/** `is_wildcard` of the name from the installation tells whether it is a network of subdomains. */
-function refuseUseless(environment: EnvironmentFacts, { id, name, isActive, isWildcard }: DomainFactsRow): void {
+/** Throws `Refused` if the domain can't be the primary one. `environment.is_wildcard` means it is a subdomain multisite. */
+function refuseUnsuitable(environment: EnvironmentFacts, { id, name, isActive, isWildcard }: DomainFactsRow): void {
   if (!isActive) {
-    const message = `"${name}" is not served yet: GET /sites/environments/domains/${id}/verification-records tells what it waits for.`;
+    const message = `"${name}" is not served yet. GET /sites/environments/domains/${id}/verification-records shows what is missing.`;
     throw new Refused("domain_not_served", message, { domain_id: id });
   }
   if (!environment.is_wildcard || isWildcard) return;
-  const message = `"${name}" was added without the names below it, at which this network has its sites. Remove it, and add it with is_wildcardless: false.`;
+  const message = `"${name}" was added without its subdomains, which the sites of this network use. Remove it, and add it with is_wildcardless: false.`;
   throw new Refused("network_needs_wildcard", message, { domain_id: id });
 }
 
@@ -119,14 +122,14 @@ export async function forceHttpsStatus(context: Context, environmentId: string) 
   return forceHttpsView(found.id, found.forceHttps);
 }
 
-/** The edge has it when the request is answered. */
+/** Changes the setting. The edge applies it before the request is answered. */
 export async function forceHttps(context: Context, environmentId: string, type: ForceHttpsType) {
   return changeRoutes(context, async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
     const { id, host } = environment;
     if (type !== "DISABLED" && !(await hasCertificateFor(transaction, id, host, new Date()))) {
-      const message = `No valid certificate covers the primary domain "${host}", so that visitors who are sent to https would see a warning. Add a domain with custom_ssl_key and custom_ssl_cert, or wait for its certificate.`;
+      const message = `No valid certificate covers the primary domain "${host}", so redirected visitors would see a warning. Add a domain with custom_ssl_key and custom_ssl_cert, or wait for its certificate.`;
       throw new Refused("no_certificate", message, { domain_name: host });
     }
     await setForceHttps(transaction, id, forced[type]);

@@ -1,4 +1,4 @@
-/** What every change of a zone has in common: it is allowed, confirmed, servable, and an operation has it answered. */
+/** Changes zones: checks that a change is allowed, confirmed and servable, writes it, and starts the operation. */
 import type {
   ChangeDnsRecordInput,
   RecordSetChange,
@@ -12,24 +12,24 @@ import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { isSameValue, refuseUnservable } from "./zoneChecks.ts";
 
-export interface ZoneWish {
+export interface ZoneChangeRequest {
   readonly kind: ZoneChangeKind;
-  /** Whose zone it is; nothing outside the domain is changed. */
+  /** The domain whose zone it is; changes are limited to names within it. */
   readonly domainId: string;
-  /** Whether the addresses of the domain, and its mail servers, may go. */
+  /** Whether all addresses or mail servers of the domain can be removed. */
   readonly confirm: boolean | undefined;
 }
 
-export interface Decided {
+export interface ZoneChange {
   readonly changes: readonly RecordSetChange[];
   readonly activityParameters: Readonly<Record<string, string>>;
 }
 
-/** Changes the rows, and starts what has the DNS server answer them. Returns the operation's id. */
+/** Changes the rows and starts the operation that publishes them to the DNS server. Returns the operation's id. */
 export function changeZone(
   context: Context,
-  { kind, domainId, confirm }: ZoneWish,
-  decide: (zone: ZoneOfDomain, transaction: DatabaseTransaction) => Promise<Decided>,
+  { kind, domainId, confirm }: ZoneChangeRequest,
+  decide: (zone: ZoneOfDomain, transaction: DatabaseTransaction) => Promise<ZoneChange>,
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const zone = await lockServedZone(transaction, domainId);
@@ -59,24 +59,24 @@ async function lockServedZone(transaction: DatabaseTransaction, domainId: string
   const zone = await lockZoneOfDomain(transaction, domainId);
   if (zone === null) throw noZone(domainId);
   if (!(await isServed(transaction, zone.zoneId))) {
-    const message = `Somebody else's records for "${zone.zoneName}" are served. Prove that "${zone.domainName}" is yours: GET /sites/environments/domains/${domainId}/verification-records.`;
+    const message = `Another company's records for "${zone.zoneName}" are served. Prove that you own "${zone.domainName}": GET /sites/environments/domains/${domainId}/verification-records.`;
     throw new Refused("zone_of_another", message, { domain_id: domainId });
   }
   return zone;
 }
 
 export function noZone(domainId: string): Refused {
-  const message = "This domain has no zone here: it is one from the installation. Add a domain of your own.";
+  const message = "A temporary domain has no DNS zone. Add a custom domain.";
   return new Refused("no_zone", message, { domain_id: domainId });
 }
 
-/** What visitors and mail find the domain by is not lost by a slip. */
+/** Throws `Refused` if the change removes all addresses or mail servers of the domain, which may be a mistake. */
 function refuseUnconfirmed(zone: ZoneOfDomain, { before, after }: RecordSetChange): void {
   if (before === null || ![zone.domainName, zone.zoneName].includes(before.name)) return;
   if (!["A", "AAAA", "MX"].includes(before.type)) return;
   const isKept = (value: string) => after?.values.some((other) => isSameValue(before.type, value, other)) ?? false;
   if (before.values.some(isKept)) return;
-  const what = before.type === "MX" ? "mail servers" : "addresses";
-  const message = `This takes all ${what} away from "${before.name}". Send "confirm": true with it.`;
+  const noun = before.type === "MX" ? "mail servers" : "addresses";
+  const message = `This removes all ${noun} of "${before.name}". To do it anyway, send "confirm": true.`;
   throw new Refused("confirm_needed", message, { name: before.name, type: before.type });
 }

@@ -1,4 +1,4 @@
-/** Whether the DNS server could serve a change, checked with the server's own functions before anything is written. */
+/** Checks that the DNS server can serve a change, with the server's own functions, before anything is written. */
 import { domainToASCII } from "node:url";
 import { readOwner } from "@sitewright/dns/names.ts";
 import { BadValue } from "@sitewright/dns/records/badValue.ts";
@@ -10,8 +10,8 @@ import { type DnsRecordSetRow, listDnsRecords } from "@sitewright/server/store/d
 import type { ZoneOfDomain } from "@sitewright/server/store/domains/zones.ts";
 import { Refused } from "../failures.ts";
 
-/** Far above what a domain needs, and small enough for each change to be checked as a whole. */
-export const mostRecordSets = 2_000;
+/** Far more than a domain needs, and few enough to check the whole zone at each change. */
+export const maxRecordSets = 2_000;
 const soa = {
   ttl: 300,
   primary: "ns.invalid",
@@ -22,7 +22,7 @@ const soa = {
   negativeTtl: 1,
 };
 
-/** In lower case, as A-labels, without the final dot. Throws `Refused` if it is none, or not within the domain. */
+/** Returns the name in lower case, as A-labels, without the final dot. Throws `Refused` if it is invalid or not in the domain. */
 export function readRecordName(text: string, domainName: string): string {
   if (text === "@") return domainName;
   const written = text.replace(/\.$/, "");
@@ -30,11 +30,11 @@ export function readRecordName(text: string, domainName: string): string {
   const name = labels.join(".").toLowerCase();
   refusingBadValues(() => readOwner(name), { field: "name" });
   if (name === domainName || name.endsWith(`.${domainName}`)) return name;
-  const message = `"${text}" does not lie within "${domainName}". Send an absolute name such as www.${domainName}, or @ for the domain itself.`;
+  const message = `"${text}" is not within "${domainName}". Send an absolute name such as www.${domainName}, or @ for the domain itself.`;
   throw new Refused("outside_the_domain", message, { field: "name" });
 }
 
-/** Whether two values are one record, however they are written. */
+/** Whether two values are the same record, even if they are written differently. */
 export function isSameValue(type: string, one: string, other: string): boolean {
   const { read } = recordType(type);
   try {
@@ -45,7 +45,7 @@ export function isSameValue(type: string, one: string, other: string): boolean {
   }
 }
 
-/** Throws `Refused` if the zone with these changes in it could not be served. */
+/** Throws `Refused` if the zone could not be served with these changes. */
 export async function refuseUnservable(
   transaction: DatabaseTransaction,
   { zoneId, zoneName }: Pick<ZoneOfDomain, "zoneId" | "zoneName">,
@@ -55,22 +55,22 @@ export async function refuseUnservable(
   if (added.length === 0) return;
   const changed = new Set(changes.map(({ place }) => keyOf(place)));
   const others = (await listDnsRecords(transaction, zoneId)).filter((set) => !changed.has(keyOf(set)));
-  if (others.length + added.length > mostRecordSets) {
+  if (others.length + added.length > maxRecordSets) {
     throw zoneFull(zoneName);
   }
   const nameServers = { ttl: 300, names: ["ns.invalid"] };
   const [only, ...more] = changes;
   const details = only !== undefined && more.length === 0 ? only.place : {};
-  // The new ones last: it is then one of them that is complained of.
+  // New ones last, so that an error names one of them.
   const recordSets = [...others, ...added];
   refusingBadValues(() => compileZone({ name: zoneName, serial: 1, soa, nameServers, recordSets }), details);
 }
 
 export function zoneFull(zone: string): Refused {
-  return new Refused("zone_full", `A zone has ${mostRecordSets} record sets at most.`, { zone });
+  return new Refused("zone_full", `A zone can have at most ${maxRecordSets} record sets.`, { zone });
 }
 
-/** Two record sets of one zone are of the same name and type, or have different keys. */
+/** Identifies a record set within its zone. */
 export function keyOf({ name, type }: Pick<DnsRecordSetRow, "name" | "type">): string {
   return `${name} ${type}`;
 }

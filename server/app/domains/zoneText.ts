@@ -6,16 +6,15 @@ import { BadZoneFile } from "@sitewright/dns/zoneFileEntries.ts";
 import type { DnsRecordSetRow } from "@sitewright/server/store/domains/dnsRecords.ts";
 import type { ZoneOfDomain } from "@sitewright/server/store/domains/zones.ts";
 import { Refused } from "../failures.ts";
-import { mostRecordSets, readRecordName, zoneFull } from "./zoneChecks.ts";
+import { maxRecordSets, readRecordName, zoneFull } from "./zoneChecks.ts";
 
-/** What single record sets have at least, too. */
-const leastTtl = 300;
-/** The same. */
-const mostValues = 200;
+/** The limits of single record sets in the contract. */
+const minTtl = 300;
+const maxValues = 200;
 
 /**
- * The record sets that it wants the domain to have. Who is responsible for a zone, and which servers answer for it, is not taken
- * from a file: moving in is what these files are for. Throws `Refused`.
+ * Returns the record sets of the file. The SOA record and this installation's name servers are ignored, since such files come
+ * from the previous provider. Throws `Refused` if the file can't be read.
  */
 export function readZoneText(
   text: string,
@@ -23,27 +22,28 @@ export function readZoneText(
   dnsNames: readonly string[],
 ): readonly DnsRecordSetRow[] {
   const { domainName, zoneName } = zone;
-  const isOurs = ({ name, type, values }: DnsRecordSet) => {
+  const isIgnored = ({ name, type, values }: DnsRecordSet) => {
     if (name !== domainName || (type !== "SOA" && type !== "NS")) return false;
     return type === "SOA" || domainName === zoneName || values.every((value) => dnsNames.includes(withoutDot(value)));
   };
-  const sets = read(text, domainName).filter((set) => !isOurs(set));
-  const odd = sets.find(({ type }) => !dnsRecordTypes.some((each) => each === type));
-  if (odd !== undefined) {
-    const message = `"${odd.name}" has ${odd.type} records in the file, which are not taken here: leave them out.`;
-    throw new Refused("zone_file_unreadable", message, { name: odd.name, type: odd.type });
+  const sets = read(text, domainName).filter((set) => !isIgnored(set));
+  const unsupported = sets.find(({ type }) => !dnsRecordTypes.some((each) => each === type));
+  if (unsupported !== undefined) {
+    const { name, type } = unsupported;
+    const message = `"${name}" has ${type} records in the file, which are not supported. Leave them out.`;
+    throw new Refused("zone_file_unreadable", message, { name, type });
   }
-  // Before anything is compared with anything.
+  // First of all, since later checks compare all values with each other.
   const [largest] = sets.toSorted((one, other) => other.values.length - one.values.length);
-  if (largest !== undefined && largest.values.length > mostValues) {
-    const message = `"${largest.name}" has ${largest.values.length} ${largest.type} records in the file, and ${mostValues} are the most.`;
+  if (largest !== undefined && largest.values.length > maxValues) {
+    const message = `"${largest.name}" has ${largest.values.length} ${largest.type} records in the file. The maximum is ${maxValues}.`;
     throw new Refused("zone_full", message, { name: largest.name, type: largest.type });
   }
-  if (sets.length > mostRecordSets) throw zoneFull(zoneName);
+  if (sets.length > maxRecordSets) throw zoneFull(zoneName);
   return sets.map(({ name, type, ttl, values }) => ({
     name: readRecordName(name, domainName),
     type,
-    ttl: Math.max(ttl, leastTtl),
+    ttl: Math.max(ttl, minTtl),
     values,
   }));
 }

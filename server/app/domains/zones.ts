@@ -1,6 +1,6 @@
 /**
- * A domain's zone as a whole: what it was, going back to that, and as a file. A key that may see the domain sees of its zone, and
- * changes, what lies within the domain.
+ * The zone of a domain: earlier versions, restoring one, and zone files. Callers see and change only the records within the
+ * domain.
  */
 import { writeZoneFile } from "@sitewright/dns/zoneFile.ts";
 import { servedZone } from "@sitewright/server/domains/servedZone.ts";
@@ -11,12 +11,12 @@ import { findZoneOfDomain } from "@sitewright/server/store/domains/zones.ts";
 import { findZoneVersion, listZoneVersions, type ZoneVersion } from "@sitewright/server/store/domains/zoneVersions.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
-import { shownSet, typeOf } from "./dnsRecords.ts";
+import { recordSetView, typeOf } from "./dnsRecords.ts";
 import { changeZone, noZone } from "./zoneChanges.ts";
 import { isSameValue, keyOf } from "./zoneChecks.ts";
 import { readZoneText } from "./zoneText.ts";
 
-/** The newest first. */
+/** Lists the versions, the newest first. */
 export async function listVersions(context: Context, domainId: string) {
   const versions = await listZoneVersions(context.database, domainId);
   return versions.map(({ serial, createdAt, records }) => ({
@@ -28,7 +28,7 @@ export async function listVersions(context: Context, domainId: string) {
 
 export async function version(context: Context, domainId: string, serial: number) {
   const { createdAt, records } = await requireVersion(context.database, domainId, serial);
-  return { serial, created_at: createdAt.getTime(), dns_records: records.map(shownSet) };
+  return { serial, created_at: createdAt.getTime(), dns_records: records.map(recordSetView) };
 }
 
 async function requireVersion(
@@ -41,7 +41,7 @@ async function requireVersion(
   return found;
 }
 
-/** What is to be done to the records of one version to have those of another; absent: those of now. */
+/** The changes from version `from` to version `to`, or to the current records if `to` is omitted. */
 export async function compare(context: Context, domainId: string, from: number, to: number | undefined) {
   const before = (await requireVersion(context.database, domainId, from)).records;
   const after =
@@ -51,8 +51,8 @@ export async function compare(context: Context, domainId: string, from: number, 
   return changesBetween(before, after).map(({ place, ...sets }) => ({
     name: place.name,
     type: typeOf(place.type),
-    before: sets.before && shownSet(sets.before),
-    after: sets.after && shownSet(sets.after),
+    before: sets.before && recordSetView(sets.before),
+    after: sets.after && recordSetView(sets.after),
   }));
 }
 
@@ -60,16 +60,16 @@ function changesBetween(
   before: readonly DnsRecordSetRow[],
   after: readonly DnsRecordSetRow[],
 ): readonly RecordSetChange[] {
-  const old = new Map(before.map((set) => [keyOf(set), set]));
-  const young = new Map(after.map((set) => [keyOf(set), set]));
+  const oldSets = new Map(before.map((set) => [keyOf(set), set]));
+  const newSets = new Map(after.map((set) => [keyOf(set), set]));
   const places = new Map([...before, ...after].map((set) => [keyOf(set), { name: set.name, type: set.type }]));
   return [...places]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, place]) => ({ place, before: old.get(key) ?? null, after: young.get(key) ?? null }))
+    .map(([key, place]) => ({ place, before: oldSets.get(key) ?? null, after: newSets.get(key) ?? null }))
     .filter(({ before: one, after: other }) => !isSameSet(one, other));
 }
 
-/** However their values are written, and in whatever order. */
+/** Ignores how the values are written, and their order. */
 function isSameSet(one: DnsRecordSetRow | null, other: DnsRecordSetRow | null): boolean {
   if (one === null || other === null) return one === other;
   const isIn = (values: readonly string[]) => (value: string) =>
@@ -77,7 +77,7 @@ function isSameSet(one: DnsRecordSetRow | null, other: DnsRecordSetRow | null): 
   return one.ttl === other.ttl && one.values.every(isIn(other.values)) && other.values.every(isIn(one.values));
 }
 
-/** Starts going back; gives the operation's id, as importing does. */
+/** Starts the restore of a version. Returns the operation's id. */
 export function restore(
   context: Context,
   domainId: string,
@@ -94,32 +94,33 @@ export function restore(
   });
 }
 
-/** The domain as a zone of its own, as other DNS servers read it. */
+/** Returns the domain as a zone file that other DNS servers can read. */
 export async function exportFile(context: Context, domainId: string): Promise<string> {
   const zone = await findZoneOfDomain(context.database, domainId);
   if (zone === null) throw noZone(domainId);
   const records = await listDnsRecordsOfDomain(context.database, domainId);
-  const isOwnServers = ({ name, type }: DnsRecordSetRow) => name === zone.domainName && type === "NS";
+  const isDelegation = ({ name, type }: DnsRecordSetRow) => name === zone.domainName && type === "NS";
   const served = servedZone(
     { name: zone.domainName, serial: zone.serial },
-    records.filter((set) => !isOwnServers(set)),
+    records.filter((set) => !isDelegation(set)),
     context.settings,
   );
-  // A part of a zone may be other servers'.
-  const others = records.find(isOwnServers);
+  // The domain may be delegated to other servers.
+  const delegation = records.find(isDelegation);
   return writeZoneFile(
-    others === undefined ? served : { ...served, nameServers: { ttl: others.ttl, names: others.values } },
+    delegation === undefined ? served : { ...served, nameServers: { ttl: delegation.ttl, names: delegation.values } },
   );
 }
 
+/** Starts the import of a zone file. Returns the operation's id. */
 export function importFile(
   context: Context,
   domainId: string,
-  wish: { readonly zone_file: string; readonly replace?: boolean; readonly confirm?: boolean },
+  request: { readonly zone_file: string; readonly replace?: boolean; readonly confirm?: boolean },
 ): Promise<string> {
-  const { confirm, replace } = wish;
+  const { confirm, replace } = request;
   return changeZone(context, { kind: "importZoneFile", domainId, confirm }, async (zone, transaction) => {
-    const read = readZoneText(wish.zone_file, zone, context.settings.dnsNames);
+    const read = readZoneText(request.zone_file, zone, context.settings.dnsNames);
     const present = await listDnsRecordsOfDomain(transaction, domainId);
     const named = new Set(read.map(keyOf));
     const kept = replace ? [] : present.filter((set) => !named.has(keyOf(set)));

@@ -1,4 +1,4 @@
-/** Starts automatic updates of environments that have them turned on. */
+/** Starts automatic updates of plugins and themes. */
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import { nobody } from "@sitewright/server/store/company/activity.ts";
 import type { Database, PackageKind } from "@sitewright/server/store/database.ts";
@@ -7,7 +7,7 @@ import { environmentForOperation } from "@sitewright/server/store/sites/environm
 import type { Settings } from "../context.ts";
 import { startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
 
-/** Returns what starts them; they wait their turn where the environment is busy. */
+/** Returns a function that starts the updates of an environment; they are queued if it is busy. */
 export function makeAutomaticUpdate(options: {
   readonly database: Database;
   readonly settings: Settings;

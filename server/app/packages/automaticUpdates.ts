@@ -1,4 +1,4 @@
-/** What environments update by themselves, as people wish it. */
+/** The automatic updates of an environment: which packages, and when. */
 import { type replaceAutomaticUpdates, weekdays } from "@sitewright/contract/packages/automaticUpdates.ts";
 import {
   type AutomaticUpdateWish,
@@ -12,12 +12,12 @@ import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { requireEnvironment } from "../sites/environmentOperations.ts";
 
-type Wish = Static<(typeof replaceAutomaticUpdates)["body"]>;
+type ReplaceRequest = Static<(typeof replaceAutomaticUpdates)["body"]>;
 
 const everyDay = weekdays.map((_, day) => day);
 
-/** When hardly anybody visits a site, wherever the machine is. */
-const unwished: AutomaticUpdateWish = {
+/** Off. The window is at night, when sites have few visitors. */
+const defaultUpdates: AutomaticUpdateWish = {
   plugins: false,
   themes: false,
   vulnerable_within_hours: null,
@@ -31,33 +31,33 @@ const unwished: AutomaticUpdateWish = {
 export async function get({ database }: Context, environmentId: string) {
   const found = await findAutomaticUpdates(database, environmentId);
   if (found === null) throw new NotFound();
-  return { id: found.id, automatic_updates: shown(found.wish ?? unwished) };
+  return { id: found.id, automatic_updates: view(found.wish ?? defaultUpdates) };
 }
 
-export function replace(context: Context, environmentId: string, wish: Wish) {
-  const { time_zone } = wish.window;
+export function replace(context: Context, environmentId: string, request: ReplaceRequest) {
+  const { time_zone } = request.window;
   if (!isTimeZone(time_zone)) {
-    const sentence = `Nothing is known of the time zone ${time_zone}: name it as in Europe/Berlin, or UTC.`;
-    throw new Refused("unknown_time_zone", sentence, { time_zone });
+    const message = `The time zone ${time_zone} is unknown. Send a name such as Europe/Berlin, or UTC.`;
+    throw new Refused("unknown_time_zone", message, { time_zone });
   }
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
-    const kept = stored(wish);
-    await setAutomaticUpdates(transaction, environment.id, kept);
+    const stored = storedForm(request);
+    await setAutomaticUpdates(transaction, environment.id, stored);
     await recordDone(context, transaction, {
       type: "replaceAutomaticUpdates",
       category: "siteActions",
       siteId: environment.site_id,
       parameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
     });
-    return { id: environment.id, automatic_updates: shown(kept) };
+    return { id: environment.id, automatic_updates: view(stored) };
   });
 }
 
-function stored({ window, except, ...wish }: Wish): AutomaticUpdateWish {
+function storedForm({ window, except, ...rest }: ReplaceRequest): AutomaticUpdateWish {
   const [hours = 0, minutes = 0] = window.start.split(":").map(Number);
   return {
-    ...wish,
+    ...rest,
     except_names: [...new Set(except)],
     days: everyDay.filter((day) => window.days.some((name) => weekdays.indexOf(name) === day)),
     start_minute: hours * 60 + minutes,
@@ -68,10 +68,10 @@ function stored({ window, except, ...wish }: Wish): AutomaticUpdateWish {
 
 const twoDigits = (value: number) => String(value).padStart(2, "0");
 
-function shown({ except_names, days, start_minute, hours, time_zone, ...wish }: AutomaticUpdateWish) {
+function view({ except_names, days, start_minute, hours, time_zone, ...rest }: AutomaticUpdateWish) {
   const start = `${twoDigits(Math.floor(start_minute / 60))}:${twoDigits(start_minute % 60)}`;
   return {
-    ...wish,
+    ...rest,
     except: [...except_names],
     window: { days: weekdays.filter((_, day) => days.includes(day)), start, hours, time_zone },
   };

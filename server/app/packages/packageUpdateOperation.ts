@@ -15,13 +15,13 @@ export const updateKinds = {
   theme: { one: "updateTheme", several: "updateThemes" },
 } as const satisfies Readonly<Record<PackageKind, Readonly<Record<string, OperationKind>>>>;
 
-export interface PackageUpdateWish {
+export interface PackageUpdateRequest {
   readonly operation: OperationKind;
   readonly kind: PackageKind;
   readonly updates: readonly PackageUpdate[];
 }
 
-/** How the source calls it; where that was not asked yet, probably as the site does. */
+/** The package's slug at the source. If the source has not been asked yet, most likely the site's own name for it. */
 export function slugOf({ slug, name }: Pick<UpdatablePackage, "slug" | "name">): string {
   return slug ?? name;
 }
@@ -30,7 +30,7 @@ export function updateOf(found: UpdatablePackage, to: string): PackageUpdate {
   return { name: found.name, slug: slugOf(found), file: found.file, from: found.version, to };
 }
 
-/** What every update must know of its environment: what it builds, and what that is tried out with. */
+/** The input that every update operation has in common: the environment and its update checks. */
 export async function updateTarget(
   { settings }: Pick<Context, "settings">,
   transaction: DatabaseTransaction,
@@ -46,12 +46,12 @@ export async function updateTarget(
   };
 }
 
-/** Starts it. Returns the operation's id. */
+/** Starts the update. Returns the operation's id. */
 export async function startUpdate(
   starter: Starter & Pick<Context, "settings">,
   transaction: DatabaseTransaction,
   environment: EnvironmentFacts,
-  { operation, kind, updates }: PackageUpdateWish,
+  { operation, kind, updates }: PackageUpdateRequest,
 ): Promise<string> {
   const input: UpdatePackagesInput = { ...(await updateTarget(starter, transaction, environment)), kind, updates };
   const [first] = updates;

@@ -1,4 +1,4 @@
-/** Newer versions of plugins and themes: what may be asked for, and what starts the update. */
+/** Updates of plugins and themes: which requests are valid, and how the update starts. */
 import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packages/packageUpdates.ts";
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
@@ -10,33 +10,27 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { requireEnvironment } from "../sites/environmentOperations.ts";
-import {
-  type PackageUpdateWish as OperationWish,
-  slugOf,
-  startUpdate,
-  updateKinds,
-  updateOf,
-} from "./packageUpdateOperation.ts";
+import { type PackageUpdateRequest, slugOf, startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
 
-const mostListed = 10;
+const maxVersionsListed = 10;
 
 export function requireSource({ packageSource }: Context): PackageSource {
   if (packageSource !== null) return packageSource;
   throw new Refused(
     "no_package_source",
-    "This installation has no package source to update from: SITEWRIGHT_WPORG_URL is none.",
+    "This installation has no package source for updates: SITEWRIGHT_WPORG_URL is none.",
   );
 }
 
-/** How long a request waits for the package source; the operation asks it again. */
-const sourceMilliseconds = 5_000;
+/** How long a request waits for the package source. The operation asks it again. */
+const sourceTimeoutMilliseconds = 5_000;
 
-/** Undefined where it does not answer, or not in time. */
+/** Undefined if the source fails or times out. */
 export async function fromSource<T>(
   ask: (until: AbortSignal) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const until = AbortSignal.any([signal, AbortSignal.timeout(sourceMilliseconds)]);
+  const until = AbortSignal.any([signal, AbortSignal.timeout(sourceTimeoutMilliseconds)]);
   try {
     return await ask(until);
   } catch (error) {
@@ -45,19 +39,19 @@ export async function fromSource<T>(
   }
 }
 
-/** Throws `Refused` if no update could take its place. */
+/** Throws `Refused` if the package can't be updated here. */
 export function refusePackage(kind: PackageKind, { name, file, is_elsewhere }: UpdatablePackage): void {
   if (is_elsewhere) {
-    const sentence = `The ${kind} ${name} has its updates elsewhere: update it in the site's dashboard.`;
-    throw new Refused("package_updated_elsewhere", sentence, { name });
+    const message = `The ${kind} ${name} gets its updates from another source. Update it in the site's dashboard.`;
+    throw new Refused("package_updated_elsewhere", message, { name });
   }
   if (kind === "theme" || file.includes("/")) return;
-  throw new Refused("package_single_file", `The plugin ${name} is a single file: reinstall it in the dashboard.`, {
+  throw new Refused("package_single_file", `The plugin ${name} is a single file. Reinstall it in the dashboard.`, {
     name,
   });
 }
 
-/** Throws `Refused` if the source says that it does not offer the version. One that does not answer is asked again later. */
+/** Throws `Refused` if the source does not offer the version. Passes if it does not answer: the operation asks again. */
 export async function requireOffered(
   source: PackageSource,
   kind: PackageKind,
@@ -70,8 +64,10 @@ export async function requireOffered(
   if (offered === undefined) return;
   const versions = (offered?.versions ?? []).map((one) => one.version);
   if (versions.includes(version)) return;
-  const newest = [...new Set(versions)].toSorted((one, other) => compareVersions(other, one)).slice(0, mostListed);
-  const instead = newest.length === 0 ? "it does not know it at all" : `it offers ${newest.join(", ")}`;
+  const newest = [...new Set(versions)]
+    .toSorted((one, other) => compareVersions(other, one))
+    .slice(0, maxVersionsListed);
+  const instead = newest.length === 0 ? "it does not have this package" : `it offers ${newest.join(", ")}`;
   throw new Refused(
     "version_not_offered",
     `The package source does not offer version ${version} of ${found.name}: ${instead}.`,
@@ -79,7 +75,7 @@ export async function requireOffered(
   );
 }
 
-/** Reads them if they have not been read yet. */
+/** Finds the installed packages; reads the environment first if that has not happened yet. Throws `Refused` if one is missing. */
 async function installedOf(
   { database, readPackages, signal }: Context,
   environmentId: string,
@@ -91,9 +87,13 @@ async function installedOf(
   const found = await findUpdatable(database, environmentId, kind, names);
   const missing = names.filter((name) => !found.some((one) => one.name === name));
   if (missing.length === 0) return found;
-  throw new Refused("package_not_installed", `This environment has no ${kind} ${missing.join(", ")}.`, {
-    names: missing,
-  });
+  throw new Refused(
+    "package_not_installed",
+    `The ${kind} ${missing.join(", ")} is not installed in this environment.`,
+    {
+      names: missing,
+    },
+  );
 }
 
 /** Starts the update. Returns the operation's id. */
@@ -105,7 +105,7 @@ export async function update(
 ): Promise<string> {
   const source = requireSource(context);
   const [found] = await installedOf(context, environmentId, kind, [name]);
-  if (found === undefined) throw new Error("What is installed was not found");
+  if (found === undefined) throw new Error(`The installed package ${name} was not found`);
   refusePackage(kind, found);
   if (compareVersions(to, found.version) <= 0) {
     throw new Refused("version_not_newer", `${name} has version ${found.version}, and ${to} is not newer.`, {
@@ -117,15 +117,15 @@ export async function update(
   return start(context, environmentId, { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] });
 }
 
-/** Starts the update of those for which there is a newer version. Returns the operation's id. */
+/** Starts the update of all named packages that have a newer version. Returns the operation's id. */
 export async function updateSeveral(
   context: Context,
   environmentId: string,
   kind: PackageKind,
-  wishes: readonly { readonly name: string }[],
+  packages: readonly { readonly name: string }[],
 ): Promise<string> {
   requireSource(context);
-  const names = [...new Set(wishes.map(({ name }) => name))];
+  const names = [...new Set(packages.map(({ name }) => name))];
   const found = await installedOf(context, environmentId, kind, names);
   const updates = found.flatMap((one) => {
     if (one.update_version === null) return [];
@@ -133,13 +133,13 @@ export async function updateSeveral(
     return [updateOf(one, one.update_version)];
   });
   if (updates.length > 0) return start(context, environmentId, { operation: updateKinds[kind].several, kind, updates });
-  throw new Refused("nothing_to_update", `There is no newer version of ${names.join(", ")} known to be offered.`, {
+  throw new Refused("nothing_to_update", `No newer version of ${names.join(", ")} is available.`, {
     names,
   });
 }
 
-function start(context: Context, environmentId: string, wish: OperationWish): Promise<string> {
+function start(context: Context, environmentId: string, request: PackageUpdateRequest): Promise<string> {
   return context.inTransaction(async (transaction) =>
-    startUpdate(context, transaction, await requireEnvironment(transaction, environmentId), wish),
+    startUpdate(context, transaction, await requireEnvironment(transaction, environmentId), request),
   );
 }

@@ -1,5 +1,4 @@
-/** Plugins and themes: which there are in an environment, and in all of a company's. */
-
+/** Installed plugins and themes, of an environment or of all of a company's environments. */
 import type { PackageKind } from "@sitewright/server/store/database.ts";
 import { type Check, lastChecks } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { CompanyPackage } from "@sitewright/server/store/packages/packageGroups.ts";
@@ -21,9 +20,9 @@ export interface CompanyPackageFilter extends PackageFilter {
   readonly offset?: number;
 }
 
-/** At most this many unread environments are read during a request; a reconciler reads the rest. */
-const mostUnread = 20;
-const largestNumber = 2 ** 31 - 1;
+/** Maximum number of unread environments that a request reads; a reconciler reads the rest. */
+const maxRead = 20;
+const maxInteger = 2 ** 31 - 1;
 
 type State = "active" | "inactive";
 
@@ -43,13 +42,13 @@ const view = (one: PackageRecord) => ({
   ...factsOf(one),
 });
 
-function fits(one: PackageRecord, { status, column }: PackageFilter): boolean {
+function matches(one: PackageRecord, { status, column }: PackageFilter): boolean {
   if (status !== undefined && stateOf(one.is_active) !== status) return false;
   if (column === "vulnerable") return one.is_vulnerable;
   return column === undefined || one.update_version !== null;
 }
 
-/** An environment without a WordPress has none; what was not read yet is read now. */
+/** Reads the environment first if that has not happened yet. An environment without WordPress has no packages. */
 export async function list(context: Context, environmentId: string, kind: PackageKind, filter: PackageFilter) {
   const { database, readPackages } = context;
   const unread = await findUnread(database, { environmentId }, 1);
@@ -61,11 +60,11 @@ export async function list(context: Context, environmentId: string, kind: Packag
     last_updated_at: (found.read_at ?? new Date()).toISOString(),
     problem: found.problem,
     checks: await checksOf(context),
-    items: found.packages.filter((one) => fits(one, filter)).map(view),
+    items: found.packages.filter((one) => matches(one, filter)).map(view),
   };
 }
 
-/** When updates and vulnerabilities were last looked for: `none` and `false` mean nothing without it. */
+/** When updates and vulnerabilities were last checked: without a check, `none` and `false` mean nothing. */
 export interface Checks {
   readonly updates: CheckView;
   readonly vulnerabilities: CheckView;
@@ -102,7 +101,7 @@ export interface CompanyPage {
   readonly items: readonly CompanyPackage[];
 }
 
-/** What is said of one in each environment that has it. */
+/** State of a package in one environment. */
 export interface PackageFacts {
   readonly status: State;
   readonly update: "available" | "none";
@@ -127,7 +126,7 @@ export function factsOf(entry: PackageEntry): PackageFacts {
   };
 }
 
-/** Of those of the company's environments that the key may see. */
+/** Lists the packages of the company's environments in the key's scope. */
 export async function listOfCompany(
   context: Context,
   kind: PackageKind,
@@ -135,7 +134,7 @@ export async function listOfCompany(
 ): Promise<CompanyPage> {
   const { caller, database, companyPackages, readPackages, signal } = context;
   const siteIds = sitesInScope(caller);
-  const unread = await findUnread(database, { companyId: caller.companyId, siteIds }, mostUnread);
+  const unread = await findUnread(database, { companyId: caller.companyId, siteIds }, maxRead);
   if (unread.length > 0) await readPackages(unread, signal);
   const { total, read_at, items } = await companyPackages.list({
     companyId: caller.companyId,
@@ -146,7 +145,7 @@ export async function listOfCompany(
     column: filter.column ?? null,
     field: filter.order_by?.field ?? "name",
     order: filter.order_by?.order ?? "ascend",
-    limit: filter.limit === undefined ? null : Math.min(filter.limit, largestNumber),
+    limit: filter.limit === undefined ? null : Math.min(filter.limit, maxInteger),
     offset: filter.offset ?? 0,
   });
   return {

@@ -1,4 +1,4 @@
-/** Starts a rollout's update in an environment: an ordinary update by the user who started the rollout. */
+/** Starts a rollout's update of an environment: an ordinary update by the user who started the rollout. */
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -15,7 +15,7 @@ export interface RolloutStartOptions {
   readonly acceptOperation: AcceptOperation;
 }
 
-/** Returns what begins it in an environment; it waits its turn where that is busy. */
+/** Returns a function that starts the update of an environment; it is queued if the environment is busy. */
 export function makeRolloutStart({ settings, acceptOperation }: RolloutStartOptions) {
   return async (
     transaction: DatabaseTransaction,
@@ -23,22 +23,22 @@ export function makeRolloutStart({ settings, acceptOperation }: RolloutStartOpti
     environmentId: string,
   ): Promise<BegunItem | { readonly skipped: string }> => {
     const environment = await environmentForOperation(transaction, environmentId);
-    if (environment === null) return { skipped: "The environment is not there any more." };
+    if (environment === null) return { skipped: "The environment no longer exists." };
     const [found] = await findUpdatable(transaction, environmentId, kind, [name]);
-    if (found === undefined) return { skipped: `The environment has no ${kind} ${name}.` };
+    if (found === undefined) return { skipped: `The ${kind} ${name} is not installed.` };
     const to = version ?? found.update_version;
     const problem = problemOf(kind, found, to);
     if (problem !== null || to === null) return { skipped: problem ?? "" };
     const starter = { settings, acceptOperation, actor, whenBusy: "queue" } as const;
-    const wish = { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] };
-    const operationId = await startUpdate(starter, transaction, environment, wish);
+    const request = { operation: updateKinds[kind].one, kind, updates: [updateOf(found, to)] };
+    const operationId = await startUpdate(starter, transaction, environment, request);
     return { operationId, from: found.version, to };
   };
 }
 
-/** Why it can't be updated there; null: it can. */
+/** Why the package can't be updated in the environment, or null if it can. */
 function problemOf(kind: RolloutUnderWay["kind"], found: UpdatablePackage, to: string | null): string | null {
-  if (to === null) return `No newer version of ${found.name} than ${found.version} is known to be offered for it.`;
+  if (to === null) return `No version of ${found.name} newer than ${found.version} is available.`;
   if (compareVersions(to, found.version) <= 0) return `It has version ${found.version}, and ${to} is not newer.`;
   try {
     refusePackage(kind, found);

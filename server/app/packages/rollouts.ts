@@ -1,4 +1,4 @@
-/** Newer versions of one plugin or theme for many environments: asked for, looked at, broken off. */
+/** Rollouts: updates of one plugin or theme in many environments. */
 import { randomUUID } from "node:crypto";
 import type { RolloutWish } from "@sitewright/contract/packages/rollouts.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
@@ -20,16 +20,16 @@ import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { requireOffered, requireSource } from "./packageUpdates.ts";
 
-type Wish = Static<typeof RolloutWish>;
+type CreateRequest = Static<typeof RolloutWish>;
 
-const usualItems = 100;
-const mostItems = 500;
-const usual = { concurrency: 4, canaries: 1, stop_after_failures: 1 };
+const defaultLimit = 100;
+const maxLimit = 500;
+const defaults = { concurrency: 4, canaries: 1, stop_after_failures: 1 };
 
-/** Those that are named, as they are; else all that would get a newer version. */
-async function chosenBy(
+/** The ids of the named environments, or of all environments that would get a newer version if none are named. */
+async function chooseEnvironments(
   { caller, database }: Context,
-  { type: kind, name, update_version, environments: named }: Wish,
+  { type: kind, name, update_version, environments: named }: CreateRequest,
 ): Promise<readonly string[]> {
   const { companyId } = caller;
   if (named !== undefined) {
@@ -46,18 +46,18 @@ async function chosenBy(
     .map(({ id }) => id);
 }
 
-/** Begins it: the first updates start in a moment. */
-export async function create(context: Context, wish: Wish) {
+/** Creates a rollout. A reconciler starts the first updates shortly after. */
+export async function create(context: Context, request: CreateRequest) {
   const { caller, signal, actor } = context;
   const source = requireSource(context);
-  const { type: kind, name, update_version: version = null, ...options } = wish;
-  const environmentIds = await chosenBy(context, wish);
+  const { type: kind, name, update_version: version = null, ...options } = request;
+  const environmentIds = await chooseEnvironments(context, request);
   if (environmentIds.length === 0) {
-    const sentence = `No environment of the company has a ${kind} ${name} for which a newer version is known to be offered.`;
-    throw new Refused("nothing_to_update", sentence, { names: [name] });
+    const message = `No environment of the company has a ${kind} ${name} with an available newer version.`;
+    throw new Refused("nothing_to_update", message, { names: [name] });
   }
   if (version !== null) await requireOffered(source, kind, { name, slug: null, update_version: null }, version, signal);
-  const { concurrency, canaries, stop_after_failures: stopAfterFailures } = { ...usual, ...options };
+  const { concurrency, canaries, stop_after_failures: stopAfterFailures } = { ...defaults, ...options };
   const id = randomUUID();
   return context.inTransaction(async (transaction) => {
     const facts = { id, companyId: caller.companyId, kind, name, version, actor, environmentIds };
@@ -67,56 +67,56 @@ export async function create(context: Context, wish: Wish) {
       category: "siteActions",
       parameters: { packageName: name, environmentCount: String(environmentIds.length) },
     });
-    return wholeOf(context, transaction, id);
+    return read(context, transaction, id);
   });
 }
 
 export async function list(
   { caller, database }: Context,
-  { limit = usualItems, offset = 0 }: { readonly limit?: number; readonly offset?: number },
+  { limit = defaultLimit, offset = 0 }: { readonly limit?: number; readonly offset?: number },
 ) {
   const { total, items } = await listRollouts(database, caller.companyId, {
-    limit: Math.min(limit, mostItems),
+    limit: Math.min(limit, maxLimit),
     offset,
   });
-  return { total, items: items.map(shown) };
+  return { total, items: items.map(view) };
 }
 
 export function get(context: Context, id: string) {
-  return wholeOf(context, context.database, id);
+  return read(context, context.database, id);
 }
 
-/** What was begun goes on. One that has ended stays as it is. */
+/** Cancels the rollout; updates that have started go on. Does nothing if the rollout has ended. */
 export function cancel(context: Context, id: string) {
   return context.inTransaction(async (transaction) => {
-    const whole = await wholeOf(context, transaction, id);
+    const current = await read(context, transaction, id);
     const rollout = await holdRollout(transaction, id);
-    if (rollout?.state !== "running") return whole;
-    await breakOff(transaction, id, { state: "cancelled", reason: "The rollout was cancelled before." });
+    if (rollout?.state !== "running") return current;
+    await breakOff(transaction, id, { state: "cancelled", reason: "The rollout was cancelled before this update." });
     await recordDone(context, transaction, {
       type: "cancelRollout",
       category: "siteActions",
       parameters: { packageName: rollout.name },
     });
-    return wholeOf(context, transaction, id);
+    return read(context, transaction, id);
   });
 }
 
-async function wholeOf(
+async function read(
   { caller }: Context,
   database: DatabaseTransaction | Context["database"],
   id: string,
-): Promise<ReturnType<typeof shown> & { environments: ReturnType<typeof shownItem>[] }> {
+): Promise<ReturnType<typeof view> & { environments: ReturnType<typeof itemView>[] }> {
   const rollout = await findRollout(database, caller.companyId, id);
   if (rollout === null) throw new NotFound();
-  return { ...shown(rollout), environments: (await itemsOfRollout(database, id)).map(shownItem) };
+  return { ...view(rollout), environments: (await itemsOfRollout(database, id)).map(itemView) };
 }
 
-function shown({ company_id: _, kind: type, version: update_version, counts, ...one }: RolloutRecord) {
-  const moments = { created_at: one.created_at.toISOString(), ended_at: one.ended_at?.toISOString() ?? null };
-  return { ...one, type, update_version, counts: { ...counts }, ...moments };
+function view({ company_id: _, kind: type, version: update_version, counts, ...one }: RolloutRecord) {
+  const timestamps = { created_at: one.created_at.toISOString(), ended_at: one.ended_at?.toISOString() ?? null };
+  return { ...one, type, update_version, counts: { ...counts }, ...timestamps };
 }
 
-function shownItem({ ended_at, ...one }: RolloutItemRecord) {
+function itemView({ ended_at, ...one }: RolloutItemRecord) {
   return { ...one, ended_at: ended_at?.toISOString() ?? null };
 }

@@ -1,4 +1,4 @@
-/** Pages that an update of an environment is tried out with. */
+/** Update checks of an environment: the pages that are tested before an update goes live. */
 import { findUpdateChecks, setUpdateChecks } from "@sitewright/server/store/packages/updateChecks.ts";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
@@ -11,31 +11,32 @@ export async function get({ database }: Context, environmentId: string) {
   return { ...found, update_checks: [...found.update_checks] };
 }
 
-export interface UpdateChecksWish {
+export interface UpdateChecks {
   readonly update_checks: readonly string[];
   readonly picture_threshold?: number | null;
 }
 
-/** Replaces all of it; each path is kept once. */
+/** Replaces all update checks. Removes duplicate paths. */
 export function replace(
   context: Context,
   environmentId: string,
-  { update_checks, picture_threshold = null }: UpdateChecksWish,
+  { update_checks, picture_threshold = null }: UpdateChecks,
 ) {
   if (picture_threshold !== null && !context.hasBrowser) {
-    const sentence = "This machine has no Chromium to look at sites with: install one, or leave picture_threshold out.";
-    throw new Refused("no_browser", sentence);
+    const message =
+      "There is no Chromium on this machine to take screenshots. Install it, or leave picture_threshold out.";
+    throw new Refused("no_browser", message);
   }
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
-    const kept = { update_checks: [...new Set(update_checks)], picture_threshold };
-    await setUpdateChecks(transaction, environment.id, kept);
+    const checks = { update_checks: [...new Set(update_checks)], picture_threshold };
+    await setUpdateChecks(transaction, environment.id, checks);
     await recordDone(context, transaction, {
       type: "replaceUpdateChecks",
       category: "siteActions",
       siteId: environment.site_id,
       parameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
     });
-    return { id: environment.id, ...kept };
+    return { id: environment.id, ...checks };
   });
 }

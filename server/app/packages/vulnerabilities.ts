@@ -1,20 +1,20 @@
-/** Known vulnerabilities of what a company's environments have. */
+/** Known vulnerabilities of the plugins and themes in a company's environments. */
 import { advisoryFeed, listVulnerabilities } from "@sitewright/server/store/packages/advisories.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 
-const usualItems = 100;
-const mostItems = 500;
+const defaultLimit = 100;
+const maxLimit = 500;
 
-/** Of those of the company's environments that the key may see. `feed` null: the installation reads none. */
+/** Lists the vulnerabilities in environments in the key's scope. `feed` is null if the installation has no feed. */
 export async function list(
   { caller, database, hasAdvisories, pool }: Context,
-  { limit = usualItems, offset = 0 }: { readonly limit?: number; readonly offset?: number },
+  { limit = defaultLimit, offset = 0 }: { readonly limit?: number; readonly offset?: number },
 ) {
   const { total, items } = await listVulnerabilities(pool, {
     companyId: caller.companyId,
     siteIds: sitesInScope(caller),
-    limit: Math.min(limit, mostItems),
+    limit: Math.min(limit, maxLimit),
     offset,
   });
   const { read_at, records, skipped, problem } = await advisoryFeed(database);

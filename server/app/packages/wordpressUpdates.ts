@@ -1,4 +1,4 @@
-/** Newer versions of WordPress itself: which there are for an environment, and what starts the update. */
+/** Updates of WordPress itself: the versions available for an environment, and how the update starts. */
 import type { UpdateWordPressInput } from "@sitewright/server/operations/packages/updateWordPress.ts";
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { Context } from "../context.ts";
@@ -7,7 +7,7 @@ import { requireEnvironment, startOn } from "../sites/environmentOperations.ts";
 import { updateTarget } from "./packageUpdateOperation.ts";
 import { fromSource, requireSource } from "./packageUpdates.ts";
 
-/** Newer ones, the newest first; undefined: the source did not answer. */
+/** Newer versions, the newest first. Undefined if the source did not answer. */
 async function newerThan({ packageSource, signal }: Context, version: string): Promise<readonly string[] | undefined> {
   if (packageSource === null) return [];
   const offers = await fromSource((until) => packageSource.cores(version, until), signal);

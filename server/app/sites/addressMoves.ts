@@ -1,7 +1,6 @@
 /**
- * Sites' addresses contain ports and, unless they have a domain of their own, the installation's suffix. When these settings
- * change, all sites move to their new addresses: the names in the database at once, then each WordPress by an operation
- * that waits in line like any other.
+ * Addresses of sites contain the port and, without a custom domain, the installation's suffix. When these settings change, all
+ * sites move to their new addresses: the names in the database at once, then each WordPress by an ordinary queued operation.
  */
 import { randomUUID } from "node:crypto";
 import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
@@ -24,7 +23,7 @@ export interface AddressMoveOptions {
   readonly acceptOperation: AcceptOperation;
 }
 
-/** Starts the moves that the settings of this start require. Returns how many environments move. */
+/** Starts the moves if the settings have changed since the last startup. Returns how many environments move. */
 export function moveSites({ database, settings, acceptOperation }: AddressMoveOptions): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const before = await replaceSiteAddresses(transaction, settings);
@@ -58,7 +57,7 @@ export function moveSites({ database, settings, acceptOperation }: AddressMoveOp
   });
 }
 
-/** `environment` as it was before. Null if its address stays the same. */
+/** `environment` still has its old host. Null if the address stays the same. */
 async function moveOf(
   transaction: DatabaseTransaction,
   environment: EnvironmentFacts,

@@ -1,4 +1,4 @@
-/** What sites' names look like to a browser. */
+/** Host names and URLs of environments. */
 import type { Settings } from "../context.ts";
 
 type Ports = Pick<Settings, "edgePort" | "edgeTlsPort">;
@@ -8,13 +8,13 @@ export function hostOf({ siteSuffix }: Settings, environmentName: string, siteNa
   return environmentName === "live" ? `${siteName}.${siteSuffix}` : `${environmentName}-${siteName}.${siteSuffix}`;
 }
 
-/** A name, and whether the WordPress that is there knows itself by it by https. */
+/** A host name, and whether its WordPress uses HTTPS for it. */
 export interface SiteHost {
   readonly host: string;
   readonly is_https: boolean;
 }
 
-/** `http://demo.localhost:8081`: where visitors of this host name find the edge. */
+/** The URL by which visitors reach this host at the edge: `http://demo.localhost:8081`. */
 export function addressOf({ edgePort, edgeTlsPort }: Ports, { host, is_https }: SiteHost): string {
   if (is_https) return edgeTlsPort === 443 ? `https://${host}` : `https://${host}:${edgeTlsPort}`;
   return edgePort === 80 ? `http://${host}` : `http://${host}:${edgePort}`;

@@ -7,7 +7,7 @@ import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmen
 import type { Settings } from "../context.ts";
 import { addressOf } from "./addresses.ts";
 
-/** Returns what starts such a change; it waits its turn where the environment is busy. */
+/** Returns a function that starts the change; it is queued if the environment is busy. */
 export function makePhpUpdate(options: {
   readonly database: Database;
   readonly settings: Settings;

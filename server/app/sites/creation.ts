@@ -1,4 +1,4 @@
-/** What a new site and a further environment have in common: the rows they begin with, and the operation that makes them. */
+/** Shared by new sites and new environments: inserts the rows and starts the operation that creates the content. */
 import { randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { CreateEnvironmentInput, NewContent } from "@sitewright/server/operations/sites/createEnvironment.ts";
@@ -17,9 +17,9 @@ export interface EnvironmentPlan {
   readonly displayName: string;
   readonly isPremium: boolean;
   readonly phpVersion: string;
-  /** Whether every subdomain of its host leads to it too, as a multisite with subdomains needs. */
+  /** Whether all subdomains of its host belong to it, as a subdomain multisite needs. */
   readonly isWildcard: boolean;
-  /** Absent: mail is sent. */
+  /** Omit to deliver mail. */
   readonly mailDelivery?: "keep";
 }
 
@@ -29,7 +29,7 @@ export interface NewEnvironment extends EnvironmentPlan {
   readonly address: string;
 }
 
-/** Inserts an environment and its primary domain. Null, with nothing inserted, where the name or the host is taken. */
+/** Inserts an environment and its primary domain. Inserts nothing and returns null if the name or the host is taken. */
 export async function insertUnderName(
   { settings, caller: { companyId } }: Context,
   transaction: DatabaseTransaction,
@@ -59,7 +59,7 @@ interface Creation {
   readonly activityParameters: Readonly<Record<string, string>>;
 }
 
-/** Starts the operation that makes an inserted environment, and its site with it. Returns the operation's id. */
+/** Starts the operation that creates an inserted environment or site. Returns the operation's id. */
 export async function startCreation(
   context: Context,
   transaction: DatabaseTransaction,
@@ -73,17 +73,17 @@ export async function startCreation(
     companyId: context.caller.companyId,
     siteId,
     environmentId: id,
-    // The source of a copy must not change meanwhile.
+    // The source must not change while it is copied.
     locks: content.kind === "clone" ? [id, content.source.id] : [id],
     whenBusy: context.whenBusy,
     actor: context.actor,
   });
-  // It will never run, so nothing else would free the names.
+  // It will never run, so the names must be released here.
   if (isRefused) await (isNewSite ? removeSite(transaction, siteId) : removeEnvironmentRows(transaction, id));
   return operationId;
 }
 
-/** A copy of `source`. */
+/** The content of a copy of `source`. */
 export function cloneOf({ settings }: Context, source: EnvironmentFacts): NewContent {
   return {
     kind: "clone",

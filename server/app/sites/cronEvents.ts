@@ -1,4 +1,4 @@
-/** What the WordPress of an environment has planned, and how its last run went. */
+/** The WP-Cron events of an environment, and its last run. */
 import {
   type EventPlans,
   type PlannedEvent,
@@ -15,11 +15,11 @@ interface Page {
   readonly offset?: number;
 }
 
-/** Soonest first. Throws `NotFound` if there is no such environment. */
+/** Lists the events, the soonest first. Throws `NotFound` if there is no such environment. */
 export async function list(context: Context, environmentId: string, { limit, offset = 0 }: Page) {
   const environment = await environmentForOperation(context.database, environmentId);
   if (!environment) throw new NotFound();
-  const { sites, problem } = (await readPlans(context, environment)) ?? { sites: [], problem: null };
+  const { sites, problem } = (await readEvents(context, environment)) ?? { sites: [], problem: null };
   const events = sites.flatMap(eventsOf).toSorted((one, other) => one.next_run_at - other.next_run_at);
   const run = await findCronRun(context.database, environment.id);
   return {
@@ -31,8 +31,8 @@ export async function list(context: Context, environmentId: string, { limit, off
   };
 }
 
-/** A database that can't be read at the moment is not the caller's mistake. */
-async function readPlans(
+/** Reports an unreadable database as `problem`, since it is not the caller's mistake. */
+async function readEvents(
   { plannedEvents, signal }: Context,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<EventPlans | null> {

@@ -1,11 +1,11 @@
-/** What starting an operation on one environment has in common, whatever is done there. */
+/** Starts an operation on one environment. */
 import type { OperationRequest } from "@sitewright/server/operations/engine/accept.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 
-/** Throws `NotFound` if there is none to be seen. */
+/** Throws `NotFound` if there is no such environment. */
 export async function requireEnvironment(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -16,14 +16,14 @@ export async function requireEnvironment(
 }
 
 export interface EnvironmentOperation extends Pick<OperationRequest, "kind" | "input" | "locks"> {
-  /** What its activity entry names, besides the environment and its site. */
+  /** Parameters of the activity entry, in addition to the names of the environment and the site. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** Who asks for an operation. */
+/** The caller for whom an operation starts. */
 export type Starter = Pick<Context, "acceptOperation" | "whenBusy" | "actor">;
 
-/** Returns the operation's id. */
+/** Starts the operation. Returns its id. */
 export async function startOn(
   starter: Starter,
   transaction: DatabaseTransaction,

@@ -1,4 +1,4 @@
-/** How environments are shown, and what starts their deletion. `newEnvironment.ts` is about their making. */
+/** Environments: their views, and how their deletion starts. `newEnvironment.ts` creates them. */
 import type { DeleteEnvironmentInput } from "@sitewright/server/operations/sites/deleteEnvironment.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { DomainRecord, EnvironmentRecord } from "@sitewright/server/store/sites/environments.ts";
@@ -13,7 +13,7 @@ function domainView(site: SiteFacts, domain: DomainRecord) {
   return { id: domain.id, name: domain.name, type: "live", site_id: site.id, is_active: domain.is_active };
 }
 
-/** The form in which a site shows its environments. */
+/** An environment in the details of a site. */
 export function briefView(site: SiteFacts, environment: EnvironmentRecord) {
   const domains = environment.domains.map((domain) => domainView(site, domain));
   const [primaryDomain] = domains;
@@ -29,7 +29,7 @@ export function briefView(site: SiteFacts, environment: EnvironmentRecord) {
   };
 }
 
-/** The form in which lists show them. There is no SSH server, CDN or edge cache of its own yet: see docs/decisions. */
+/** An environment in lists. There is no SSH server, CDN or separate edge cache yet: see docs/decisions. */
 export function longView(settings: Settings, site: SiteFacts, environment: EnvironmentRecord) {
   return {
     ...briefView(site, environment),

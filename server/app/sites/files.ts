@@ -1,4 +1,4 @@
-/** The files of an environment, as a push can name them. */
+/** The files of an environment, with the paths that a push accepts. */
 import { type EnvironmentRef, type FileEntry, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";

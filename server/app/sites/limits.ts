@@ -1,4 +1,4 @@
-/** What environments may take: within which bounds, and what starts a change. */
+/** Limits of environments: the values in force, their bounds, and how changes start. */
 import type { LimitsChange, PhpAllocation } from "@sitewright/contract/sites/limits.ts";
 import type { ChangeLimitsInput } from "@sitewright/server/operations/sites/changeLimits.ts";
 import { findLimits, type LimitsRecord } from "@sitewright/server/store/sites/limits.ts";
@@ -8,19 +8,18 @@ import type { Context, InstallationLimits } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { requireEnvironment, startOn } from "./environmentOperations.ts";
 
-/** WordPress itself does not run with less. */
-const leastMemoryMb = 64;
+/** WordPress does not run with less. */
+const minMemoryMb = 64;
 
 interface Bounds {
   readonly minimum: number;
   readonly maximum: number;
 }
 
-/** Those of the installation. */
 function boundsOf({ maxWorkers, maxPhpMemoryMb, requestDeadlineSeconds }: InstallationLimits) {
   return {
     thread_count: { minimum: 1, maximum: maxWorkers },
-    thread_memory: { minimum: leastMemoryMb, maximum: maxPhpMemoryMb },
+    thread_memory: { minimum: minMemoryMb, maximum: maxPhpMemoryMb },
     request_seconds: { minimum: 1, maximum: requestDeadlineSeconds },
   } as const satisfies Record<string, Bounds>;
 }
@@ -68,22 +67,22 @@ function requireWithin(name: string, value: number, unit: string, { minimum, max
   if (value >= minimum && value <= maximum) return;
   throw new Refused(
     "limit_out_of_bounds",
-    `${name} must be from ${minimum} to ${maximum}${unit} on this installation, and ${value} is not.`,
+    `${name} must be from ${minimum} to ${maximum}${unit} on this installation, not ${value}.`,
     { field: name, minimum, maximum },
   );
 }
 
-function requireAllocation({ limits: installation }: Context, wish: Static<typeof PhpAllocation>): void {
+function requireAllocation({ limits: installation }: Context, allocation: Static<typeof PhpAllocation>): void {
   const bounds = boundsOf(installation);
-  requireWithin("thread_count", wish.thread_count, "", bounds.thread_count);
-  requireWithin("thread_memory", wish.thread_memory, " MB", bounds.thread_memory);
+  requireWithin("thread_count", allocation.thread_count, "", bounds.thread_count);
+  requireWithin("thread_memory", allocation.thread_memory, " MB", bounds.thread_memory);
 }
 
 function changesOf({ thread_count, thread_memory }: Static<typeof PhpAllocation>): ChangeLimitsInput["changes"] {
   return { php_threads: thread_count, php_memory_mb: thread_memory };
 }
 
-/** How the activity log says it. */
+/** Parameters of the activity entry. */
 function allocationParameters({ thread_count, thread_memory }: Static<typeof PhpAllocation>) {
   return { threadCount: String(thread_count), threadMemory: String(thread_memory) };
 }
@@ -92,21 +91,21 @@ function allocationParameters({ thread_count, thread_memory }: Static<typeof Php
 export function changeAllocation(
   context: Context,
   environmentId: string,
-  wish: Static<typeof PhpAllocation>,
+  allocation: Static<typeof PhpAllocation>,
 ): Promise<string> {
-  requireAllocation(context, wish);
+  requireAllocation(context, allocation);
   return changeOne(context, environmentId, {
     kind: "changeEnvironmentPhpAllocation",
-    changes: changesOf(wish),
-    more: allocationParameters(wish),
+    changes: changesOf(allocation),
+    parameters: allocationParameters(allocation),
   });
 }
 
-/** Starts the change of time and room. Returns the operation's id. */
-export function change(context: Context, environmentId: string, wish: Static<typeof LimitsChange>): Promise<string> {
-  const { request_seconds, disk_bytes } = wish;
+/** Starts the change of the request deadline and the disk quota. Returns the operation's id. */
+export function change(context: Context, environmentId: string, request: Static<typeof LimitsChange>): Promise<string> {
+  const { request_seconds, disk_bytes } = request;
   if (request_seconds === undefined && disk_bytes === undefined) {
-    throw new Refused("nothing_to_change", "Send request_seconds, disk_bytes, or both: nothing is to be changed.", {});
+    throw new Refused("nothing_to_change", "Nothing would change. Send request_seconds, disk_bytes, or both.", {});
   }
   if (typeof request_seconds === "number") {
     requireWithin("request_seconds", request_seconds, " seconds", boundsOf(context.limits).request_seconds);
@@ -115,21 +114,22 @@ export function change(context: Context, environmentId: string, wish: Static<typ
     ...(request_seconds === undefined ? {} : { request_seconds }),
     ...(disk_bytes === undefined ? {} : { disk_quota_bytes: disk_bytes }),
   };
-  return changeOne(context, environmentId, { kind: "changeEnvironmentLimits", changes, more: {} });
+  return changeOne(context, environmentId, { kind: "changeEnvironmentLimits", changes, parameters: {} });
 }
 
 interface Change {
   readonly kind: "changeEnvironmentPhpAllocation" | "changeEnvironmentLimits";
   readonly changes: ChangeLimitsInput["changes"];
-  readonly more: Readonly<Record<string, string>>;
+  /** Of the activity entry. */
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
-function changeOne(context: Context, environmentId: string, { kind, changes, more }: Change): Promise<string> {
+function changeOne(context: Context, environmentId: string, { kind, changes, parameters }: Change): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
     const locks = [environment.id];
     const input: ChangeLimitsInput = { environmentIds: locks, changes };
-    return startOn(context, transaction, environment, { kind, input, locks, names: more });
+    return startOn(context, transaction, environment, { kind, input, locks, names: parameters });
   });
 }
 
@@ -137,9 +137,9 @@ function changeOne(context: Context, environmentId: string, { kind, changes, mor
 export function changeSiteAllocation(
   context: Context,
   siteId: string,
-  wish: Static<typeof PhpAllocation>,
+  allocation: Static<typeof PhpAllocation>,
 ): Promise<string> {
-  requireAllocation(context, wish);
+  requireAllocation(context, allocation);
   return context.inTransaction(async (transaction) => {
     const site = await siteForOperation(transaction, siteId);
     if (!site) throw new NotFound();
@@ -150,10 +150,10 @@ export function changeSiteAllocation(
       siteId: site.id,
       environmentId: site.environments.find(({ name }) => name === "live")?.id ?? null,
       locks: environmentIds,
-      input: { environmentIds, changes: changesOf(wish) } satisfies ChangeLimitsInput,
+      input: { environmentIds, changes: changesOf(allocation) } satisfies ChangeLimitsInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
-      activityParameters: { siteName: site.display_name, ...allocationParameters(wish) },
+      activityParameters: { siteName: site.display_name, ...allocationParameters(allocation) },
     });
     return operationId;
   });

@@ -1,4 +1,4 @@
-/** A further environment of a site: its name, its content, and the rows it begins with. */
+/** Creates environments of existing sites: chooses the name and the content, and inserts the rows. */
 import type { EnvironmentCreate } from "@sitewright/contract/sites/newEnvironments.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
@@ -16,45 +16,45 @@ interface Named {
   readonly is_premium: boolean;
 }
 
-/** Takes the name and starts the operation that makes the environment, with a WordPress. Returns the operation's id. */
-export function create(context: Context, siteId: string, wish: Static<typeof EnvironmentCreate>): Promise<string> {
-  const { content, passwordDigest } = planWordPress(context, wish);
+/** Claims the name and starts the operation that creates the environment, with WordPress. Returns the operation's id. */
+export function create(context: Context, siteId: string, request: Static<typeof EnvironmentCreate>): Promise<string> {
+  const { content, passwordDigest } = planWordPress(context, request);
   return context.inTransaction(async (transaction) => {
-    const { facts, request } = await planEnvironment(context, transaction, siteId, wish);
+    const { facts, operation } = await planEnvironment(context, transaction, siteId, request);
     const isWildcard = content.multisite === "subdomain";
     const environment = await insert(context, transaction, { ...facts, isWildcard });
     const secret = passwordDigest;
-    return startCreation(context, transaction, environment, { ...request, kind: "addEnvironment", content, secret });
+    return startCreation(context, transaction, environment, { ...operation, kind: "addEnvironment", content, secret });
   });
 }
 
-/** The same without WordPress. */
-export function createPlain(context: Context, siteId: string, wish: Named): Promise<string> {
+/** Like `create`, without WordPress. */
+export function createPlain(context: Context, siteId: string, request: Named): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const { facts, request } = await planEnvironment(context, transaction, siteId, wish);
+    const { facts, operation } = await planEnvironment(context, transaction, siteId, request);
     const environment = await insert(context, transaction, facts);
     const content = { kind: "plain" } as const;
-    return startCreation(context, transaction, environment, { ...request, kind: "addPlainEnvironment", content });
+    return startCreation(context, transaction, environment, { ...operation, kind: "addPlainEnvironment", content });
   });
 }
 
-/** The same as a copy of another environment of the site. */
+/** Like `create`, as a copy of another environment of the site. */
 export function clone(
   context: Context,
   siteId: string,
-  wish: Named & { readonly source_env_id: string },
+  request: Named & { readonly source_env_id: string },
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const source = await environmentForOperation(transaction, wish.source_env_id);
-    const { facts, request } = await planEnvironment(context, transaction, siteId, wish);
+    const source = await environmentForOperation(transaction, request.source_env_id);
+    const { facts, operation } = await planEnvironment(context, transaction, siteId, request);
     if (source?.site_id !== siteId.toLowerCase()) {
-      const message = `source_env_id is not an environment of the site ${request.activityParameters.siteName}.`;
+      const message = `source_env_id is not an environment of the site ${operation.activityParameters.siteName}.`;
       throw new Refused("not_of_this_site", message, { fields: ["source_env_id"] });
     }
     const { php_version: phpVersion, is_wildcard: isWildcard } = source;
     const environment = await insert(context, transaction, { ...facts, phpVersion, isWildcard });
     const content = cloneOf(context, source);
-    return startCreation(context, transaction, environment, { ...request, kind: "cloneEnvironment", content });
+    return startCreation(context, transaction, environment, { ...operation, kind: "cloneEnvironment", content });
   });
 }
 
@@ -78,12 +78,12 @@ async function planEnvironment(
     isWildcard: false,
   };
   const activityParameters = { environmentName: displayName, siteName: site.display_name };
-  return { facts, request: { isNewSite: false, activityParameters } };
+  return { facts, operation: { isNewSite: false, activityParameters } };
 }
 
 /**
- * Inserts the environment under the first free name, with its domain: mostly the slug itself. Throws `Refused` if the
- * site has an environment of that display name.
+ * Inserts the environment and its domain with the first free name, usually the slug itself. Throws `Refused` if the
+ * site has an environment with that display name.
  */
 async function insert(
   context: Context,

@@ -1,7 +1,7 @@
 /**
- * A site that does not exist yet: whether it is allowed, its names, and the rows it begins with.
+ * Creates sites: checks the request, chooses the names, and inserts the rows.
  *
- * The rows hold its names from the moment the request is accepted; the operation removes them if it fails.
+ * The rows claim the names as soon as the request is accepted; the operation removes them if it fails.
  */
 import { randomUUID } from "node:crypto";
 import type { PlainSiteCreate, SiteClone } from "@sitewright/contract/sites/newSites.ts";
@@ -23,22 +23,25 @@ interface SiteFacts extends Pick<EnvironmentPlan, "displayName" | "phpVersion" |
   readonly region: string;
 }
 
-/** Takes the site's names and starts the operation that makes it. Returns the operation's id. */
-export function create(context: Context, wish: Static<typeof SiteCreate>): Promise<string> {
-  if (wish.install_mode === "clone") {
-    throw new Refused("install_mode_clone", 'install_mode "clone" is not for this endpoint: use POST /sites/clone.');
+/** Claims the site's names and starts the operation that creates it, with WordPress. Returns the operation's id. */
+export function create(context: Context, request: Static<typeof SiteCreate>): Promise<string> {
+  if (request.install_mode === "clone") {
+    throw new Refused(
+      "install_mode_clone",
+      'This endpoint does not accept install_mode "clone". Use POST /sites/clone.',
+    );
   }
-  requireRegion(wish.region);
-  const { content, passwordDigest } = planWordPress(context, wish);
+  requireRegion(request.region);
+  const { content, passwordDigest } = planWordPress(context, request);
   return context.inTransaction(async (transaction) => {
     const environment = await insert(context, transaction, {
-      displayName: wish.display_name,
-      region: wish.region,
+      displayName: request.display_name,
+      region: request.region,
       phpVersion: context.capabilities.defaultPhpVersion,
       isWildcard: content.multisite === "subdomain",
     });
     return startCreation(context, transaction, environment, {
-      ...ofNewSite(wish),
+      ...ofNewSite(request),
       kind: "addSite",
       content,
       secret: passwordDigest,
@@ -46,31 +49,31 @@ export function create(context: Context, wish: Static<typeof SiteCreate>): Promi
   });
 }
 
-/** The same for a site without WordPress. */
-export function createPlain(context: Context, wish: Static<typeof PlainSiteCreate>): Promise<string> {
-  requireRegion(wish.region);
+/** Like `create`, without WordPress. */
+export function createPlain(context: Context, request: Static<typeof PlainSiteCreate>): Promise<string> {
+  requireRegion(request.region);
   return context.inTransaction(async (transaction) => {
     const environment = await insert(context, transaction, {
-      displayName: wish.display_name,
-      region: wish.region,
+      displayName: request.display_name,
+      region: request.region,
       phpVersion: context.capabilities.defaultPhpVersion,
       isWildcard: false,
     });
     return startCreation(context, transaction, environment, {
-      ...ofNewSite(wish),
+      ...ofNewSite(request),
       kind: "addPlainSite",
       content: { kind: "plain" },
     });
   });
 }
 
-/** The same for a copy of one of the company's environments. */
-export function clone(context: Context, wish: Static<typeof SiteClone>): Promise<string> {
+/** Like `create`, as a copy of one of the company's environments. */
+export function clone(context: Context, request: Static<typeof SiteClone>): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const source = await environmentForOperation(transaction, wish.source_env_id);
+    const source = await environmentForOperation(transaction, request.source_env_id);
     if (source?.company_id !== context.caller.companyId) throw new NotFound();
     const environment = await insert(context, transaction, {
-      displayName: wish.display_name,
+      displayName: request.display_name,
       region: source.region,
       phpVersion: source.php_version,
       isWildcard: source.is_wildcard,
@@ -78,7 +81,7 @@ export function clone(context: Context, wish: Static<typeof SiteClone>): Promise
       mailDelivery: "keep",
     });
     const content = cloneOf(context, source);
-    return startCreation(context, transaction, environment, { ...ofNewSite(wish), kind: "cloneSite", content });
+    return startCreation(context, transaction, environment, { ...ofNewSite(request), kind: "cloneSite", content });
   });
 }
 
@@ -86,18 +89,18 @@ function ofNewSite({ display_name }: { readonly display_name: string }) {
   return { isNewSite: true, activityParameters: { siteName: display_name } } as const;
 }
 
-const namesPerLook = 20;
+const namesPerQuery = 20;
 
 /**
- * Inserts the site under the first free name, with its environment and domain: mostly the slug itself. An insert waits for a
- * concurrent request that takes the same name; the later of the two goes on to the next number.
+ * Inserts the site, its environment and its domain with the first free name, usually the slug itself. An insert waits for a
+ * concurrent request with the same name; the later of the two tries the next number.
  */
 async function insert(context: Context, transaction: DatabaseTransaction, facts: SiteFacts): Promise<NewEnvironment> {
   const slug = slugOf(facts.displayName);
   const first = await insertUnder(slug, context, transaction, facts);
   if (first) return first;
-  for (let from = 1; ; from += namesPerLook) {
-    const names = numberedNames(slug, from, from + namesPerLook - 1);
+  for (let from = 1; ; from += namesPerQuery) {
+    const names = numberedNames(slug, from, from + namesPerQuery - 1);
     const taken = await findTakenNames(transaction, names, context.settings.siteSuffix);
     for (const name of names.filter((candidate) => !taken.has(candidate))) {
       const inserted = await insertUnder(name, context, transaction, facts);
@@ -106,7 +109,7 @@ async function insert(context: Context, transaction: DatabaseTransaction, facts:
   }
 }
 
-/** Null if the name is taken; throws `Refused` if the display name is. */
+/** Null if the name is taken. Throws `Refused` if the display name is taken. */
 async function insertUnder(
   name: string,
   context: Context,

@@ -1,4 +1,4 @@
-/** The versions of PHP that the runtime offers. */
+/** The PHP versions that the runtime offers. */
 import type { Context } from "../context.ts";
 
 export function list({ capabilities, settings }: Context) {

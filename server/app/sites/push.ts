@@ -1,40 +1,40 @@
-/** Pushing one environment over another of the site: what may be asked for, and what starts it. */
+/** Pushes one environment of a site to another: which requests are valid, and how the push starts. */
 import { randomUUID } from "node:crypto";
 import type { Push } from "@sitewright/contract/sites/push.ts";
 import type { PushInput, PushPart } from "@sitewright/server/operations/sites/pushEnvironment.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
-import { mayNotChangeLive } from "../company/access.ts";
+import { isNonLive } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 
-type PushWish = Static<typeof Push>;
+type PushRequest = Static<typeof Push>;
 
 interface Parts {
   readonly files: PushPart;
   readonly database: PushPart;
 }
 
-/** Starts the push, or the comparison where it is a dry run. Returns the operation's id. */
-export function push(context: Context, siteId: string, wish: PushWish): Promise<string> {
-  if (wish.source_env_id.toLowerCase() === wish.target_env_id.toLowerCase()) {
-    throw new Refused("push_to_itself", "The source and the target of a push must be two different environments.");
+/** Starts the push, or the comparison if it is a dry run. Returns the operation's id. */
+export function push(context: Context, siteId: string, request: PushRequest): Promise<string> {
+  if (request.source_env_id.toLowerCase() === request.target_env_id.toLowerCase()) {
+    throw new Refused("push_to_itself", "The source and the target of a push must be different environments.");
   }
-  const parts = partsOf(wish);
+  const parts = partsOf(request);
   return context.inTransaction(async (transaction) => {
-    const source = await environmentOf(transaction, siteId, wish.source_env_id, "source_env_id");
-    const target = await environmentOf(transaction, siteId, wish.target_env_id, "target_env_id");
-    const changesLive = target.name === "live" && !wish.dry_run;
-    if (changesLive && mayNotChangeLive(context.caller)) throw new NotAllowed("live");
+    const source = await environmentOf(transaction, siteId, request.source_env_id, "source_env_id");
+    const target = await environmentOf(transaction, siteId, request.target_env_id, "target_env_id");
+    const changesLive = target.name === "live" && !request.dry_run;
+    if (changesLive && isNonLive(context.caller)) throw new NotAllowed("live");
     const { operationId } = await context.acceptOperation(transaction, {
-      kind: wish.dry_run ? "comparePush" : "pushEnvironment",
+      kind: request.dry_run ? "comparePush" : "pushEnvironment",
       companyId: target.company_id,
       siteId: target.site_id,
       environmentId: target.id,
       locks: [source.id, target.id],
-      input: inputOf(context, source, target, { ...parts, isRewritten: wish.run_search_and_replace ?? true }),
+      input: inputOf(context, source, target, { ...parts, isRewritten: request.run_search_and_replace ?? true }),
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: {
@@ -65,16 +65,16 @@ function inputOf(
   };
 }
 
-function partsOf(wish: PushWish): Parts {
-  const files = wish.push_files === false ? "none" : filesOf(wish);
-  const database = wish.push_db === false ? "none" : (wish.push_tables ?? "all");
+function partsOf(request: PushRequest): Parts {
+  const files = request.push_files === false ? "none" : filesOf(request);
+  const database = request.push_db === false ? "none" : (request.push_tables ?? "all");
   if (files !== "none" || database !== "none") return { files, database };
-  throw new Refused("nothing_to_push", "Nothing would be pushed: push_db or push_files must be true.", {
+  throw new Refused("nothing_to_push", "Nothing would be pushed. Set push_db or push_files to true.", {
     fields: ["push_db", "push_files"],
   });
 }
 
-function filesOf({ push_files_option: option, file_list: list }: PushWish): PushPart {
+function filesOf({ push_files_option: option, file_list: list }: PushRequest): PushPart {
   if (option !== "SPECIFIC_FILES") return "all";
   if (!list || list.length === 0) {
     throw new Refused("file_list_missing", "SPECIFIC_FILES needs a file_list with at least one path.", {
@@ -85,7 +85,7 @@ function filesOf({ push_files_option: option, file_list: list }: PushWish): Push
   if (outside === undefined) return list;
   throw new Refused(
     "file_outside_root",
-    `"${outside}" is not a path below the site's root: it must be relative, without "." and "..".`,
+    `"${outside}" is not a path below the site's root. Send relative paths without "." and "..".`,
     { path: outside },
   );
 }

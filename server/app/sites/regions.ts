@@ -1,4 +1,4 @@
-/** Where new sites can be said to be. */
+/** The regions that new sites can be assigned to. */
 import { regions } from "@sitewright/contract/sites/regions.ts";
 import { Refused } from "../failures.ts";
 
@@ -8,11 +8,7 @@ export function list(): { name: string; region: string }[] {
 
 export function requireRegion(id: string): void {
   if (regions.some((region) => region.id === id)) return;
-  throw new Refused(
-    "unknown_region",
-    `There is no region "${id}"; the company's available regions list those there are.`,
-    {
-      region: id,
-    },
-  );
+  throw new Refused("unknown_region", `There is no region "${id}". Send one of the company's available regions.`, {
+    region: id,
+  });
 }

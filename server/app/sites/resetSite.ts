@@ -1,4 +1,4 @@
-/** A fresh WordPress in the place of a site's live one. */
+/** Replaces the content of a site's live environment with a fresh WordPress. */
 import { randomUUID } from "node:crypto";
 import type { SiteReset } from "@sitewright/contract/sites/reset.ts";
 import { passwordDigest } from "@sitewright/runtimes/password.ts";
@@ -13,7 +13,7 @@ import { NotFound } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 
 /** Starts the reset. Returns the operation's id. */
-export function reset(context: Context, siteId: string, wish: Static<typeof SiteReset>): Promise<string> {
+export function reset(context: Context, siteId: string, request: Static<typeof SiteReset>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const live = await liveOf(transaction, siteId);
     const input: ResetSiteInput = {
@@ -29,7 +29,7 @@ export function reset(context: Context, siteId: string, wish: Static<typeof Site
       environmentId: live.id,
       locks: [live.id],
       input,
-      secret: passwordDigest(wish.admin_password),
+      secret: passwordDigest(request.admin_password),
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: { siteName: live.site_display_name },

@@ -23,7 +23,7 @@ describe("slugOf", () => {
     expect(slugOf(text)).toBe(slug);
   });
 
-  it("always gives a DNS label of at most 30 characters", () => {
+  it("always returns a DNS label of at most 30 characters", () => {
     for (let code = 1; code < 0x3000; code += 1) {
       expect(slugOf(`a${String.fromCodePoint(code)}b`)).toMatch(label);
       expect(slugOf(String.fromCodePoint(code))).toMatch(label);
@@ -32,12 +32,12 @@ describe("slugOf", () => {
 });
 
 describe("numberedNames", () => {
-  it("begins with the slug itself and goes on with numbers", () => {
+  it("returns the slug itself, then the slug with numbers", () => {
     expect(numberedNames("demo", 1, 3)).toEqual(["demo", "demo-2", "demo-3"]);
     expect(numberedNames("demo", 21, 22)).toEqual(["demo-21", "demo-22"]);
   });
 
-  it("never makes a name longer than 30, nor one with two hyphens in a row at the cut", () => {
+  it("keeps names within 30 characters, without two hyphens in a row where the slug is cut", () => {
     const names = numberedNames(`${"x".repeat(27)}-yz`, 1, 12);
     expect(names.every((name) => label.test(name))).toBe(true);
     expect(names[1]).toBe(`${"x".repeat(27)}-2`);

@@ -1,4 +1,4 @@
-/** Sites: who sees which, and what starts their deletion. `newSite.ts` is about their making. */
+/** Sites: the list, their views, and how their deletion starts. `newSite.ts` creates them. */
 import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
 import { getSite, listSites, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
@@ -16,7 +16,7 @@ export interface SiteQuery {
   readonly search?: string;
 }
 
-/** The company's sites that the key may see, oldest first. */
+/** Lists the company's sites in the key's scope, oldest first. */
 export async function list(context: Context, query: SiteQuery) {
   const sites = await listSites(context.pool, {
     companyId: context.caller.companyId,
@@ -66,10 +66,10 @@ export function remove(context: Context, siteId: string, withoutBackup: boolean)
       locks: site.environments.map(({ id }) => id),
       input: {
         siteId,
-        environments: site.environments.map(({ id, number, ...place }) => ({
+        environments: site.environments.map(({ id, number, ...host }) => ({
           id,
           number,
-          address: addressOf(context.settings, place),
+          address: addressOf(context.settings, host),
         })),
         withoutBackup,
       } satisfies DeleteSiteInput,

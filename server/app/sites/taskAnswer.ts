@@ -1,30 +1,30 @@
-/** What a task in a site's WordPress came to. The site's own word: whatever is in it may be wrong. */
+/** Reads the result of a task in a site's WordPress. The answer comes from the site's code, so it can't be trusted. */
 import type { TaskResult } from "@sitewright/server/operations/steps/siteTasks.ts";
 
 export type TaskAnswer =
   | { readonly kind: "answer"; readonly value: Readonly<Record<string, unknown>> }
-  /** Nothing was begun, and the same may work in a moment. */
+  /** The task was not started; a retry may work soon. */
   | { readonly kind: "busy" }
-  /** It was started, and how far it got is unknown. */
+  /** The task was started, but its outcome is unknown. */
   | { readonly kind: "unknown" }
-  /** `sentence` is for the customer, and so is the beginning of PHP's log. */
-  | { readonly kind: "failed"; readonly sentence: string; readonly log: string };
+  /** `message` and `log`, the beginning of PHP's log, are shown to the user. */
+  | { readonly kind: "failed"; readonly message: string; readonly log: string };
 
-const notBegun = new Set(["busy", "frozen", "unavailable"]);
+const notStarted = new Set(["busy", "frozen", "unavailable"]);
 
 export function readTaskAnswer({ status, body, errors, reason }: TaskResult): TaskAnswer {
   if (reason !== null) {
-    if (notBegun.has(reason)) return { kind: "busy" };
+    if (notStarted.has(reason)) return { kind: "busy" };
     if (reason !== "crashed") return { kind: "unknown" };
-    return { kind: "failed", sentence: "PHP broke down. `log` has what it wrote before.", log: errors };
+    return { kind: "failed", message: "PHP crashed. `log` has its output.", log: errors };
   }
-  const value = objectIn(body);
+  const value = parseObject(body);
   if (value !== null) return { kind: "answer", value };
-  const sentence = `WordPress answered something else, with the status ${status}: a plugin or theme has ended it. \`log\` has what PHP wrote.`;
-  return { kind: "failed", sentence, log: errors };
+  const message = `WordPress gave an unexpected answer with the status ${status}. Probably a plugin or theme has ended the request; \`log\` has the output of PHP.`;
+  return { kind: "failed", message, log: errors };
 }
 
-function objectIn(body: string | null): Readonly<Record<string, unknown>> | null {
+function parseObject(body: string | null): Readonly<Record<string, unknown>> | null {
   if (body === null) return null;
   try {
     const value: unknown = JSON.parse(body);

@@ -1,4 +1,4 @@
-/** What is done to an environment as a whole: another PHP version, fresh PHP processes. */
+/** Starts a change of an environment's PHP version, and a restart of its PHP. */
 import { randomInt } from "node:crypto";
 import type { PhpVersionChange } from "@sitewright/contract/sites/tools.ts";
 import type { ModifyPhpVersionInput } from "@sitewright/server/operations/sites/modifyPhpVersion.ts";
@@ -9,13 +9,13 @@ import { Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 import { requireEnvironment, startOn } from "./environmentOperations.ts";
 
-/** Starts the change of version. Returns the operation's id. */
-export function modifyPhpVersion(context: Context, wish: Static<typeof PhpVersionChange>): Promise<string> {
-  const version = wish.php_version.replace(/^php/, "");
+/** Starts the change of the PHP version. Returns the operation's id. */
+export function modifyPhpVersion(context: Context, request: Static<typeof PhpVersionChange>): Promise<string> {
+  const version = request.php_version.replace(/^php/, "");
   requireOffered(context, version);
   return context.inTransaction(async (transaction) => {
-    const environment = await requireEnvironment(transaction, wish.environment_id);
-    const isOptOut = wish.is_opt_out_from_automatic_php_update;
+    const environment = await requireEnvironment(transaction, request.environment_id);
+    const isOptOut = request.is_opt_out_from_automatic_php_update;
     refuseEnded(context, version, isOptOut ?? environment.is_opt_out_from_automatic_php_update);
     const input: ModifyPhpVersionInput = {
       environment: { id: environment.id, number: environment.number },
@@ -47,17 +47,17 @@ function requireOffered({ capabilities }: Context, version: string): void {
   if (capabilities.phpVersions.includes(version)) return;
   throw new Refused(
     "unknown_php_version",
-    `PHP ${version} is not offered here; offered: ${capabilities.phpVersions.join(", ")}.`,
+    `PHP ${version} is not available. Available versions: ${capabilities.phpVersions.join(", ")}.`,
     { php_version: version, offered: capabilities.phpVersions },
   );
 }
 
-/** It would be moved off again at once. */
+/** Throws `Refused` if the automatic update would replace the version at once. */
 function refuseEnded({ settings }: Context, version: string, isOptOut: boolean): void {
   if (isOptOut || !settings.endedPhpVersions.includes(version)) return;
   throw new Refused(
     "php_version_ended",
-    `PHP ${version} has come to its end. To have it all the same, send is_opt_out_from_automatic_php_update as true.`,
+    `PHP ${version} has reached its end of life. To use it anyway, set is_opt_out_from_automatic_php_update to true.`,
     { php_version: version },
   );
 }

@@ -1,4 +1,4 @@
-/** What a new WordPress may be: checked before anything begins. */
+/** Checks the options of a new WordPress before anything is created. */
 import { passwordDigest } from "@sitewright/runtimes/password.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import type { NewWordPress } from "@sitewright/server/operations/sites/createEnvironment.ts";
@@ -6,8 +6,8 @@ import type { NewPlugin } from "@sitewright/server/operations/steps/addPlugins.t
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 
-/** The fields of a request that say what WordPress is installed with. */
-export interface WordPressWish {
+/** The fields of a request with which WordPress is installed. */
+export interface WordPressOptions {
   readonly site_title: string;
   readonly admin_user: string;
   readonly admin_email: string;
@@ -21,30 +21,30 @@ export interface WordPressWish {
 }
 
 export interface WordPressPlan {
-  /** For the operation's input: nothing secret. */
+  /** For the operation's input; contains no secrets. */
   readonly content: NewWordPress;
   readonly passwordDigest: string;
 }
 
 /** Throws `Refused` if this installation can't install such a WordPress. */
-export function planWordPress(context: Context, wish: WordPressWish): WordPressPlan {
-  const plugins = choosePlugins(context, wish);
-  requireLanguage(context, wish.wp_language);
+export function planWordPress(context: Context, options: WordPressOptions): WordPressPlan {
+  const plugins = choosePlugins(context, options);
+  requireLanguage(context, options.wp_language);
   return {
     content: {
       kind: "wordpress",
-      title: wish.site_title,
-      adminUser: wish.admin_user,
-      adminEmail: wish.admin_email,
-      locale: wish.wp_language,
-      multisite: chooseMultisite(context, wish),
+      title: options.site_title,
+      adminUser: options.admin_user,
+      adminEmail: options.admin_email,
+      locale: options.wp_language,
+      multisite: chooseMultisite(context, options),
       plugins,
     },
-    passwordDigest: passwordDigest(wish.admin_password),
+    passwordDigest: passwordDigest(options.admin_password),
   };
 }
 
-/** What each of the flags stands for at WordPress.org. */
+/** The plugin at WordPress.org that each flag stands for. */
 const flaggedPlugins = {
   woocommerce: { slug: "woocommerce", file: "woocommerce/woocommerce.php" },
   wordpressseo: { slug: "wordpress-seo", file: "wordpress-seo/wp-seo.php" },
@@ -52,12 +52,12 @@ const flaggedPlugins = {
 } as const;
 const flags = ["woocommerce", "wordpressseo", "wordpress_plugin_edd"] as const;
 
-function choosePlugins({ packageSource }: Context, wish: WordPressWish): readonly NewPlugin[] {
-  const fields = flags.filter((flag) => wish[flag]);
+function choosePlugins({ packageSource }: Context, options: WordPressOptions): readonly NewPlugin[] {
+  const fields = flags.filter((flag) => options[flag]);
   if (fields.length === 0 || packageSource !== null) return fields.map((flag) => flaggedPlugins[flag]);
   throw new Refused(
     "no_package_source",
-    `This installation has no package source to install plugins from: send ${fields.join(", ")} as false or leave it out.`,
+    `This installation has no package source to install plugins from. Set ${fields.join(", ")} to false, or leave it out.`,
     { fields },
   );
 }
@@ -66,19 +66,16 @@ function requireLanguage({ capabilities }: Context, locale: string): void {
   if (capabilities.locales.includes(locale)) return;
   throw new Refused(
     "unknown_language",
-    `WordPress can't be installed in "${locale}" here; offered: ${capabilities.locales.join(", ")}.`,
+    `WordPress is not available in "${locale}". Available languages: ${capabilities.locales.join(", ")}.`,
     { wp_language: locale, offered: capabilities.locales },
   );
 }
 
-function chooseMultisite({ capabilities }: Context, wish: WordPressWish): MultisiteKind | null {
-  if (wish.is_subdomain_multisite && wish.is_multisite === false) {
-    throw new Refused(
-      "multisite_contradiction",
-      "A subdomain multisite is a multisite: is_subdomain_multisite can't be true while is_multisite is false.",
-    );
+function chooseMultisite({ capabilities }: Context, options: WordPressOptions): MultisiteKind | null {
+  if (options.is_subdomain_multisite && options.is_multisite === false) {
+    throw new Refused("multisite_contradiction", "is_subdomain_multisite can't be true while is_multisite is false.");
   }
-  const kind = wish.is_subdomain_multisite ? "subdomain" : wish.is_multisite ? "subdirectory" : null;
+  const kind = options.is_subdomain_multisite ? "subdomain" : options.is_multisite ? "subdirectory" : null;
   if (kind === null || capabilities.multisite.includes(kind)) return kind;
   throw new Refused("multisite_unsupported", `This installation can't run a ${kind} multisite.`, { kind });
 }

@@ -1,4 +1,4 @@
-/** The administrators of an environment's WordPress: who is one, a new one, and a way in for one. */
+/** Administrators of an environment's WordPress: checks for them, creates them, and makes login links. */
 import { createHash, randomBytes } from "node:crypto";
 import { RuntimeFailure, type WordPressUser } from "@sitewright/runtimes/runtime.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -10,9 +10,9 @@ import { NotFound, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 import { readTaskAnswer, type TaskAnswer } from "./taskAnswer.ts";
 
-/** How long a login link is good. */
+/** How long a login link is valid. */
 const linkSeconds = 60;
-/** WordPress with many plugins, on a machine that has other things to do. */
+/** Enough for WordPress with many plugins on a busy machine. */
 const createSeconds = 45;
 
 export async function hasAdministrator(context: Context, environmentId: string, email: string): Promise<boolean> {
@@ -20,29 +20,29 @@ export async function hasAdministrator(context: Context, environmentId: string, 
   return user?.isAdministrator ?? false;
 }
 
-export interface UserWish {
+export interface NewUser {
   readonly email: string;
   readonly first_name?: string;
   readonly last_name?: string;
 }
 
-/** Resolves when WordPress has made the user. */
-export async function createAdministrator(context: Context, environmentId: string, wish: UserWish): Promise<void> {
+/** Resolves when WordPress has created the user. */
+export async function createAdministrator(context: Context, environmentId: string, newUser: NewUser): Promise<void> {
   const environment = await find(context, environmentId);
   if ((await lockHolder(context.database, environment.id)) !== null) throw busy();
-  refuseExisting(await findUser(context, environment, wish.email), wish.email);
-  const input = { email: wish.email, firstName: wish.first_name ?? "", lastName: wish.last_name ?? "" };
+  refuseExisting(await findUser(context, environment, newUser.email), newUser.email);
+  const input = { email: newUser.email, firstName: newUser.first_name ?? "", lastName: newUser.last_name ?? "" };
   const result = await context.siteTasks.run({
     environmentId: environment.id,
     host: hostIn(context, environment),
     work: { task: "createUser", input },
     deadlineSeconds: createSeconds,
   });
-  requireCreated(readTaskAnswer(result), wish.email);
-  await record(context, environment, "createWpAdminUser", wish.email);
+  requireCreated(readTaskAnswer(result), newUser.email);
+  await record(context, environment, "createWpAdminUser", newUser.email);
 }
 
-/** Returns the link. */
+/** Makes a login link and returns it. */
 export async function createLoginLink(context: Context, environmentId: string, email: string): Promise<string> {
   const environment = await find(context, environmentId);
   const user = requireAdministrator(await findUser(context, environment, email), email);
@@ -54,8 +54,7 @@ export async function createLoginLink(context: Context, environmentId: string, e
     login: user.login,
     seconds: linkSeconds,
   });
-  if (!isOffered)
-    throw new Refused("site_unavailable", "The site is not being served at the moment. Try again in a moment.");
+  if (!isOffered) throw new Refused("site_unavailable", "The site is not being served at the moment. Try again later.");
   await record(context, environment, "createWpLoginLink", email);
   return `${addressOf(context.settings, environment)}/sitewright-login?token=${token}`;
 }
@@ -64,7 +63,7 @@ async function find(context: Context, environmentId: string): Promise<Environmen
   const environment = await environmentForOperation(context.database, environmentId);
   if (!environment) throw new NotFound();
   if (environment.awaits_rebuild) {
-    throw new Refused("environment_away", "The environment is still being restored. Try again when it is there.");
+    throw new Refused("environment_away", "The environment is still being restored. Try again when that is done.");
   }
   return environment;
 }
@@ -89,46 +88,47 @@ function hostIn({ settings }: Context, environment: EnvironmentFacts): string {
 
 function refuseExisting(user: WordPressUser | null, email: string): void {
   if (user === null) return;
-  const advice = user.isAdministrator
-    ? "is an administrator already; POST …/wpa-login-url makes a link to log in"
-    : "has another role; make them an administrator in WordPress, under Users, or take another address";
-  throw new Refused("wordpress_user_exists", `The user with the e-mail address ${email} ${advice}.`, {
+  const rest = user.isAdministrator
+    ? "is already an administrator. POST …/wpa-login-url makes a login link."
+    : "has another role. Make them an administrator in WordPress, under Users, or use another address.";
+  throw new Refused("wordpress_user_exists", `The user with the e-mail address ${email} ${rest}`, {
     is_administrator: user.isAdministrator,
   });
 }
 
 function requireAdministrator(user: WordPressUser | null, email: string): WordPressUser {
   if (user === null) {
-    const advice = "Make one with POST …/wpa-create-user.";
-    throw new Refused("wordpress_user_missing", `Nobody in this WordPress has the e-mail address ${email}. ${advice}`);
+    const advice = "Create one with POST …/wpa-create-user.";
+    const message = `No user of this WordPress has the e-mail address ${email}. ${advice}`;
+    throw new Refused("wordpress_user_missing", message);
   }
   if (user.isAdministrator) return user;
-  const advice = "Make them one in WordPress, under Users, or take an administrator's address.";
+  const advice = "Make them one in WordPress, under Users, or use an administrator's address.";
   throw new Refused(
     "wordpress_user_no_administrator",
-    `The user with the e-mail address ${email} is no administrator. ${advice}`,
+    `The user with the e-mail address ${email} is not an administrator. ${advice}`,
   );
 }
 
 function busy(): Refused {
-  return new Refused("environment_busy", "The environment is being worked on. Try again in a moment.");
+  return new Refused("environment_busy", "The environment is busy. Try again in a moment.");
 }
 
 function requireCreated(answer: TaskAnswer, email: string): void {
   if (answer.kind === "busy") throw busy();
   if (answer.kind === "unknown") {
-    const advice = "GET …/wpa-user-exists tells whether the user was made.";
-    throw new Refused("wordpress_unfinished", `WordPress was not done in time. ${advice}`);
+    const advice = "GET …/wpa-user-exists shows whether the user was created.";
+    throw new Refused("wordpress_unfinished", `WordPress timed out. ${advice}`);
   }
-  if (answer.kind === "failed") throw new Refused("wordpress_failed", answer.sentence, { log: answer.log });
+  if (answer.kind === "failed") throw new Refused("wordpress_failed", answer.message, { log: answer.log });
   const { created, refused, failed } = answer.value;
   if (typeof created === "number") return;
-  // Somebody else was quicker.
+  // Another request has created the user in the meantime.
   if (refused === "exists") {
-    throw new Refused("wordpress_user_exists", `There is a user with the e-mail address ${email} already.`, {});
+    throw new Refused("wordpress_user_exists", `There is already a user with the e-mail address ${email}.`, {});
   }
   const reason = typeof failed === "string" ? failed : "It gave no reason.";
-  throw new Refused("wordpress_failed", `WordPress did not make the user: ${reason}`, { log: "" });
+  throw new Refused("wordpress_failed", `WordPress did not create the user: ${reason}`, { log: "" });
 }
 
 function record(

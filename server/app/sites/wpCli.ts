@@ -1,18 +1,18 @@
-/** Commands of WP-CLI: which may be run, and what starts one. */
+/** WP-CLI commands: which are accepted, and how one starts. */
 import type { WpCliCommand } from "@sitewright/contract/sites/wpCli.ts";
 import type { RunWpCliInput } from "@sitewright/server/operations/sites/runWpCli.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
+import { nameOf, splitCommand } from "./wpCliCommand.ts";
 import { refuseUnsupported } from "./wpCliUnsupported.ts";
-import { nameOf, wordsOf } from "./wpCliWords.ts";
 
-type Wish = Static<typeof WpCliCommand>;
+type CommandRequest = Static<typeof WpCliCommand>;
 
 /** Starts the command. Returns the operation's id. */
-export function run(context: Context, environmentId: string, wish: Wish): Promise<string> {
-  const argv = argvOf(wish);
+export function run(context: Context, environmentId: string, request: CommandRequest): Promise<string> {
+  const argv = argvOf(request);
   refuseUnsupported(argv);
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
@@ -38,20 +38,20 @@ export function run(context: Context, environmentId: string, wish: Wish): Promis
   });
 }
 
-function argvOf({ wp_command: command, argv }: Wish): readonly string[] {
+function argvOf({ wp_command: command, argv }: CommandRequest): readonly string[] {
   if ((command === undefined) === (argv === undefined)) {
     throw new Refused("wp_cli_command_unclear", "Send exactly one of wp_command and argv.", {
       fields: ["wp_command", "argv"],
     });
   }
-  const words = command === undefined ? (argv ?? []) : (wordsOf(command)?.slice(1) ?? null);
+  const words = command === undefined ? (argv ?? []) : (splitCommand(command)?.slice(1) ?? null);
   if (words === null) {
-    throw new Refused("wp_cli_command_unclear", "wp_command has a ' that is not closed. Close it, or send argv.", {
+    throw new Refused("wp_cli_command_unclear", "wp_command has an unclosed quote ('). Close it, or send argv.", {
       fields: ["wp_command"],
     });
   }
   if (words[0] === "wp") {
-    throw new Refused("wp_cli_command_unclear", "The command begins after wp: leave the second wp out.", {
+    throw new Refused("wp_cli_command_unclear", "The command begins after wp. Leave the second wp out.", {
       fields: [command === undefined ? "argv" : "wp_command"],
     });
   }

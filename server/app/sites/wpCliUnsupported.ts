@@ -1,17 +1,17 @@
 /**
- * Commands of WP-CLI that can't work here, and what to do instead. All others are let through, `eval` among them: a command
- * runs where the site's own PHP does, and can do no more than that.
+ * WP-CLI commands that can't work here, and what to do instead. All others are accepted, including `eval`: a command runs in
+ * the same sandbox as the site's PHP and has no further permissions.
  */
 import { Refused } from "../failures.ts";
-import { positionals } from "./wpCliWords.ts";
+import { positionals } from "./wpCliCommand.ts";
 
 const core =
-  "WordPress's own code is the same for all sites, and only the platform changes it. `core version` tells which one it is.";
-const network = "A site can't be made a network afterwards. Create a site with is_multisite.";
+  "All sites share WordPress's own code, and only the platform changes it. `core version` shows the version.";
+const network = "A site can't be converted to a network. Create a site with is_multisite.";
 const mysql = "The database is SQLite, for which there is no mysql program.";
-const gone = "What it installs would be gone with the command.";
+const notKept = "WP-CLI packages are not kept after the command.";
 
-/** By the words that it begins with. */
+/** Reasons, by the first one or two words of the command. */
 const commands: Readonly<Record<string, string>> = {
   "cli update": "WP-CLI comes with the platform, which updates it.",
   "config edit": "There is no editor here. Use `config set`.",
@@ -22,8 +22,7 @@ const commands: Readonly<Record<string, string>> = {
   "db check": `${mysql} Every backup checks the database.`,
   "db clean": `${mysql} \`POST /sites/{site_id}/reset-site\` makes a fresh WordPress.`,
   "db cli": `${mysql} Send SQL with \`eval\` and $wpdb.`,
-  "db create":
-    "The database exists, and can't be created again. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
+  "db create": "The database exists already. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db drop": "The database can't be removed alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db export": `${mysql} \`POST /sites/environments/{env_id}/downloadable-backups\` has the database as SQL.`,
   "db import": `${mysql} Restore a backup with \`POST /sites/environments/{target_env_id}/backups/restore\`.`,
@@ -32,25 +31,25 @@ const commands: Readonly<Record<string, string>> = {
   "db repair": `${mysql} Restore a backup with \`POST /sites/environments/{target_env_id}/backups/restore\`.`,
   "db reset": "The database can't be reset alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db size": `${mysql} WordPress can't tell how large a SQLite database is.`,
-  "package browse": gone,
-  "package install": gone,
-  "package uninstall": gone,
-  "package update": gone,
+  "package browse": notKept,
+  "package install": notKept,
+  "package uninstall": notKept,
+  "package update": notKept,
   "post edit": "There is no editor here. Use `post update`.",
-  server: "PHP can't listen here. The environment is served at its own address.",
-  shell: "Nobody can type here. Use `eval`.",
+  server: "PHP can't listen on a port here. Visit the environment at its own address.",
+  shell: "Commands run without a terminal. Use `eval`.",
 };
 
-const elsewhere = "The command runs in the environment that the request names, and nowhere else.";
+const elsewhere = "The command runs only in the environment that the request names.";
 
 const options: Readonly<Record<string, string>> = {
   "--ssh": elsewhere,
   "--http": elsewhere,
   "--path": elsewhere,
-  "--prompt": "Nobody can answer here. Send the values with the command.",
+  "--prompt": "Commands run without a terminal. Send the values with the command.",
 };
 
-/** Throws `Refused` if the runtime can't do it. */
+/** Throws `Refused` if the command can't work here. */
 export function refuseUnsupported(argv: readonly string[]): void {
   const words = positionals(argv);
   const [first = "", second = ""] = words;
@@ -66,6 +65,6 @@ export function refuseUnsupported(argv: readonly string[]): void {
   if (first.startsWith("@")) refuse("An alias", elsewhere);
 }
 
-function refuse(what: string, reason: string): never {
-  throw new Refused("wp_cli_command_unsupported", `${what} can't be run here. ${reason}`, { command: what });
+function refuse(command: string, reason: string): never {
+  throw new Refused("wp_cli_command_unsupported", `${command} is not available. ${reason}`, { command });
 }

@@ -1,14 +1,13 @@
-/** Who may not visit an environment. */
-
+/** Blocked IP addresses of an environment. */
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { findDeniedIps, setDeniedIps } from "@sitewright/server/store/traffic/deniedIps.ts";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
-import { NoNetwork, readNetwork } from "./networks.ts";
+import { InvalidNetwork, readNetwork } from "./networks.ts";
 import { changeRoutes } from "./routeChanges.ts";
 
-const mostFaults = 100;
+const maxErrors = 100;
 
 export async function list(context: Context, environmentId: string) {
   const found = await findDeniedIps(context.database, environmentId);
@@ -16,7 +15,7 @@ export async function list(context: Context, environmentId: string) {
   return { id: found.id, ip_list: [...found.list] };
 }
 
-/** Replaces the whole list. The edge has it when the request is answered. */
+/** Replaces the whole list. The edge enforces it before the request is answered. */
 export async function replace(context: Context, environmentId: string, entries: readonly string[]): Promise<void> {
   const networks = readNetworks(entries);
   await changeRoutes(context, async (transaction) => {
@@ -32,21 +31,21 @@ export async function replace(context: Context, environmentId: string, entries: 
   });
 }
 
-/** Each once. Throws `Refused`, naming every entry that is none. */
+/** Removes duplicates. Throws `Refused` with all invalid entries. */
 function readNetworks(entries: readonly string[]): readonly string[] {
   const networks = new Set<string>();
-  const faults: { readonly entry: string; readonly index: number; readonly message: string }[] = [];
+  const errors: { readonly entry: string; readonly index: number; readonly message: string }[] = [];
   for (const [index, entry] of entries.entries()) {
     try {
       networks.add(readNetwork(entry));
     } catch (error) {
-      if (!(error instanceof NoNetwork)) throw error;
-      faults.push({ entry, index, message: `must ${error.message}` });
+      if (!(error instanceof InvalidNetwork)) throw error;
+      errors.push({ entry, index, message: `must ${error.message}` });
     }
   }
-  const [first] = faults;
+  const [first] = errors;
   if (first === undefined) return [...networks];
   throw new Refused("not_an_address", `${JSON.stringify(first.entry)} in ip_list ${first.message}.`, {
-    errors: faults.slice(0, mostFaults).map(({ index, message }) => ({ path: `/ip_list/${index}`, message })),
+    errors: errors.slice(0, maxErrors).map(({ index, message }) => ({ path: `/ip_list/${index}`, message })),
   });
 }

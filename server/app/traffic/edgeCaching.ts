@@ -1,4 +1,4 @@
-/** Pages that are kept at the edge: whether there are any, and how they are let go. */
+/** The page cache of the edge: turns it on and off, and clears it. */
 import type { EdgeCacheClearing } from "@sitewright/contract/traffic/edgeCaching.ts";
 import type { ClearCacheInput } from "@sitewright/server/operations/sites/clearCache.ts";
 import type { UpdateEdgeCacheStatusInput } from "@sitewright/server/operations/sites/updateEdgeCacheStatus.ts";
@@ -11,7 +11,7 @@ import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { requireEnvironment, startOn } from "../sites/environmentOperations.ts";
 
-/** Nothing: pages are kept and let go whatever else is done with the environment. */
+/** None: the cache does not interfere with other operations. */
 const locks: readonly string[] = [];
 
 export async function status(context: Context, environmentId: string) {
@@ -20,7 +20,7 @@ export async function status(context: Context, environmentId: string) {
   return { id: found.id, edge_caching: { is_enabled: found.isEnabled } };
 }
 
-/** Returns the operation's id. */
+/** Starts clearing the whole cache of the environment. Returns the operation's id. */
 export function clearAll(context: Context, environmentId: string): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
@@ -29,22 +29,22 @@ export function clearAll(context: Context, environmentId: string): Promise<strin
   });
 }
 
-/** Returns the operation's id. */
-export function clear(context: Context, wish: Static<typeof EdgeCacheClearing>): Promise<string> {
+/** Starts clearing a URL, a subtree or everything. Returns the operation's id. */
+export function clear(context: Context, request: Static<typeof EdgeCacheClearing>): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const environment = await requireEnvironment(transaction, wish.environment_id);
-    const url = wish.url === undefined ? null : await ownUrl(transaction, environment, wish.url);
+    const environment = await requireEnvironment(transaction, request.environment_id);
+    const url = request.url === undefined ? null : await ownUrl(transaction, environment, request.url);
     const input: ClearCacheInput = {
       environmentId: environment.id,
       url,
-      isSubtree: wish.clear_subdirectories ?? false,
+      isSubtree: request.clear_subdirectories ?? false,
     };
     const names = { url: url ?? "/*" };
     return startOn(context, transaction, environment, { kind: "clearEdgeCache", input, locks, names });
   });
 }
 
-/** Returns the operation's id. */
+/** Starts turning the cache on or off. Returns the operation's id. */
 export function setStatus(context: Context, environmentId: string, isEnabled: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
@@ -55,20 +55,20 @@ export function setStatus(context: Context, environmentId: string, isEnabled: bo
   });
 }
 
-/** Path and query. Throws `Refused` if the address is none of the environment's. */
+/** Returns path and query. Throws `Refused` if the URL does not belong to the environment. */
 async function ownUrl(transaction: DatabaseTransaction, { id }: EnvironmentFacts, url: string): Promise<string> {
   const parsed = url.startsWith("/") ? URL.parse(url, "http://path.invalid") : URL.parse(url);
   if (parsed === null || !["http:", "https:"].includes(parsed.protocol)) {
     throw new Refused(
       "not_an_address_of_the_site",
-      `"${url}" is no address: send one with http:// or https://, or a path that begins with a slash.`,
+      `"${url}" is not a URL. Send one with http:// or https://, or a path that begins with a slash.`,
     );
   }
   const name = parsed.hostname.replace(/\.$/, "");
   const domains = await domainsOfEnvironment(transaction, id);
   const isOwn = domains.some((one) => one.name === name || (one.isWildcard && name.endsWith(`.${one.name}`)));
   if (name !== "path.invalid" && !isOwn) {
-    throw new Refused("not_an_address_of_the_site", `"${name}" is no domain of the environment.`);
+    throw new Refused("not_an_address_of_the_site", `"${name}" is not a domain of the environment.`);
   }
   return `${parsed.pathname}${parsed.search}`;
 }

@@ -1,11 +1,11 @@
-/** Logs of an environment, as those who look after it read them. */
+/** Logs of an environment. */
 import type { LogName } from "@sitewright/contract/traffic/logs.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { readTimestamp } from "../timestamps.ts";
 
-export interface LogWish {
+export interface LogQuery {
   readonly file_name?: LogName;
   readonly lines?: number;
   readonly from?: string;
@@ -13,20 +13,20 @@ export interface LogWish {
   readonly search?: string;
 }
 
-const usualLines = 1_000;
+const defaultLines = 1_000;
 
-export async function read(context: Context, environmentId: string, wish: LogWish) {
-  const [from, to] = [wish.from, wish.to].map((text) => (text === undefined ? null : readTimestamp(text)));
+export async function read(context: Context, environmentId: string, query: LogQuery) {
+  const [from, to] = [query.from, query.to].map((text) => (text === undefined ? null : readTimestamp(text)));
   if (from && to && from > to) throw new Refused("period_backwards", "`from` must not be later than `to`.");
   const environment = await environmentForOperation(context.database, environmentId);
   if (!environment) throw new NotFound();
   const { text, isComplete } = await context.readLog({
     environmentId: environment.id,
-    log: wish.file_name ?? "error",
-    lines: wish.lines ?? usualLines,
+    log: query.file_name ?? "error",
+    lines: query.lines ?? defaultLines,
     from: from ?? null,
     to: to ?? null,
-    search: wish.search ?? null,
+    search: query.search ?? null,
   });
   return { container_info: { logs: text, is_complete: isComplete } };
 }

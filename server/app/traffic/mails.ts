@@ -1,4 +1,4 @@
-/** What environments send: who may see it, and what becomes of it. Nothing of a message is in the activity log. */
+/** Mail that environments send: lists, delivers and deletes it. The activity log contains nothing of a message. */
 import type { ActivityType } from "@sitewright/contract/company/activity.ts";
 import { readMail } from "@sitewright/server/mail/readable.ts";
 import type { DatabaseTransaction, MailDelivery, MailState } from "@sitewright/server/store/database.ts";
@@ -14,12 +14,12 @@ import {
   lockMail,
   type MailRecord,
 } from "@sitewright/server/store/traffic/mails.ts";
-import { mayWrite } from "../company/access.ts";
+import { canWrite } from "../company/access.ts";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 
-const most = 100;
+const maxLimit = 100;
 
 export interface MailQuery {
   readonly limit?: number;
@@ -27,7 +27,7 @@ export interface MailQuery {
   readonly state?: MailState;
 }
 
-/** A page of the environment's mails, newest first, and what becomes of what it sends. */
+/** Lists the environment's mails, newest first, with its mail delivery setting. */
 export async function list(context: Context, environmentId: string, query: MailQuery) {
   const { database, hasMailServer } = context;
   const environment = await findMailDelivery(database, environmentId);
@@ -35,7 +35,7 @@ export async function list(context: Context, environmentId: string, query: MailQ
   const { items, total } = await listMails(database, {
     environmentId,
     state: query.state ?? null,
-    limit: Math.min(query.limit ?? 10, most),
+    limit: Math.min(query.limit ?? 10, maxLimit),
     offset: query.offset ?? 0,
   });
   return { ...environment, has_mail_server: hasMailServer, mails: { items: items.map(view), total } };
@@ -57,12 +57,12 @@ export async function get(context: Context, environmentId: string, mailId: strin
   const found = await findMail(context.database, environmentId, mailId);
   if (!found) throw new NotFound();
   const { message, ...mail } = found;
-  const whole = { ...view(mail), ...(await readMail(message)) };
-  // With the link to a new password one gets in: who may only read is not to.
-  return mayWrite(context.caller) ? whole : { ...whole, text: null, html: null };
+  const complete = { ...view(mail), ...(await readMail(message)) };
+  // A password reset link gives access to the site, which read-only callers must not get.
+  return canWrite(context.caller) ? complete : { ...complete, text: null, html: null };
 }
 
-/** What was kept goes on its way now. */
+/** Delivers a mail that was kept. */
 export function deliver(context: Context, environmentId: string, mailId: string) {
   return context.inTransaction(async (transaction) => {
     const state = await lockMail(transaction, environmentId, mailId);
@@ -70,10 +70,10 @@ export function deliver(context: Context, environmentId: string, mailId: string)
     if (!context.hasMailServer) {
       throw new Refused(
         "no_mail_server",
-        "There is no mail server. The operator of the installation can set one with SITEWRIGHT_SMTP_URL.",
+        "There is no mail server. The operator of the installation can configure one with SITEWRIGHT_SMTP_URL.",
       );
     }
-    if (state === "sent") throw new Refused("mail_is_sent", "The mail has been sent to all its recipients already.");
+    if (state === "sent") throw new Refused("mail_is_sent", "The mail has already been sent to all its recipients.");
     if (state !== "queued") await queueMail(transaction, mailId);
     await record(context, transaction, environmentId, "deliverMail");
     const mail = await findMailRecord(transaction, environmentId, mailId);
@@ -82,7 +82,7 @@ export function deliver(context: Context, environmentId: string, mailId: string)
   });
 }
 
-/** Removes one, or all where `mailId` is null. Returns how many there were. */
+/** Deletes one mail, or all if `mailId` is null. Returns how many. */
 export function remove(context: Context, environmentId: string, mailId: string | null): Promise<number> {
   return context.inTransaction(async (transaction) => {
     const deleted = await deleteMails(transaction, environmentId, mailId);
@@ -94,7 +94,7 @@ export function remove(context: Context, environmentId: string, mailId: string |
 
 export function modifyDelivery(context: Context, environmentId: string, delivery: MailDelivery) {
   return context.inTransaction(async (transaction) => {
-    // The edge's table says who may reach mail servers.
+    // The edge's table says which environments can reach mail servers.
     await edgeGenerations.announce(transaction);
     await setMailDelivery(transaction, environmentId, delivery);
     await record(context, transaction, environmentId, "modifyMailDelivery", { delivery });
@@ -104,17 +104,17 @@ export function modifyDelivery(context: Context, environmentId: string, delivery
   });
 }
 
-/** Throws `NotFound` if the environment is gone since the caller was found to own it. */
+/** Throws `NotFound` if the environment has been deleted since the caller was authorised. */
 async function record(
   context: Context,
   transaction: DatabaseTransaction,
   environmentId: string,
   type: ActivityType,
-  more: Readonly<Record<string, string>> = {},
+  otherParameters: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const environment = await environmentForOperation(transaction, environmentId);
   if (!environment) throw new NotFound();
   const { display_name: environmentName, site_display_name: siteName, site_id: siteId } = environment;
-  const parameters = { environmentName, siteName, ...more };
+  const parameters = { environmentName, siteName, ...otherParameters };
   await recordDone(context, transaction, { type, category: "siteActions", siteId, parameters });
 }

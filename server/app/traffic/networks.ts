@@ -1,69 +1,70 @@
-/** Addresses and networks as people write them, in the one form in which they are kept. */
+/** Parses IP addresses and networks, and converts them to the canonical form in which they are stored. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The message says what is wrong with it, and follows on "must": what to send instead. */
-export class NoNetwork extends Error {
-  override readonly name = "NoNetwork";
+/** The message completes a sentence that begins with "… must". */
+export class InvalidNetwork extends Error {
+  override readonly name = "InvalidNetwork";
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-const bitsOfVersion4 = 32;
-/** `::ffff:203.0.113.7` is an address of version 4, written as one of version 6. */
+const ipv4Bits = 32;
+/** `::ffff:203.0.113.7` is an IPv4 address, written as an IPv6 address. */
 const mappedBits = 96;
 
 /**
- * The shortest form: `203.0.113.7`, `2001:db8::/32`. An address of version 4 stays one, however it is written. Throws
- * `NoNetwork` for anything else, and for a network that nobody means: one with bits set behind its prefix may be meant to be
- * a single address, and one that holds everybody, or everybody behind a proxy on this machine, leaves no visitors.
+ * Returns the shortest form: `203.0.113.7`, `2001:db8::/32`. IPv4-mapped IPv6 addresses become IPv4 addresses. Throws
+ * `InvalidNetwork` for anything else, and for networks that are likely a mistake: with bits set after the prefix (a single
+ * address may be meant), with all addresses, or with the loopback address, from which all visitors behind a local proxy come.
  */
 export function readNetwork(text: string): string {
   const [written = "", prefix, ...more] = text.split("/");
   const address = readAddress(written);
-  const most = address.toByteArray().length * 8;
-  const bits = prefix === undefined ? most : readPrefix(prefix, most);
-  if (more.length > 0) throw new NoNetwork("have one slash at most");
+  const maxBits = address.toByteArray().length * 8;
+  const bits = prefix === undefined ? maxBits : readPrefix(prefix, maxBits);
+  if (more.length > 0) throw new InvalidNetwork("have at most one slash");
   return shortest(address, bits);
 }
 
 function readAddress(text: string): Address {
-  if (text.includes("%"))
-    throw new NoNetwork("be an address without a zone, which means something on one machine only");
+  if (text.includes("%")) throw new InvalidNetwork("be an IP address without a zone, which is local to one machine");
   if (/^\d+(\.\d+){3}$/.test(text) && /(^|\.)0\d/.test(text)) {
-    throw new NoNetwork("have no number with a leading zero, which some programs read as octal");
+    throw new InvalidNetwork("have no number with a leading zero, which some programs read as octal");
   }
   if (isIP(text) === 0) {
-    throw new NoNetwork("be an address, such as 203.0.113.7 or 2001:db8::1, or a network, such as 203.0.113.0/24");
+    throw new InvalidNetwork(
+      "be an IP address such as 203.0.113.7 or 2001:db8::1, or a network such as 203.0.113.0/24",
+    );
   }
   return ipaddr.parse(text);
 }
 
-function readPrefix(text: string, most: number): number {
-  if (/^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= most) return Number(text);
-  throw new NoNetwork(`have a whole number from 1 to ${most} behind the slash`);
+function readPrefix(text: string, maxBits: number): number {
+  if (/^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= maxBits) return Number(text);
+  throw new InvalidNetwork(`have a whole number from 1 to ${maxBits} after the slash`);
 }
 
 function shortest(address: Address, bits: number): string {
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= mappedBits) {
     return shortest(address.toIPv4Address(), bits - mappedBits);
   }
-  if (holdsLoopback(address, bits)) {
-    throw new NoNetwork(
-      "not contain this machine itself (127.0.0.0/8, ::1): visitors through a local proxy come from there",
+  if (containsLoopback(address, bits)) {
+    throw new InvalidNetwork(
+      "not contain the loopback addresses (127.0.0.0/8, ::1), since all visitors behind a local proxy have them",
     );
   }
-  if (bits === 0) throw new NoNetwork("not be a network of all addresses: the site would have no visitors at all");
-  const most = address instanceof ipaddr.IPv6 ? mappedBits + bitsOfVersion4 : bitsOfVersion4;
+  if (bits === 0) throw new InvalidNetwork("not contain all addresses, since that would block every visitor");
+  const maxBits = address instanceof ipaddr.IPv6 ? mappedBits + ipv4Bits : ipv4Bits;
   const network = networkOf(address, bits);
   if (written(network) !== written(address)) {
-    const meant = `${written(network)}/${bits}, or ${written(address)} for the one address`;
-    throw new NoNetwork(`have no bits set behind the prefix: ${meant}`);
+    const valid = `${written(network)}/${bits}, or ${written(address)} for the single address`;
+    throw new InvalidNetwork(`have no bits set after the prefix: ${valid}`);
   }
-  return bits === most ? written(address) : `${written(address)}/${bits}`;
+  return bits === maxBits ? written(address) : `${written(address)}/${bits}`;
 }
 
-function holdsLoopback(address: Address, bits: number): boolean {
+function containsLoopback(address: Address, bits: number): boolean {
   const loopback = address instanceof ipaddr.IPv6 ? "::1" : "127.0.0.1";
   const isWithin = address instanceof ipaddr.IPv4 && address.range() === "loopback";
   return (

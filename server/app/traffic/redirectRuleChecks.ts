@@ -1,4 +1,4 @@
-/** Checks redirect rules, each by itself and all together. */
+/** Validates redirect rules, each by itself and all together. */
 import { mostExpressions, mostOpenExpressions, mostRedirectRules } from "@sitewright/contract/traffic/redirectRules.ts";
 import { checkFrom, readFrom } from "@sitewright/edge/redirects/from.ts";
 import { findLoop } from "@sitewright/edge/redirects/loops.ts";
@@ -9,7 +9,7 @@ import type { StoredRule } from "@sitewright/server/store/database.ts";
 import { forEdge } from "@sitewright/server/store/traffic/redirectRules.ts";
 import { Refused } from "../failures.ts";
 
-export interface RuleWish {
+export interface RuleInput {
   readonly from: string;
   readonly to: string;
   readonly type: "permanent" | "redirect";
@@ -20,30 +20,30 @@ export interface RuleWish {
   readonly displayed_location?: string | null;
 }
 
-/** A name of the environment; one with a wildcard stands for those below it, too. */
+/** A domain name of the environment; a wildcard includes its subdomains. */
 export interface OwnName {
   readonly name: string;
   readonly isWildcard: boolean;
 }
 
-const mostFaults = 100;
+const maxErrors = 100;
 const countryNames = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 
-/** In the one form in which rules are kept and compared. */
-export function normalise(wish: RuleWish): StoredRule {
-  const country = wish.traffic_from_country?.toUpperCase() || null;
-  const city = wish.traffic_from_city?.trim() || null;
-  const countryName = wish.traffic_from_country_name || nameOf(country);
+/** Converts a rule to the form in which rules are stored and compared. */
+export function normalise(rule: RuleInput): StoredRule {
+  const country = rule.traffic_from_country?.toUpperCase() || null;
+  const city = rule.traffic_from_city?.trim() || null;
+  const countryName = rule.traffic_from_country_name || nameOf(country);
   const location = [city, countryName].filter((part) => part !== null).join(", ");
   return {
-    from: wish.from,
-    to: wish.to,
-    type: wish.type,
-    domain: wish.domain?.toLowerCase() || null,
+    from: rule.from,
+    to: rule.to,
+    type: rule.type,
+    domain: rule.domain?.toLowerCase() || null,
     traffic_from_country: country,
     traffic_from_country_name: countryName,
     traffic_from_city: city,
-    displayed_location: wish.displayed_location || location || null,
+    displayed_location: rule.displayed_location || location || null,
   };
 }
 
@@ -51,7 +51,7 @@ function nameOf(country: string | null): string | null {
   return country !== null && /^[A-Z]{2}$/.test(country) ? (countryNames.of(country) ?? null) : null;
 }
 
-/** Throws `Refused`, naming every field that is wrong. `pathOf` is where the rule of that index stands in the request. */
+/** Throws `Refused` with all invalid fields. `pathOf` is the path in the request of the rule with that index. */
 export function checkEach(
   rules: readonly StoredRule[],
   names: readonly OwnName[],
@@ -59,45 +59,48 @@ export function checkEach(
   pathOf: (index: number) => string,
 ): void {
   if (!knowsPlaces && rules.some((rule) => rule.traffic_from_country !== null || rule.traffic_from_city !== null)) {
-    throw new Refused("places_unknown", "Rules for visitors from somewhere need a database of places here.");
+    throw new Refused(
+      "places_unknown",
+      "Rules by country or city need a GeoIP database, and this installation has none.",
+    );
   }
-  const faults = rules.flatMap((rule, index) =>
-    faultsOf(rule, names).map(({ field, message }) => ({ path: `${pathOf(index)}/${field}`, message, rule })),
+  const errors = rules.flatMap((rule, index) =>
+    errorsOf(rule, names).map(({ field, message }) => ({ path: `${pathOf(index)}/${field}`, message, rule })),
   );
-  const [first] = faults;
+  const [first] = errors;
   if (first === undefined) return;
-  throw new Refused("redirect_rule_refused", `A redirect rule is not accepted: ${first.path} ${first.message}.`, {
-    errors: faults.slice(0, mostFaults).map(({ path, message }) => ({ path, message })),
+  throw new Refused("redirect_rule_refused", `A redirect rule is invalid: ${first.path} ${first.message}.`, {
+    errors: errors.slice(0, maxErrors).map(({ path, message }) => ({ path, message })),
   });
 }
 
-interface Fault {
+interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
-function faultsOf(rule: StoredRule, names: readonly OwnName[]): readonly Fault[] {
-  const faults: Fault[] = [];
+function errorsOf(rule: StoredRule, names: readonly OwnName[]): readonly FieldError[] {
+  const errors: FieldError[] = [];
   try {
     checkTo(rule.to, checkFrom(rule.from));
   } catch (error) {
     if (!(error instanceof BadRule)) throw error;
-    faults.push({ field: error.field, message: error.message });
+    errors.push({ field: error.field, message: error.message });
   }
   if (rule.domain !== null && !isOwn(rule.domain, names)) {
-    faults.push({ field: "domain", message: "must be a domain of the environment, or null" });
+    errors.push({ field: "domain", message: "must be a domain of the environment, or null" });
   }
   if (rule.traffic_from_country !== null && nameOf(rule.traffic_from_country) === null) {
-    faults.push({ field: "traffic_from_country", message: "must be a country's two letters, such as DE" });
+    errors.push({ field: "traffic_from_country", message: "must be a two-letter country code such as DE" });
   }
-  return faults;
+  return errors;
 }
 
 export function isOwn(host: string, names: readonly OwnName[]): boolean {
   return names.some(({ name, isWildcard }) => host === name || (isWildcard && host.endsWith(`.${name}`)));
 }
 
-/** Throws `Refused` if there would be too many, two for the same, or a ring in which one of `added` stands. */
+/** Throws `Refused` if there are too many rules, duplicates, or a redirect loop through one of `added`. */
 export function checkTogether(
   all: readonly StoredRule[],
   added: readonly StoredRule[],
@@ -106,15 +109,15 @@ export function checkTogether(
   checkCounts(all);
   checkDuplicates(all);
   const redirects = createRedirects(all.map(forEdge));
-  const byEdgeRule = (found: RedirectRule) => all.find((rule) => sameText(rule) === JSON.stringify(found)) ?? null;
+  const byEdgeRule = (found: RedirectRule) => all.find((rule) => ruleText(rule) === JSON.stringify(found)) ?? null;
   const own = names.map(({ name }) => name);
-  // At names that no rule singles out all rules do the same.
-  const singled = new Set(all.map(({ domain }) => domain));
-  const starts = own.filter((name, index) => index === 0 || singled.has(name));
+  // All names without rules of their own behave alike, so one of them is enough.
+  const withRules = new Set(all.map(({ domain }) => domain));
+  const starts = own.filter((name, index) => index === 0 || withRules.has(name));
   for (const rule of added) {
     const closing = findLoop(forEdge(rule), redirects, own, starts);
     if (closing === null) continue;
-    const message = `Visitors would be sent in a ring by the rule from ${rule.from} to ${rule.to}, which ${closing.from} to ${closing.to} closes.`;
+    const message = `The rule from ${rule.from} to ${rule.to} would create a redirect loop with the one from ${closing.from} to ${closing.to}.`;
     throw new Refused("redirect_rule_loop", message, { rule, clashes_with: byEdgeRule(closing) });
   }
 }
@@ -126,16 +129,16 @@ function checkCounts(all: readonly StoredRule[]): void {
   });
   const counts = [
     [all.length, mostRedirectRules, "redirect rules"],
-    [prefixes.length, mostExpressions, "rules with an expression"],
+    [prefixes.length, mostExpressions, "rules with a regular expression"],
     [
       prefixes.filter((prefix) => prefix === "").length,
       mostOpenExpressions,
-      "rules with an expression that does not begin with ^ and some letters",
+      "rules with a regular expression that does not begin with ^ and some letters",
     ],
   ] as const;
-  for (const [count, most, what] of counts) {
-    if (count > most)
-      throw new Refused("too_many_redirect_rules", `An environment has at most ${most} ${what}.`, { most });
+  for (const [count, most, noun] of counts) {
+    if (count <= most) continue;
+    throw new Refused("too_many_redirect_rules", `An environment can have at most ${most} ${noun}.`, { most });
   }
 }
 
@@ -148,14 +151,14 @@ function checkDuplicates(all: readonly StoredRule[]): void {
     const key = JSON.stringify([rule.domain, from, rule.traffic_from_country, city]);
     const other = seen.get(key);
     if (other !== undefined) {
-      const message = `There is a redirect rule from ${rule.from} already: it leads to ${other.to}.`;
+      const message = `There is already a redirect rule from ${rule.from}, to ${other.to}.`;
       throw new Refused("redirect_rule_duplicate", message, { rule, clashes_with: other });
     }
     seen.set(key, rule);
   }
 }
 
-/** The same text for rules that equal each other. */
-export function sameText(rule: StoredRule): string {
+/** Serializes a rule. Equal rules have the same text. */
+export function ruleText(rule: StoredRule): string {
   return JSON.stringify(forEdge(rule));
 }

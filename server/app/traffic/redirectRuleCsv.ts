@@ -3,7 +3,7 @@ import type { StoredRule } from "@sitewright/server/store/database.ts";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { Refused } from "../failures.ts";
-import type { RuleWish } from "./redirectRuleChecks.ts";
+import type { RuleInput } from "./redirectRuleChecks.ts";
 
 const columns = [
   "from",
@@ -20,8 +20,8 @@ export function writeCsv(rules: readonly StoredRule[]): string {
   return stringify([...rules], { header: true, columns: [...columns] });
 }
 
-/** Throws `Refused`, naming the line. Columns that it does not know are left alone. */
-export function readCsv(csv: string): readonly RuleWish[] {
+/** Throws `Refused` with the line number if the text is invalid. Ignores unknown columns. */
+export function readCsv(csv: string): readonly RuleInput[] {
   return read(csv).map((row, index) => {
     const value = (name: string) => row[name] || null;
     const [from, to, type] = [value("from"), value("to"), value("type") ?? "permanent"];
@@ -47,7 +47,7 @@ function read(csv: string): readonly Readonly<Record<string, string>>[] {
     return parse<Record<string, string>>(csv, { bom: true, columns: true, skip_empty_lines: true, trim: true });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw unreadable(`The text can't be read as CSV: ${error.message}.`, Number(error.lines ?? 1));
+    throw unreadable(`The text is not valid CSV: ${error.message}.`, Number(error.lines ?? 1));
   }
 }
 

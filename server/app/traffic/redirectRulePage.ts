@@ -1,10 +1,10 @@
-/** A page of an environment's redirect rules. */
+/** Searches, sorts and pages redirect rules. */
 import { createSearch } from "@sitewright/edge/redirects/search.ts";
 import type { StoredRule } from "@sitewright/server/store/database.ts";
 import type { RuleList } from "@sitewright/server/store/traffic/redirectRules.ts";
 import { Refused } from "../failures.ts";
 
-export interface PageWish {
+export interface PageQuery {
   readonly limit?: number;
   readonly offset?: number;
   readonly key?: "domain" | "from" | "to" | "type";
@@ -13,10 +13,10 @@ export interface PageWish {
   readonly regex_search?: "true" | "false" | boolean;
 }
 
-/** Throws `Refused` if an expression to search for is none. */
-export function pageOf({ id, rules }: RuleList, wish: PageWish) {
-  const { limit = 10, offset = 0, key = "domain", order = "ascend" } = wish;
-  const found = search(rules, wish.search_query ?? "", String(wish.regex_search ?? false) === "true");
+/** Throws `Refused` if the regular expression to search for is invalid. */
+export function pageOf({ id, rules }: RuleList, query: PageQuery) {
+  const { limit = 10, offset = 0, key = "domain", order = "ascend" } = query;
+  const found = search(rules, query.search_query ?? "", String(query.regex_search ?? false) === "true");
   const direction = order === "ascend" ? 1 : -1;
   const sorted = found.toSorted((a, b) => direction * compare(a[key] ?? "", b[key] ?? ""));
   return {
@@ -29,9 +29,9 @@ export function pageOf({ id, rules }: RuleList, wish: PageWish) {
 
 function search(rules: readonly StoredRule[], query: string, isExpression: boolean): readonly StoredRule[] {
   if (query === "") return rules;
-  const fits = createSearch(query, isExpression);
-  if (fits === null) throw new Refused("no_expression", "search_query can't be read as an expression of RE2.");
-  return rules.filter(({ from, to, domain }) => fits(from) || fits(to) || (domain !== null && fits(domain)));
+  const matches = createSearch(query, isExpression);
+  if (matches === null) throw new Refused("no_expression", "search_query is not a valid regular expression (RE2).");
+  return rules.filter(({ from, to, domain }) => matches(from) || matches(to) || (domain !== null && matches(domain)));
 }
 
 function compare(a: string, b: string): number {

@@ -1,4 +1,4 @@
-/** Where an environment's visitors are sent instead. */
+/** Redirect rules of an environment. */
 import { askedOf } from "@sitewright/edge/redirects/loops.ts";
 import { createRedirects, leadsToItself } from "@sitewright/edge/redirects/redirects.ts";
 import type { DatabaseTransaction, StoredRule } from "@sitewright/server/store/database.ts";
@@ -14,72 +14,70 @@ import {
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
-import { checkEach, checkTogether, isOwn, normalise, type RuleWish, sameText } from "./redirectRuleChecks.ts";
+import { checkEach, checkTogether, isOwn, normalise, type RuleInput, ruleText } from "./redirectRuleChecks.ts";
 import { readCsv, writeCsv } from "./redirectRuleCsv.ts";
-import { type PageWish, pageOf } from "./redirectRulePage.ts";
+import { type PageQuery, pageOf } from "./redirectRulePage.ts";
 import { changeRoutes } from "./routeChanges.ts";
 
-export interface RulesUpdate extends PageWish {
+export interface RulesUpdate extends PageQuery {
   readonly action_type: "NEW" | "UPDATE" | "DELETE" | "DELETE_ALL";
-  readonly rules_to_update?: readonly RuleWish[];
-  readonly new_value?: RuleWish;
+  readonly rules_to_update?: readonly RuleInput[];
+  readonly new_value?: RuleInput;
 }
 
-/** What becomes of the rules, and which of them are new, with where they stand in the request. */
 interface Change {
+  /** All rules after the change. */
   readonly rules: readonly StoredRule[];
+  /** The new ones among them. */
   readonly added: readonly StoredRule[];
+  /** The path in the request of the new rule with that index. */
   readonly pathOf: (index: number) => string;
 }
 
-export async function list(context: Context, environmentId: string, wish: PageWish) {
-  return pageOf(await rulesOf(context, environmentId), wish);
+export async function list(context: Context, environmentId: string, query: PageQuery) {
+  return pageOf(await rulesOf(context, environmentId), query);
 }
 
-/** The edge has them when the request is answered. */
-export async function update(context: Context, environmentId: string, wish: RulesUpdate) {
-  const found = await change(context, environmentId, ({ rules }) => changed(rules, wish));
-  return pageOf(found, wish);
+/** Changes the rules. The edge applies them before the request is answered. */
+export async function update(context: Context, environmentId: string, request: RulesUpdate) {
+  const changed = await change(context, environmentId, ({ rules }) => applyUpdate(rules, request));
+  return pageOf(changed, request);
 }
 
 export async function exportCsv(context: Context, environmentId: string): Promise<string> {
   return writeCsv((await rulesOf(context, environmentId)).rules);
 }
 
-export async function importCsv(context: Context, environmentId: string, wish: { csv: string; replace?: boolean }) {
-  const added = readCsv(wish.csv).map(normalise);
+/** Imports rules from CSV. The edge applies them before the request is answered. */
+export async function importCsv(context: Context, environmentId: string, request: { csv: string; replace?: boolean }) {
+  const added = readCsv(request.csv).map(normalise);
   const { rules } = await change(context, environmentId, ({ rules: before }) => ({
-    rules: wish.replace === true ? added : [...before, ...added],
+    rules: request.replace === true ? added : [...before, ...added],
     added,
     pathOf: (index) => `/csv/${index + 1}`,
   }));
   return { imported: added.length, redirect_rules_count: rules.length };
 }
 
-export interface Trial {
+export interface UrlTest {
   readonly url: string;
   readonly country?: string | null;
   readonly city?: string | null;
 }
 
-/** What a visitor would get, by the rules that are kept. */
-export async function tryOut(context: Context, environmentId: string, { url, country, city }: Trial) {
+/** Returns the redirect that a visitor of the URL would get from the stored rules. */
+export async function tryOut(context: Context, environmentId: string, { url, country, city }: UrlTest) {
   const { id, rules } = await rulesOf(context, environmentId);
   const names = await namesOfEnvironment(context.database, id);
   const place = { country: country?.toUpperCase() || null, city: city || null };
-  const asked = askedOf(url, `http://${names[0]?.name ?? "localhost"}/`, () => place);
-  if (asked === null || !isOwn(asked.host, names)) {
-    throw new Refused(
-      "redirect_rule_refused",
-      "url must be a path, or an http(s) address at a domain of the environment.",
-      {
-        errors: [{ path: "/url", message: "must be a path, or an http(s) address at a domain of the environment" }],
-      },
-    );
+  const visit = askedOf(url, `http://${names[0]?.name ?? "localhost"}/`, () => place);
+  if (visit === null || !isOwn(visit.host, names)) {
+    const message = "must be a path, or an http(s) URL with a domain of the environment";
+    throw new Refused("redirect_rule_refused", `url ${message}.`, { errors: [{ path: "/url", message }] });
   }
-  const redirect = createRedirects(rules.map(forEdge)).find(asked);
-  if (redirect === null || leadsToItself(redirect, asked)) return { rule: null, status: null, location: null };
-  const rule = rules.find((each) => sameText(each) === JSON.stringify(redirect.rule)) ?? null;
+  const redirect = createRedirects(rules.map(forEdge)).find(visit);
+  if (redirect === null || leadsToItself(redirect, visit)) return { rule: null, status: null, location: null };
+  const rule = rules.find((each) => ruleText(each) === JSON.stringify(redirect.rule)) ?? null;
   return { rule, status: redirect.status, location: redirect.location };
 }
 
@@ -89,11 +87,15 @@ async function rulesOf(context: Context, environmentId: string): Promise<RuleLis
   return found;
 }
 
-async function change(context: Context, environmentId: string, work: (before: RuleList) => Change): Promise<RuleList> {
+async function change(
+  context: Context,
+  environmentId: string,
+  decide: (before: RuleList) => Change,
+): Promise<RuleList> {
   return changeRoutes(context, async (transaction) => {
     const before = await lockRedirectRules(transaction, environmentId);
     if (before === null) throw new NotFound();
-    const { rules, added, pathOf } = work(before);
+    const { rules, added, pathOf } = decide(before);
     const names = await namesOfEnvironment(transaction, before.id);
     checkEach(added, names, context.knowsPlaces, pathOf);
     if (added.length > 0) checkTogether(rules, added, names);
@@ -114,29 +116,31 @@ async function record(context: Context, transaction: DatabaseTransaction, enviro
   });
 }
 
-function changed(before: readonly StoredRule[], wish: RulesUpdate): Change {
-  const pathOf = (index: number) => (wish.new_value === undefined ? `/rules_to_update/${index}` : "/new_value");
-  const named = (wish.rules_to_update ?? []).map(normalise);
-  const fresh = wish.new_value === undefined ? null : normalise(wish.new_value);
-  switch (wish.action_type) {
+function applyUpdate(before: readonly StoredRule[], request: RulesUpdate): Change {
+  const pathOf = (index: number) => (request.new_value === undefined ? `/rules_to_update/${index}` : "/new_value");
+  const listed = (request.rules_to_update ?? []).map(normalise);
+  const newRule = request.new_value === undefined ? null : normalise(request.new_value);
+  switch (request.action_type) {
     case "DELETE_ALL":
       return { rules: [], added: [], pathOf };
     case "DELETE": {
-      const gone = new Set(named.map(sameText));
-      if (gone.size === 0) throw missing("rules_to_update must name the rules to remove.");
-      return { rules: before.filter((rule) => !gone.has(sameText(rule))), added: [], pathOf };
+      const deleted = new Set(listed.map(ruleText));
+      if (deleted.size === 0) throw missing("Send the rules to delete in rules_to_update.");
+      return { rules: before.filter((rule) => !deleted.has(ruleText(rule))), added: [], pathOf };
     }
     case "NEW": {
-      const added = fresh === null ? named : [fresh];
-      if (added.length === 0) throw missing("new_value or rules_to_update must have the rules to add.");
+      const added = newRule === null ? listed : [newRule];
+      if (added.length === 0) throw missing("Send the rules to add in new_value or rules_to_update.");
       return { rules: [...before, ...added], added, pathOf };
     }
     case "UPDATE": {
-      const [old] = named;
-      if (old === undefined || fresh === null) throw missing("rules_to_update and new_value must have a rule each.");
-      const place = before.findIndex((rule) => sameText(rule) === sameText(old));
-      if (place === -1) throw missing("The environment has no rule that equals the first of rules_to_update.");
-      return { rules: before.with(place, fresh), added: [fresh], pathOf };
+      const [oldRule] = listed;
+      if (oldRule === undefined || newRule === null) {
+        throw missing("Send the old rule in rules_to_update and the new one in new_value.");
+      }
+      const index = before.findIndex((rule) => ruleText(rule) === ruleText(oldRule));
+      if (index === -1) throw missing("The environment has no rule that equals the first of rules_to_update.");
+      return { rules: before.with(index, newRule), added: [newRule], pathOf };
     }
   }
 }

@@ -1,11 +1,11 @@
-/** Changes of what the edge is told that are in force when the request is answered. */
+/** Changes that the edge applies before the request is answered. */
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { edgeGenerations } from "@sitewright/server/store/generations.ts";
 import type { Context } from "../context.ts";
 
 /**
- * Makes the change in the request's transaction, announces it there, so that another process tells the edge where this one
- * dies before it does, and has the edge told before the answer.
+ * Makes the change in the request's transaction and publishes it to the edge after the commit, before the answer. The change
+ * is also announced in the transaction, so that another process publishes it if this one dies first.
  */
 export function changeRoutes<T>(
   context: Context,

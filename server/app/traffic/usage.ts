@@ -1,4 +1,4 @@
-/** What the environments of a company take, and which of them are a burden for others. */
+/** Resource usage of a company's environments, and which of them slow down others. */
 import type { noises } from "@sitewright/contract/traffic/usage.ts";
 import { listUsage, type UsageOrder, type UsageRecord } from "@sitewright/server/store/traffic/usage.ts";
 import { sitesInScope } from "../company/access.ts";
@@ -6,7 +6,7 @@ import type { Context, InstallationLimits } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { diskView, limitsView } from "../sites/limits.ts";
 
-export interface UsageWish {
+export interface UsageQuery {
   readonly from?: number;
   readonly to?: number;
   readonly sort?: UsageOrder;
@@ -17,17 +17,17 @@ export interface UsageWish {
 type Noise = (typeof noises)[number];
 
 const hour = 3_600_000;
-const usualPeriod = 24 * hour;
-const mostItems = 1_000;
+const defaultPeriod = 24 * hour;
+const maxLimit = 1_000;
 const noisyCores = 0.5;
 const noisyKills = 10;
 
-/** The whole hours that the period touches. Throws `Refused` if it ends before it begins. */
-export function periodOf({ from, to }: Pick<UsageWish, "from" | "to">, now: number) {
+/** The period, extended to full hours. Throws `Refused` if it ends before it begins. */
+export function periodOf({ from, to }: Pick<UsageQuery, "from" | "to">, now: number) {
   const end = to ?? now;
-  const begin = from ?? Math.max(0, end - usualPeriod);
+  const begin = from ?? Math.max(0, end - defaultPeriod);
   if (begin >= end) {
-    throw new Refused("period_backwards", "The period ends before it begins: send a from that is before to.", {
+    throw new Refused("period_backwards", "The period ends before it begins. `from` must be before `to`.", {
       from: begin,
       to: end,
     });
@@ -35,7 +35,7 @@ export function periodOf({ from, to }: Pick<UsageWish, "from" | "to">, now: numb
   return { from: Math.floor(begin / hour) * hour, to: Math.ceil(end / hour) * hour };
 }
 
-/** Why an environment is a burden now; empty if it is none. */
+/** The reasons why an environment now slows down others. */
 export function noiseOf(
   { recent_cores, killed_lately }: Pick<UsageRecord, "recent_cores" | "killed_lately">,
   isOverQuota: boolean,
@@ -45,7 +45,7 @@ export function noiseOf(
     ["killed", killed_lately >= noisyKills],
     ["disk", isOverQuota],
   ];
-  return reasons.flatMap(([noise, holds]) => (holds ? [noise] : []));
+  return reasons.flatMap(([noise, applies]) => (applies ? [noise] : []));
 }
 
 function view(installation: InstallationLimits, row: UsageRecord) {
@@ -70,17 +70,17 @@ function view(installation: InstallationLimits, row: UsageRecord) {
   };
 }
 
-/** What those of the company's environments took that the key may see. */
-export async function list({ caller, pool, limits: installation }: Context, wish: UsageWish) {
-  const period = periodOf(wish, Date.now());
+/** Lists the usage of the company's environments in the key's scope. */
+export async function list({ caller, pool, limits: installation }: Context, query: UsageQuery) {
+  const period = periodOf(query, Date.now());
   const { items, total } = await listUsage(pool, {
     companyId: caller.companyId,
     siteIds: sitesInScope(caller),
     from: new Date(period.from),
     to: new Date(period.to),
-    order: wish.sort ?? "cpu",
-    limit: Math.min(wish.limit ?? 100, mostItems),
-    offset: wish.offset ?? 0,
+    order: query.sort ?? "cpu",
+    limit: Math.min(query.limit ?? 100, maxLimit),
+    offset: query.offset ?? 0,
   });
   return { ...period, items: items.map((row) => view(installation, row)), total };
 }

@@ -1,4 +1,4 @@
-/** What an authority answers, as far as we use it (RFC 8555, section 7.1). */
+/** The parts of an authority's responses that are used (RFC 8555, section 7.1). */
 import * as v from "valibot";
 import { AcmeProblem, AcmeUnreachable, readableDetail, shortType } from "./problems.ts";
 import type { AcmeResponse } from "./request.ts";
@@ -35,16 +35,16 @@ export type Order = v.InferOutput<typeof order>;
 export type Authorization = v.InferOutput<typeof authorization>;
 export type Challenge = v.InferOutput<typeof challenge>;
 
-/** Throws `AcmeUnreachable` if it is none. */
+/** Parses a response. Throws `AcmeUnreachable` if it does not match the schema. */
 export function read<Schema extends v.GenericSchema>(schema: Schema, { text }: AcmeResponse): v.InferOutput<Schema> {
   const result = v.safeParse(schema, json(text));
   if (result.success) return result.output;
   throw new AcmeUnreachable(
-    "The certificate authority's answer is not one of ACME. Is SITEWRIGHT_ACME_URL its directory?",
+    "The certificate authority's response is not ACME. Check that SITEWRIGHT_ACME_URL is its directory URL.",
   );
 }
 
-/** The refusal that an answer is. */
+/** Turns an error response into an `AcmeProblem`. */
 export function problemOf(response: AcmeResponse, now: Date): AcmeProblem {
   const result = v.safeParse(problem, json(response.text));
   const { type, detail } = result.success ? result.output : { type: "about:blank", detail: "" };
@@ -56,7 +56,7 @@ export function problemOf(response: AcmeResponse, now: Date): AcmeProblem {
   });
 }
 
-/** Milliseconds of its `Retry-After`, which is in seconds or a date; null if there is none. */
+/** Milliseconds to wait according to `Retry-After` (seconds or a date), or null. */
 export function waitOf(response: AcmeResponse, now: Date): number | null {
   const text = response.header("retry-after");
   if (text === null) return null;

@@ -1,4 +1,4 @@
-/** What authorities may answer besides what `pebble` does. */
+/** Responses that real authorities send and `pebble` does not. */
 import { createHmac, createPrivateKey, createPublicKey, verify } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Authority, startAuthority } from "../testing/authority.ts";
@@ -37,7 +37,7 @@ const failure = async (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("an account", () => {
-  test("is made with the key and the address, and known by its URL from then on", async () => {
+  test("is created with the key and the e-mail address, then identified by its URL", async () => {
     authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
     authority.tell("/order", { status: 201, headers: { location: `${authority.origin}/order/1` }, body: order() });
     const account = await acme.openAccount("admin@example.com", null);
@@ -59,9 +59,9 @@ describe("an account", () => {
     ]);
   });
 
-  test("is bound to a customer of the authority by the key that the customer was given", async () => {
+  test("is bound to the authority's customer by an external account key", async () => {
     authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
-    const key = Buffer.from("of a customer");
+    const key = Buffer.from("customer key");
     await acme.openAccount(null, { keyId: "customer-7", key });
     const [made] = at("/account");
     const bound = JSON.parse(made?.payload ?? "").externalAccountBinding;
@@ -72,31 +72,31 @@ describe("an account", () => {
     expect(bound.signature).toBe(sum);
   });
 
-  test("without an address has none, and without a URL is none", async () => {
+  test("has no contact without an e-mail address, and is invalid without a URL", async () => {
     authority.tell("/account", { status: 201, body: {} });
     expect(await failure(acme.openAccount(null, null))).toBeInstanceOf(AcmeUnreachable);
     expect(JSON.parse(at("/account")[0]?.payload ?? "")).toEqual({ termsOfServiceAgreed: true });
   });
 });
 
-describe("a number that is refused", () => {
-  test("is followed by the one that came with the refusal", async () => {
+describe("a rejected nonce", () => {
+  test("is replaced by the nonce in the error response", async () => {
     authority.tell("/order/1", refusing("badNonce", 400), refusing("badNonce", 400), { body: order() });
     expect((await acme.readOrder("kid", `${authority.origin}/order/1`)).value.status).toBe("pending");
-    const numbers = at("/order/1").map(({ head }) => head?.nonce);
-    expect(new Set(numbers).size).toBe(3);
+    const nonces = at("/order/1").map(({ head }) => head?.nonce);
+    expect(new Set(nonces).size).toBe(3);
     expect(at("/nonce")).toHaveLength(1);
   });
 
-  test("again and again is a refusal in the end", async () => {
+  test("fails the request after ten attempts", async () => {
     authority.tell("/order/1", refusing("badNonce", 400));
     expect(await failure(acme.readOrder("kid", `${authority.origin}/order/1`))).toMatchObject({ type: "badNonce" });
     expect(at("/order/1")).toHaveLength(10);
   });
 });
 
-describe("a refusal", () => {
-  test("has its type, its words and no time where none was said", async () => {
+describe("an error response", () => {
+  test("has a type and a message, and no wait time without Retry-After", async () => {
     authority.tell("/order/1", refusing("unauthorized", 403));
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toBeInstanceOf(AcmeProblem);
@@ -108,17 +108,18 @@ describe("a refusal", () => {
     ["120", 120_000],
     ["0", 0],
     ["soon", null],
-  ])("that is a limit tells how long it lasts: Retry-After: %s", async (after, retryAfter) => {
+  ])("for a rate limit says how long to wait: Retry-After: %s", async (after, retryAfter) => {
     authority.tell("/order/1", refusing("rateLimited", 429, { "retry-after": after }));
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toMatchObject({ isLimit: true, retryAfter });
   });
 
-  test("may tell that by a date", async () => {
+  test("may give the wait time as a date", async () => {
     const until = new Date(Date.now() + 3_600_000);
     authority.tell("/order/1", refusing("rateLimited", 429, { "retry-after": until.toUTCString() }));
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
-    if (!(error instanceof AcmeProblem) || error.retryAfter === null) throw new Error("It is no limit with a time");
+    if (!(error instanceof AcmeProblem) || error.retryAfter === null)
+      throw new Error("Not a rate limit with a wait time");
     expect(error.retryAfter).toBeGreaterThan(3_500_000);
     expect(error.retryAfter).toBeLessThanOrEqual(3_600_000);
   });
@@ -127,22 +128,22 @@ describe("a refusal", () => {
     ["HTML", "<html><title>Bad gateway</title>"],
     ["nothing", ""],
     ["a list", "[1]"],
-  ])("without the protocol's form still has its status: %s", async (_, body) => {
+  ])("that is not a problem document still has its status: %s", async (_, body) => {
     authority.tell("/order/1", { status: 502, body });
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toMatchObject({ type: "about:blank", status: 502, message: "status 502" });
   });
 
-  test("is one line, and not endless", async () => {
+  test("has a one-line message of limited length", async () => {
     const detail = `first\r\nsecond\u0000${"x".repeat(9_999)}`;
     authority.tell("/order/1", { status: 400, body: { type: "other", detail } });
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
-    if (!(error instanceof AcmeProblem)) throw new Error("It is no refusal");
+    if (!(error instanceof AcmeProblem)) throw new Error("Not an AcmeProblem");
     expect(error.message).toMatch(/^first second x+$/);
     expect(error.message).toHaveLength(500);
   });
 
-  test("of what it no longer knows is told from others", async () => {
+  test("about an unknown order or account is recognised", async () => {
     const problem = (type: string, status: number) => new AcmeProblem({ type, status, detail: "", retryAfter: null });
     expect(isForgotten(problem("malformed", 400))).toBe(true);
     expect(isForgotten(problem("about:blank", 404))).toBe(true);
@@ -152,36 +153,36 @@ describe("a refusal", () => {
   });
 });
 
-describe("no answer of the protocol", () => {
+describe("AcmeUnreachable is thrown", () => {
   test.each([
     ["HTML", "<html>"],
-    ["another order of things", { status: "fine" }],
+    ["an unknown status", { status: "fine" }],
     ["links without TLS", { status: "pending", authorizations: ["http://127.0.0.1/"], finalize: "https://x/" }],
-  ])("is %s with 200", async (_, body) => {
+  ])("for %s with status 200", async (_, body) => {
     authority.tell("/order/1", { body });
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toBeInstanceOf(AcmeUnreachable);
-    expect(error).toMatchObject({ message: expect.stringContaining("not one of ACME") });
+    expect(error).toMatchObject({ message: expect.stringContaining("is not ACME") });
   });
 
-  test("is more than a million bytes", async () => {
+  test("for more than a million bytes", async () => {
     authority.tell("/order/1", { body: "x".repeat(1_000_001) });
     expect(await failure(acme.readOrder("kid", `${authority.origin}/order/1`))).toBeInstanceOf(AcmeUnreachable);
   });
 
-  test("is one of a host that nobody vouches for", async () => {
-    const strangers = openAcme({
+  test("for a host with an untrusted certificate", async () => {
+    const untrusting = openAcme({
       directory: `${authority.origin}/dir`,
       roots: null,
       accountKey,
       signal: new AbortController().signal,
     });
-    const error = await failure(strangers.openAccount(null, null));
+    const error = await failure(untrusting.openAccount(null, null));
     expect(error).toBeInstanceOf(AcmeUnreachable);
     expect(authority.asked).toEqual([]);
   });
 
-  test("is none at all, when the process stops: that is no fault of the authority's", async () => {
+  test("but not on shutdown: the authority is not to blame", async () => {
     const stopping = new AbortController();
     authority.tell("/order/1", { body: null });
     const asking = failure(opened(stopping.signal).readOrder("kid", `${authority.origin}/order/1`));
@@ -190,7 +191,7 @@ describe("no answer of the protocol", () => {
     expect(await asking).not.toBeInstanceOf(AcmeUnreachable);
   });
 
-  test("a directory that was not there once is asked for again", async () => {
+  test("for a directory that fails, which is fetched again next time", async () => {
     authority.tell("/dir", { status: 500, body: "no" });
     expect(await failure(acme.openAccount(null, null))).toMatchObject({ status: 500 });
     const links = { newNonce: "/nonce", newAccount: "/account", newOrder: "/order" };
@@ -201,7 +202,7 @@ describe("no answer of the protocol", () => {
   });
 });
 
-test("what is signed can be checked with the key, and the content of a challenge names it", () => {
+test("signatures verify with the public key, and the key authorization contains its thumbprint", () => {
   const key = createPrivateKey(accountKey);
   const request = { key, account: null, nonce: "n", url: "https://ca.example/x", payload: null };
   const { protected: head, payload, signature } = JSON.parse(signRequest(request));

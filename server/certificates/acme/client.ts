@@ -1,47 +1,50 @@
 /**
- * An authority as ACME (RFC 8555) has it. Every method rejects with `AcmeProblem` if it refuses, and with
- * `AcmeUnreachable` where it does not answer.
+ * A client for ACME (RFC 8555). Every method rejects with `AcmeProblem` if the authority refuses, and with
+ * `AcmeUnreachable` if it does not answer.
  */
 import { createPrivateKey } from "node:crypto";
 import type * as v from "valibot";
 import { type Authorization, authorization, directory, type Order, order, problemOf, read, waitOf } from "./answers.ts";
 import { AcmeProblem, AcmeUnreachable } from "./problems.ts";
-import { type AcmeResponse, ask } from "./request.ts";
+import { type AcmeResponse, send } from "./request.ts";
 import { type AccountBinding, bindAccount, keyAuthorization, signRequest } from "./signing.ts";
 
-/** What was read, and for how long (ms) the authority wants no more questions about it; null: it doesn't say. */
+/** A resource, and how long to wait before reading it again (ms); null if the authority doesn't say. */
 export interface Read<Value> {
   readonly value: Value;
   readonly wait: number | null;
 }
 
 export interface Acme {
-  /** Its URL: a new one, or the one that there is for this key. `binding` null: the authority asks for none. */
+  /**
+   * Returns the URL of the account for this key, creating it if needed. `binding` is null unless the authority needs
+   * one.
+   */
   openAccount(email: string | null, binding: AccountBinding | null): Promise<string>;
   newOrder(account: string, names: readonly string[]): Promise<{ readonly url: string; readonly order: Order }>;
   readOrder(account: string, url: string): Promise<Read<Order>>;
   readAuthorization(account: string, url: string): Promise<Read<Authorization>>;
-  /** What is to be shown for a token. */
+  /** The key authorization to serve for a token. */
   contentFor(token: string): string;
-  /** Tells it that it may look. */
+  /** Tells the authority that the challenge is ready. */
   beginChallenge(account: string, url: string): Promise<void>;
   finalize(account: string, url: string, request: Buffer): Promise<void>;
-  /** PEM, the names' own first. */
+  /** PEM, the leaf certificate first. */
   readChain(account: string, url: string): Promise<string>;
 }
 
 export interface AcmeOptions {
   /** The directory's URL. */
   readonly directory: string;
-  /** PEM of the roots to trust; null: the usual ones. */
+  /** PEM of the roots to trust; null for Node's default. */
   readonly roots: readonly string[] | null;
-  /** Of the account: PEM, PKCS#8, P-256. */
+  /** PEM, PKCS#8, P-256. */
   readonly accountKey: string;
   readonly signal: AbortSignal;
 }
 
-/** An authority may take a number for used that it has just given; the next one is good. */
-const mostNonces = 10;
+/** Authorities may reject a nonce that they have just issued; the next one usually works. */
+const maxNonces = 10;
 
 export function openAcme({ directory: address, roots, accountKey, signal }: AcmeOptions): Acme {
   const key = createPrivateKey(accountKey);
@@ -49,12 +52,12 @@ export function openAcme({ directory: address, roots, accountKey, signal }: Acme
   let links: Promise<v.InferOutput<typeof directory>> | undefined;
 
   async function readDirectory() {
-    const response = await ask({ url: address, method: "GET", roots, signal });
+    const response = await send({ url: address, method: "GET", roots, signal });
     if (response.status !== 200) throw problemOf(response, new Date());
     return read(directory, response);
   }
 
-  /** Kept once it was read. */
+  /** Cached after the first success. */
   function findLinks() {
     links ??= readDirectory().catch((error: unknown) => {
       links = undefined;
@@ -64,23 +67,23 @@ export function openAcme({ directory: address, roots, accountKey, signal }: Acme
   }
 
   async function takeNonce(): Promise<string> {
-    const kept = nonces.pop();
-    if (kept !== undefined) return kept;
+    const unused = nonces.pop();
+    if (unused !== undefined) return unused;
     const { newNonce } = await findLinks();
-    const nonce = (await ask({ url: newNonce, method: "HEAD", roots, signal })).header("replay-nonce");
-    if (nonce === null) throw new AcmeUnreachable("The certificate authority gave no number for a request.");
+    const nonce = (await send({ url: newNonce, method: "HEAD", roots, signal })).header("replay-nonce");
+    if (nonce === null) throw new AcmeUnreachable("The certificate authority sent no nonce.");
     return nonce;
   }
 
   async function post(account: string | null, url: string, payload: object | null): Promise<AcmeResponse> {
     for (let used = 1; ; used++) {
       const body = signRequest({ key, account, nonce: await takeNonce(), url, payload });
-      const response = await ask({ url, method: "POST", body, roots, signal });
+      const response = await send({ url, method: "POST", body, roots, signal });
       const fresh = response.header("replay-nonce");
       if (fresh !== null) nonces.push(fresh);
       if (response.status < 400) return response;
       const problem = problemOf(response, new Date());
-      if (problem.type !== "badNonce" || used >= mostNonces) throw problem;
+      if (problem.type !== "badNonce" || used >= maxNonces) throw problem;
     }
   }
 
@@ -117,16 +120,16 @@ export function openAcme({ directory: address, roots, accountKey, signal }: Acme
 
 function locationOf(response: AcmeResponse): string {
   const url = response.header("location");
-  if (url === null) throw new AcmeUnreachable("The certificate authority did not say where it keeps what it made.");
+  if (url === null) throw new AcmeUnreachable("The certificate authority sent no Location of what it created.");
   return url;
 }
 
-/** Whether it no longer knows what it was asked about. */
+/** Whether the authority no longer knows the resource. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof AcmeProblem && (error.status === 404 || error.type === "malformed");
 }
 
-/** Whether it does not know the account, because the account is another authority's or the authority was reset. */
+/** Whether the authority doesn't know the account: it belongs to another authority, or the authority was reset. */
 export function isUnknownAccount(error: unknown): boolean {
   return error instanceof AcmeProblem && error.type === "accountDoesNotExist";
 }

@@ -1,4 +1,4 @@
-/** Requests for certificates, as another implementation reads them. */
+/** Certificate signing requests, checked with `openssl`. */
 import { createPrivateKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { openssl } from "../testing/openssl.ts";
@@ -11,17 +11,17 @@ async function read(names: readonly string[]): Promise<string> {
   return openssl(["req", "-in", "IN/request.pem", "-verify", "-noout", "-text"], { "request.pem": pem });
 }
 
-/** 1, 2 and 3 bytes of length are written differently. */
+/** DER encodes lengths of 1, 2 and 3 bytes differently. */
 const many = (count: number) => Array.from({ length: count }, (_, index) => `name-${index}.example.com`);
 
-describe("a request", () => {
+describe("a certificate signing request", () => {
   test.each([
     [["example.com"]],
     [["example.com", "*.example.com", "xn--bcher-kva.example"]],
     [many(20)],
     [many(100)],
     [many(4_000)],
-  ])("names exactly these, and is signed with its key: %#", async (names) => {
+  ])("has exactly the given names, and is signed with its key: %#", async (names) => {
     const text = await read(names);
     expect(text).toContain("ASN1 OID: prime256v1");
     expect([...text.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name)).toEqual(names);

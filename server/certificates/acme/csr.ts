@@ -1,4 +1,4 @@
-/** The request for a certificate (PKCS#10, RFC 2986) for host names, with a key on P-256. Nothing else is in it. */
+/** Encodes certificate signing requests (PKCS#10, RFC 2986) with host names only and a P-256 key. */
 import { createPublicKey, type KeyObject, sign } from "node:crypto";
 
 const tag = {
@@ -17,7 +17,7 @@ const ecdsaWithSha256 = Buffer.from("2a8648ce3d040302", "hex");
 const extensionRequest = Buffer.from("2a864886f70d01090e", "hex");
 const subjectAltName = Buffer.from("551d11", "hex");
 
-/** DER. `names` are A-labels. */
+/** Returns DER. `names` are A-labels. */
 export function makeRequest(names: readonly string[], key: KeyObject): Buffer {
   const publicKey = createPublicKey(key).export({ type: "spki", format: "der" });
   const altNames = der(tag.sequence, ...names.map((name) => der(tag.dnsName, Buffer.from(name, "ascii"))));
@@ -37,7 +37,7 @@ function der(type: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([type]), lengthOf(content.length), content]);
 }
 
-/** Up to 127 in one byte; above in as many as it takes, with their number before. */
+/** Lengths up to 127 take one byte; longer ones take a byte with the number of bytes that follow. */
 function lengthOf(length: number): Buffer {
   if (length < shortest) return Buffer.from([length]);
   const hex = length.toString(16);

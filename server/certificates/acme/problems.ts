@@ -1,12 +1,12 @@
-/** What goes wrong with an authority. */
+/** Errors of certificate authorities. */
 
-/** It refused, in its words. */
+/** The authority refused; the message is its own. */
 export class AcmeProblem extends Error {
   override readonly name = "AcmeProblem";
-  /** Without the common beginning: `rateLimited`, `rejectedIdentifier`. */
+  /** Without the ACME prefix: `rateLimited`, `rejectedIdentifier`. */
   readonly type: string;
   readonly status: number;
-  /** Milliseconds that it wants to be left alone for; null if it said nothing of that. */
+  /** Milliseconds to wait before the next request, or null if the authority didn't say. */
   readonly retryAfter: number | null;
 
   constructor({
@@ -21,29 +21,29 @@ export class AcmeProblem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** It said that it has had enough of us, for a while. */
+  /** Whether this is a rate limit. */
   get isLimit(): boolean {
     return this.type === "rateLimited" || this.status === 429 || this.status === 503;
   }
 }
 
-/** There was no answer, or none that belongs to the protocol. */
+/** The authority did not answer, or its response is not ACME. */
 export class AcmeUnreachable extends Error {
   override readonly name = "AcmeUnreachable";
 }
 
 const prefix = "urn:ietf:params:acme:error:";
-const longestDetail = 500;
+const maxDetailLength = 500;
 
-/** A problem document's type without what all have in common. */
+/** Strips the ACME prefix from a problem document's type. */
 export function shortType(type: string): string {
   return type.startsWith(prefix) ? type.slice(prefix.length) : type;
 }
 
-/** Foreign text as one line of limited length. */
+/** Turns untrusted text into one line of limited length. */
 export function readableDetail(detail: string): string {
   return detail
     .replace(/\p{Cc}+/gu, " ")
     .trim()
-    .slice(0, longestDetail);
+    .slice(0, maxDetailLength);
 }

@@ -1,24 +1,24 @@
-/** Shows an authority that a name is ours, in one of the ways that it offers. */
+/** Proves control of a name to an authority by one type of challenge. */
 
 export interface Solver {
-  /** What ACME calls the way: `http-01`. */
+  /** The ACME challenge type, such as `http-01`. */
   readonly type: string;
-  /** Whether it can show this name. */
+  /** Whether it can solve challenges for this name. */
   canShow(name: ShownName): boolean;
-  /** Resolves when the authority, if it looked now, would see it. */
+  /** Publishes the response. Resolves when the authority would see it. */
   show(shown: Shown): Promise<void>;
 }
 
 export interface ShownName {
-  /** The name that is asked about; of a wildcard what is behind its star. */
+  /** The name to prove; for a wildcard, the name after `*.`. */
   readonly host: string;
-  /** Where our DNS answers what is asked about it; null: nowhere. */
+  /** The challenge name that our DNS server answers, or null if there is none. */
   readonly challengeName: string | null;
 }
 
 export interface Shown extends ShownName {
   readonly domainId: string;
   readonly token: string;
-  /** What belongs to the token: the token and the print of the account's key. */
+  /** The key authorization: the token and the thumbprint of the account's key. */
   readonly content: string;
 }

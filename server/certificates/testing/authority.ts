@@ -1,4 +1,4 @@
-/** An authority that answers what a test tells it to, by TLS. It checks no signatures: `pebble` does. */
+/** A fake authority over TLS that answers with responses set by the test. It checks no signatures: `pebble` does. */
 import { once } from "node:events";
 import { createServer } from "node:https";
 import { makeCertificate } from "./openssl.ts";
@@ -6,14 +6,14 @@ import { makeCertificate } from "./openssl.ts";
 export interface Told {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON; null: it never answers. */
+  /** An object is sent as JSON; null means that it never answers. */
   readonly body?: string | object | null;
 }
 
 export interface Asked {
   readonly path: string;
   readonly method: string;
-  /** What was signed; null if nothing was. */
+  /** The protected header, or null if the request is not signed. */
   readonly head: Readonly<Record<string, unknown>> | null;
   readonly payload: string;
 }
@@ -23,11 +23,11 @@ export interface Authority extends AsyncDisposable {
   /** PEM. */
   readonly root: string;
   readonly asked: readonly Asked[];
-  /** By path. Of several the first is answered first, and the last again and again. */
+  /** Sets the responses for a path, in order; the last one is repeated. */
   readonly tell: (path: string, ...answers: readonly Told[]) => void;
 }
 
-/** At first it has a directory, and numbers for requests. */
+/** Starts with a directory and nonces. */
 export async function startAuthority(): Promise<Authority> {
   const { cert, key } = await makeCertificate({ names: ["127.0.0.1"] });
   const answers = new Map<string, Told[]>();
@@ -35,11 +35,11 @@ export async function startAuthority(): Promise<Authority> {
   let nonces = 0;
   const server = createServer({ cert, key }, async (request, response) => {
     let text = "";
-    for await (const piece of request) text += String(piece);
+    for await (const chunk of request) text += String(chunk);
     const path = request.url ?? "";
     asked.push({ path, method: request.method ?? "", ...read(text) });
-    const left = answers.get(path) ?? [];
-    const told: Told = (left.length > 1 ? left.shift() : left[0]) ?? { status: 404, body: {} };
+    const remaining = answers.get(path) ?? [];
+    const told: Told = (remaining.length > 1 ? remaining.shift() : remaining[0]) ?? { status: 404, body: {} };
     if (told.body === null) return;
     nonces += 1;
     response.writeHead(told.status ?? 200, { "replay-nonce": `number-${nonces}`, ...told.headers });

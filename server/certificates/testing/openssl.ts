@@ -1,4 +1,4 @@
-/** Keys and certificates of a test's own, made by `openssl`. */
+/** Generates keys and certificates for tests with `openssl`. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,15 +17,17 @@ export interface Made {
 export interface Wanted {
   readonly subject?: string;
   readonly names?: readonly string[];
-  /** As `openssl` takes them; `ec:prime256v1` unless told. */
+  /** In `openssl` notation; default `ec:prime256v1`. */
   readonly algorithm?: "ec:prime256v1" | "ec:secp521r1" | "rsa:1024" | "rsa:2048" | "ed25519";
-  /** Who signs it; itself unless told. */
+  /** The signer; self-signed by default. */
   readonly by?: Made;
   readonly isAuthority?: boolean;
   readonly extra?: readonly string[];
 }
 
-/** What `openssl` makes of its arguments, in a folder that is gone afterwards. `IN` in them stands for the folder. */
+/**
+ * Runs `openssl` in a temporary folder with `files` and returns its output. `IN` in arguments stands for the folder.
+ */
 export async function openssl(args: readonly string[], files: Readonly<Record<string, string>> = {}): Promise<string> {
   return inFolder(
     files,
@@ -39,7 +41,7 @@ export async function openssl(args: readonly string[], files: Readonly<Record<st
   );
 }
 
-/** Valid for thirty days from now. */
+/** Creates a certificate that is valid for thirty days from now. */
 export async function makeCertificate(wanted: Wanted = {}): Promise<Made> {
   const { subject = "/CN=test", names = [], algorithm = "ec:prime256v1", by, isAuthority = false, extra = [] } = wanted;
   const [kind = "", detail = ""] = algorithm.split(":");

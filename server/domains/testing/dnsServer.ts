@@ -1,18 +1,20 @@
-/** A real DNS server over UDP on a free port of loopback, with the records that a test gives it. */
+/** A real DNS server over UDP on a free loopback port, with records set by the test. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type Answer, decode, encode } from "dns-packet";
 
-/** By `TYPE name`, without a final dot; values as records have them, TXT as one text. */
+/** Values by `TYPE name` (without a final dot); a TXT is one string. */
 export type Records = Readonly<Record<string, readonly string[]>>;
 
 export interface DnsServer extends AsyncDisposable {
   /** `127.0.0.1:port`. */
   readonly address: string;
-  /** What was asked so far, as `TYPE name`. */
+  /** The queries so far, as `TYPE name`. */
   readonly asked: string[];
   setRecords(records: Records): void;
-  /** `silent` says nothing, `SERVFAIL` that it has failed, `NS` that only of those, `nonsense` something that is no answer. */
+  /**
+   * `silent` never responds, `SERVFAIL` fails, `NS` fails for NS queries only, `nonsense` sends an invalid response.
+   */
   setMood(mood: "right" | "silent" | "SERVFAIL" | "NS" | "nonsense"): void;
 }
 
@@ -25,8 +27,8 @@ export async function startDnsServer(first: Records = {}): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (message, { port, address }) => {
-    const question = decode(message);
-    const [{ type, name } = { type: "A", name: "" }] = question.questions ?? [];
+    const query = decode(message);
+    const [{ type, name } = { type: "A", name: "" }] = query.questions ?? [];
     asked.push(`${type} ${name.toLowerCase()}`);
     if (mood === "silent") return;
     if (mood === "nonsense") return socket.send("nonsense", port, address);
@@ -36,7 +38,7 @@ export async function startDnsServer(first: Records = {}): Promise<DnsServer> {
     const code = hasFailed ? serverFailure : isKnown ? 0 : noSuchName;
     const answers = (code === 0 ? (values ?? []) : []).map((data) => answerOf(type, name, data));
     socket.send(
-      encode({ type: "response", id: question.id ?? 0, flags: code, questions: question.questions ?? [], answers }),
+      encode({ type: "response", id: query.id ?? 0, flags: code, questions: query.questions ?? [], answers }),
       port,
       address,
     );
@@ -66,7 +68,7 @@ function answerOf(type: string, name: string, data: string): Answer {
   return type === "AAAA" ? { type: "AAAA", name, data } : { type: "A", name, data };
 }
 
-/** As DNS has it: in pieces of 255 bytes at most. */
+/** Splits text into strings of at most 255 bytes, as TXT records require. */
 function splitText(text: string): string[] {
   return text.match(/.{1,255}/gs) ?? [""];
 }

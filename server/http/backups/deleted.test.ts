@@ -170,7 +170,7 @@ describe("bringing a site back", () => {
     const refused = await restoreSite(id);
     expect(refused.status).toBe(400);
     expect(refused.body).toMatchObject({
-      message: 'A site with the name "Taken name" already exists. Bring it back under another display_name.',
+      message: 'A site with the name "Taken name" already exists. Restore it with another display_name.',
       data: { code: "site_name_taken", display_name: "Taken name" },
     });
     const answer = await restoreSite(id, { body: { display_name: "Regained name" } });
@@ -192,7 +192,7 @@ describe("bringing a site back", () => {
     await addSite({ display_name: `${before.environments[1].name} corner shop` }, otherCompany.api_key);
     const refused = await restoreSite(id);
     expect(refused.body).toMatchObject({
-      message: "Another site has an address of the site Corner shop by now. Bring it back under another display_name.",
+      message: "Another site now has an address of the site Corner shop. Restore it with another display_name.",
       data: { code: "site_name_taken" },
     });
     expect(await database.selectFrom("sites").select("id").where("id", "=", id).execute()).toEqual([]);
@@ -297,7 +297,7 @@ describe("a deleted environment", () => {
     await succeed(taken.body.operation_id);
     const refused = await restoreEnvironment(siteId, id);
     expect(refused.body.data).toEqual({ code: "environment_name_taken", display_name });
-    expect(refused.body.message).toContain("Bring it back under another display_name.");
+    expect(refused.body.message).toContain("Restore it with another display_name.");
     const live = await restoreEnvironment(siteId, id, { display_name: "LIVE!" });
     expect(live.body.data.code).toBe("environment_name_reserved");
     const answer = await restoreEnvironment(siteId, id, { display_name: "Regained" });

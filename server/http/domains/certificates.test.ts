@@ -197,7 +197,7 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
       { code: "custom_certificate_refused", field: "custom_ssl_cert" },
     ]);
     expect(answer.body.message).toBe(
-      `custom_ssl_cert is not for ${name}, but for other.example. Give one that names ${name}.`,
+      `custom_ssl_cert is not for ${name}, but for other.example. Send a certificate for ${name}.`,
     );
     expect(await stateAt(path)).toEqual(before);
   });

@@ -150,7 +150,7 @@ describe("a name that is in use", () => {
   const refusal = (name: string, companyId: string) => {
     const record = ownershipRecord({ companyId, name });
     return {
-      message: `The domain "${name}" is in use. If it is yours, publish the record TXT ${record.name} with the value "${record.value}" and add it again.`,
+      message: `The domain "${name}" is in use. If you own it, publish the record TXT ${record.name} with the value "${record.value}", then add it again.`,
       status: 400,
       data: {
         code: "domain_taken",

@@ -87,7 +87,7 @@ describe("an update", () => {
 
   it("of what the source does not know says so", async () => {
     const { body } = await update(await environment([{ name: "odd" }]), { name: "odd", update_version: "3.0" });
-    expect(body.message).toMatch(/version 3\.0 of odd: it does not know it at all\.$/);
+    expect(body.message).toMatch(/version 3\.0 of odd: it does not have this package\.$/);
   });
 
   it("is accepted while the source does not answer: it is asked again", async () => {

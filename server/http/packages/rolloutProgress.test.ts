@@ -181,9 +181,9 @@ describe("a rollout", () => {
       "running",
     ]);
     expect(items.map(({ reason }: RolloutItem) => reason).slice(0, 4)).toEqual([
-      `No newer version of ${plugin.name} than 1.0 is known to be offered for it.`,
-      `The environment has no plugin ${plugin.name}.`,
-      expect.stringContaining("has its updates elsewhere"),
+      `No version of ${plugin.name} newer than 1.0 is available.`,
+      `The plugin ${plugin.name} is not installed.`,
+      expect.stringContaining("gets its updates from another source"),
       expect.stringContaining("is a single file"),
     ]);
   });

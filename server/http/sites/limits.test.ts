@@ -44,14 +44,11 @@ describe("POST …/change-environment-php-allocation", () => {
   });
 
   it.each([
-    [{ thread_count: 9, thread_memory: 256 }, "thread_count must be from 1 to 8 on this installation, and 9 is not."],
-    [
-      { thread_count: 2, thread_memory: 63 },
-      "thread_memory must be from 64 to 1024 MB on this installation, and 63 is not.",
-    ],
+    [{ thread_count: 9, thread_memory: 256 }, "thread_count must be from 1 to 8 on this installation, not 9."],
+    [{ thread_count: 2, thread_memory: 63 }, "thread_memory must be from 64 to 1024 MB on this installation, not 63."],
     [
       { thread_count: 2, thread_memory: 1025 },
-      "thread_memory must be from 64 to 1024 MB on this installation, and 1025 is not.",
+      "thread_memory must be from 64 to 1024 MB on this installation, not 1025.",
     ],
   ])("says the bounds of the installation to %j", async (body, message) => {
     const { id } = await environment();

@@ -86,7 +86,7 @@ describe("POST /sites/{site_id}/environments", () => {
     const taken = await make("STAGING");
     expect(taken.body).toMatchObject({
       status: 400,
-      message: 'The site has an environment with the name "STAGING" already.',
+      message: 'The site already has an environment with the name "STAGING".',
       data: { code: "environment_name_taken" },
     });
     await succeed((await make("Staging!")).body.operation_id);

@@ -53,7 +53,7 @@ describe("PUT /sites/tools/modify-php-version", () => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: "5.6" });
     expect(answer.body).toEqual({
-      message: "PHP 5.6 is not offered here; offered: 8.2, 8.3, 8.4.",
+      message: "PHP 5.6 is not available. Available versions: 8.2, 8.3, 8.4.",
       status: 400,
       data: { code: "unknown_php_version", php_version: "5.6", offered: ["8.2", "8.3", "8.4"] },
     });

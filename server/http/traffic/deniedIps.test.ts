@@ -53,17 +53,17 @@ describe("the list of an environment", () => {
     await put(id, ["203.0.113.7"]);
     const answer = await put(id, ["203.0.113.8", "1.2.3.4/33", "example.com", "::/129"]);
     expect(answer.body).toEqual({
-      message: '"1.2.3.4/33" in ip_list must have a whole number from 1 to 32 behind the slash.',
+      message: '"1.2.3.4/33" in ip_list must have a whole number from 1 to 32 after the slash.',
       status: 400,
       data: {
         code: "not_an_address",
         errors: [
-          { path: "/ip_list/1", message: "must have a whole number from 1 to 32 behind the slash" },
+          { path: "/ip_list/1", message: "must have a whole number from 1 to 32 after the slash" },
           {
             path: "/ip_list/2",
-            message: "must be an address, such as 203.0.113.7 or 2001:db8::1, or a network, such as 203.0.113.0/24",
+            message: "must be an IP address such as 203.0.113.7 or 2001:db8::1, or a network such as 203.0.113.0/24",
           },
-          { path: "/ip_list/3", message: "must have a whole number from 1 to 128 behind the slash" },
+          { path: "/ip_list/3", message: "must have a whole number from 1 to 128 after the slash" },
         ],
       },
     });

@@ -91,11 +91,11 @@ describe("clearing", () => {
   });
 
   it.each([
-    ["https://elsewhere.example/", '"elsewhere.example" is no domain of the environment.'],
-    ["news/", '"news/" is no address: send one with http:// or https://, or a path that begins with a slash.'],
-    ["javascript:alert(1)", "is no address"],
-    ["//elsewhere.example/x", '"elsewhere.example" is no domain of the environment.'],
-    ["http://", "is no address"],
+    ["https://elsewhere.example/", '"elsewhere.example" is not a domain of the environment.'],
+    ["news/", '"news/" is not a URL. Send one with http:// or https://, or a path that begins with a slash.'],
+    ["javascript:alert(1)", "is not a URL"],
+    ["//elsewhere.example/x", '"elsewhere.example" is not a domain of the environment.'],
+    ["http://", "is not a URL"],
   ])("refuses %s with a sentence", async (url, message) => {
     const { id } = await environment();
     const answer = await clear(id, { url });

@@ -1,4 +1,4 @@
-/** A real mail server of a test's own, which takes or refuses what the test wants. */
+/** A real mail server for tests that accepts or rejects messages as the test decides. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -17,12 +17,12 @@ export interface MailServer extends AsyncDisposable {
   readonly received: Received[];
 }
 
-/** The error that makes the server answer with this code and these words. */
+/** An error that makes the server respond with this code and text. */
 export function answerOf(code: number, words: string): Error {
   return Object.assign(new Error(words), { responseCode: code });
 }
 
-/** Listens on a free port of loopback. `verdict` is asked about each message: what it gives is what the server says. */
+/** Listens on a free loopback port. `verdict` decides the response to each message; null accepts it. */
 export async function startMailServer(
   options: SMTPServerOptions = {},
   verdict: (received: Received) => Error | null = () => null,
@@ -36,15 +36,15 @@ export async function startMailServer(
     onData: (stream, session, callback) => {
       void buffer(stream).then((content) => {
         const { mailFrom, rcptTo } = session.envelope;
-        const one: Received = {
+        const message: Received = {
           from: mailFrom === false ? "" : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
           message: content.toString(),
           isSecure: session.secure,
           user: session.user,
         };
-        const refusal = verdict(one);
-        if (refusal === null) received.push(one);
+        const refusal = verdict(message);
+        if (refusal === null) received.push(message);
         callback(refusal);
       });
     },
@@ -57,7 +57,7 @@ export async function startMailServer(
   return { port: (listener.address() as AddressInfo).port, received, [Symbol.asyncDispose]: close };
 }
 
-/** A server that answers with these lines, one for each that it gets, and then does what `end` does with the connection. */
+/** A server that answers each message with the next of `lines`, and then calls `end` with the connection. */
 export async function startScriptedServer(
   lines: readonly string[],
   end: (socket: Socket) => void,
@@ -67,9 +67,9 @@ export async function startScriptedServer(
   const server = createServer((socket) => {
     connections += 1;
     sockets.add(socket);
-    const left = [...lines];
+    const remaining = [...lines];
     const say = () => {
-      const line = left.shift();
+      const line = remaining.shift();
       if (line === undefined) end(socket);
       else socket.write(`${line}\r\n`);
     };

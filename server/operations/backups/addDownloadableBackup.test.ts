@@ -25,7 +25,7 @@ afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())))
 
 function theWorld(): World {
   const [world] = worlds;
-  if (!world) throw new Error("There is no world");
+  if (!world) throw new Error("The world is missing");
   return world;
 }
 
@@ -41,7 +41,7 @@ async function write({ services }: World, { environment }: Site, text: string): 
   await writeFile(join(layout?.documentRoot ?? "", "own.txt"), text);
 }
 
-/** The last step alone, where zips are written like this. */
+/** Runs only the last step, with this function to write zips. */
 async function pack(request: Awaited<ReturnType<typeof downloadRequest>>, write: Services["downloads"]["write"]) {
   const { services } = theWorld();
   const definition = addDownloadableBackup({ ...services, downloads: { ...services.downloads, write } });
@@ -55,7 +55,7 @@ function deletionOf({ companyId, siteId, environment, address }: Site): Operatio
   return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: nobody, activityParameters: {} };
 }
 
-test("the environment as it is now is in the zip, with a note on how to run it elsewhere", async () => {
+test("the zip has the current state of the environment, and a README on how to run it elsewhere", async () => {
   const world = theWorld();
   const site = await liveSite(world);
   await write(world, site, "now");
@@ -73,43 +73,57 @@ test("the environment as it is now is in the zip, with a note on how to run it e
   );
   expect(files.get("public/own.txt")?.toString()).toBe("now");
   const readme = files.get("README.txt")?.toString();
-  expect(readme).toContain(`${site.name}, Live, as it was when this was made`);
+  expect(readme).toContain(`${site.name}, Live: the environment when this zip was made`);
   for (const part of ["WordPress 7.1.1.", "PHP 8.3", site.address, "< database.sql", "DB", "search-replace"]) {
     expect(readme).toContain(part === "DB" ? "database_name_here" : part);
   }
 });
 
-test("a backup's state is in the zip, of another environment too", async () => {
+test("the zip has the state of a backup, also of another environment", async () => {
   const world = theWorld();
   const [site, other] = [await liveSite(world), await liveSite(world)];
   await write(world, site, "then");
   const { environment, address } = site;
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, signal);
   await write(world, site, "now");
   const backup = await findNewestBackup(world.own.database, environment.id);
   const request = await downloadRequest(world, other, { id: backup?.id ?? 0, name: "Then" });
   expect((await run(request)).state).toBe("succeeded");
   const files = await unzipped(zipOf(world, request.input.id));
   expect(files.get("public/own.txt")?.toString()).toBe("then");
-  expect(files.get("README.txt")?.toString()).toContain('as it was in the backup "Then"');
+  expect(files.get("README.txt")?.toString()).toContain(': the backup "Then"');
   expect(files.get("README.txt")?.toString()).toContain(site.address);
 });
 
-test("a backup that has been removed meanwhile is said to be gone", async () => {
+test("fails if the backup was removed meanwhile", async () => {
   const world = theWorld();
   const request = await downloadRequest(world, await liveSite(world), { id: 2_147_483_647, name: "Gone" });
-  expect(await run(request)).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+  expect(await run(request)).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
   expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
 });
 
-/** A backup of one site that is packed for another one, and what is done to it while it is fetched. */
-async function fetchedWhile(work: (database: Database, backupId: number) => Promise<unknown>) {
+/** Downloads a backup of one site for another site, and runs `work` while it is fetched. */
+async function downloadWhile(work: (database: Database, backupId: number) => Promise<unknown>) {
   const world = theWorld();
   const [site, other] = [await liveSite(world), await liveSite(world)];
   const { environment, address } = site;
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, signal);
   const backup = await findNewestBackup(world.own.database, environment.id);
   const { archives } = world.services;
   const restore: typeof archives.restore = async (...order) => {
@@ -117,20 +131,22 @@ async function fetchedWhile(work: (database: Database, backupId: number) => Prom
     return archives.restore(...order);
   };
   const request = await downloadRequest(world, other, { id: backup?.id ?? 0, name: "Then" });
-  // It has a newer one after it.
-  await backUp(world.services, { ...wish, operationId: randomUUID() }, signal);
+  // A newer backup, so that the first one can expire.
+  await backUp(world.services, { ...options, operationId: randomUUID() }, signal);
   const services = { ...world.services, archives: { ...archives, restore } };
   return withEngine({ ...world, services }, (table) => table.submit(request));
 }
 
-test("a backup that is removed while it is packed is not called damaged, and does not expire meanwhile", async () => {
-  const message = "The backup is not there any more.";
-  expect(await fetchedWhile(removeBackupById)).toMatchObject({ state: "failed", public_error: message });
+test("a backup that is removed during the download does not count as damaged, and does not expire meanwhile", async () => {
+  const message = "The backup no longer exists.";
+  expect(await downloadWhile(removeBackupById)).toMatchObject({ state: "failed", public_error: message });
   const later = new Date(Date.now() + 100 * 86_400_000);
-  expect(await fetchedWhile((database) => removeExpiredBackups(database, later))).toMatchObject({ state: "succeeded" });
+  expect(await downloadWhile((database) => removeExpiredBackups(database, later))).toMatchObject({
+    state: "succeeded",
+  });
 });
 
-test("two of one environment are made at once, and another operation on it needn't wait", async () => {
+test("two downloads and another operation of the same environment run at the same time", async () => {
   const world = theWorld();
   const site = await liveSite(world);
   const requests = [await downloadRequest(world, site), await downloadRequest(world, site)];
@@ -153,19 +169,19 @@ test("two of one environment are made at once, and another operation on it needn
   for (const request of requests) expect(await makingDownload.finished(world, request)).toEqual([]);
 });
 
-test("a fourth of one environment is not made while three are, and says so", async () => {
+test("a fourth download of the same environment at the same time fails", async () => {
   const world = theWorld();
   const [site, other] = [await liveSite(world), await liveSite(world)];
   for (let count = 0; count < 3; count += 1) await downloadRequest(world, site);
   const [fourth, elsewhere] = [await downloadRequest(world, site), await downloadRequest(world, other)];
   const message =
-    "3 downloadable backups of this environment are being made already. Ask again when one of them is there.";
+    "3 downloadable backups of this environment are already being created. Try again when one of them is finished.";
   expect(await run(fourth)).toMatchObject({ state: "failed", public_error: message });
   expect(await makingDownload.cleanSlate(world, fourth)).toEqual([]);
   expect((await run(elsewhere)).state).toBe("succeeded");
 });
 
-test("where the site is deleted meanwhile, nothing of it stays to be downloaded", async () => {
+test("if the site is deleted meanwhile, all its downloads are removed", async () => {
   const world = theWorld();
   const { services, own } = world;
   const site = await liveSite(world);
@@ -176,7 +192,7 @@ test("where the site is deleted meanwhile, nothing of it stays to be downloaded"
     expect((await run(deletionOf(site))).state).toBe("succeeded");
     return bytes;
   };
-  await expect(pack(making, write)).rejects.toThrow("The environment is not there any more.");
+  await expect(pack(making, write)).rejects.toThrow("The environment no longer exists.");
   for (const { input } of [making, made]) {
     expect(await findDownloadableBackup(own.database, input.id)).toBeNull();
     await expect(unzipped(zipOf(world, input.id))).rejects.toThrow("ENOENT");
@@ -187,20 +203,20 @@ test("where the site is deleted meanwhile, nothing of it stays to be downloaded"
 test.each([
   ["was", (site: Site) => run(deletionOf(site))],
   ["is being", ({ environment }: Site) => setEnvironmentState(theWorld().own.database, [environment.id], "deleting")],
-])("where the site %s deleted while its zip is written, that is said", async (_, deleting) => {
+])("if the site %s deleted while its zip is written, the error says so", async (_, deleting) => {
   const { services } = theWorld();
   const site = await liveSite(theWorld());
   const making = await downloadRequest(theWorld(), site);
   const write: typeof services.downloads.write = async (id) => {
     await deleting(site);
     await services.downloads.remove(id);
-    // As when what has been written so far is to get its name.
+    // The error when the finished file is renamed.
     throw Object.assign(new Error("ENOENT: no such file or directory, rename"), { code: "ENOENT" });
   };
-  await expect(pack(making, write)).rejects.toThrow("The environment is not there any more.");
+  await expect(pack(making, write)).rejects.toThrow("The environment no longer exists.");
 });
 
-test("an environment that is replaced at that very moment is read again", async () => {
+test("if the environment is replaced during the snapshot, the snapshot is repeated", async () => {
   const world = theWorld();
   const [{ runtime }, script] = [world.services, scriptOf(world)];
   const site = await liveSite(world);
@@ -219,7 +235,7 @@ test("an environment that is replaced at that very moment is read again", async 
   expect(await makingDownload.finished(world, request)).toEqual([]);
 });
 
-test("what can't be put together leaves nothing, and says why", async () => {
+test("a failed download leaves nothing behind, and shows the reason", async () => {
   const world = theWorld();
   const message = "A database is damaged, so that it can't be copied.";
   await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", what: "fail", message }]);

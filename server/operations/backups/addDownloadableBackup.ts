@@ -1,6 +1,6 @@
 /**
- * A zip of an environment, or of a backup, that somebody downloads. It is made of a snapshot, so that the environment is
- * not held meanwhile: whatever else is done to it goes on.
+ * Creates a zip of an environment or of a backup, for download. It is made from a snapshot, so the environment is not
+ * locked and other operations can run at the same time.
  */
 import type { SnapshotFolder } from "@sitewright/runtimes/runtime.ts";
 import { findBackup } from "../../store/backups/backups.ts";
@@ -13,32 +13,32 @@ import {
 } from "../../store/backups/downloadableBackups.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { downloadReadme } from "../steps/downloadReadme.ts";
 import { backupGone, fetchBackup } from "../steps/fetchBackup.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 
 export type AddDownloadableBackupInput = {
-  /** Of the downloadable backup. */
+  /** Id of the downloadable backup. */
   readonly id: string;
   readonly environment: { readonly id: string; readonly number: number };
-  /** Of the environment. */
+  /** The environment's address. */
   readonly address: string;
-  /** How people know it: `Demo, Live`. */
+  /** Names of the site and the environment: `Demo, Live`. */
   readonly environmentName: string;
-  /** Null: the environment as it is now. */
+  /** The backup to download, or null for the current state of the environment. */
   readonly backup: { readonly id: number; readonly name: string } | null;
 };
 
-const environmentGone = "The environment is not there any more.";
+const environmentGone = "The environment no longer exists.";
 const hour = 3_600_000;
-/** Of one environment: each takes a processor, and room on the disk, for a while. */
-const mostAtOnce = 3;
-/** What WordPress's own code takes in a zip. */
+/** Per environment, because each one keeps a processor busy and needs disk space. */
+const maxConcurrent = 3;
+/** The size of WordPress's own code in a zip. */
 const coreBytes = 60_000_000;
-/** A database as it is, as SQL, and what of it is in the zip. */
-const databaseTimes = 4;
+/** Disk space for the database's snapshot, its SQL dump and its part of the zip, as a multiple of its size. */
+const databaseCopies = 4;
 
 export function addDownloadableBackup(services: Services): OperationDefinition<AddDownloadableBackupInput> {
   const { database, runtime, archives, downloads, downloadHours } = services;
@@ -52,29 +52,29 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
 
   async function estimate(input: AddDownloadableBackupInput): Promise<void> {
     const { id, environment } = input;
-    if ((await countBefore(database, id)) >= mostAtOnce) {
-      const already = `${mostAtOnce} downloadable backups of this environment are being made already.`;
-      throw new StepFailure(`${already} Ask again when one of them is there.`);
+    if ((await countBefore(database, id)) >= maxConcurrent) {
+      const reason = `${maxConcurrent} downloadable backups of this environment are already being created.`;
+      throw new StepFailure(`${reason} Try again when one of them is finished.`);
     }
     const backup = await backupOf(input);
-    const times = backup === null ? { files: 1, database: databaseTimes } : { files: 0, database: 0 };
-    const moreBytes = coreBytes + (backup === null ? 0 : databaseTimes * backup.bytes);
-    await requireRoom(runtime, { copies: [{ environment, ...times }], moreBytes }, "The downloadable backup");
+    const times = backup === null ? { files: 1, database: databaseCopies } : { files: 0, database: 0 };
+    const moreBytes = coreBytes + (backup === null ? 0 : databaseCopies * backup.bytes);
+    await requireDiskSpace(runtime, { copies: [{ environment, ...times }], moreBytes }, "The downloadable backup");
   }
 
-  /** Returns the folder, and where the site was at the time. */
+  /** Returns the folder, and the site's address at the time of the snapshot or backup. */
   async function takeSnapshot({ input, operationId, signal }: StepContext<AddDownloadableBackupInput>) {
     const work = workName(operationId);
     const backup = await backupOf(input);
     if (backup !== null)
       return { folder: await fetchBackup(services, { backup, work }, signal), address: backup.address };
     const folder = await archives.workFolder(work);
-    await snapshotWhole(input, folder);
+    await snapshotUnlocked(input, folder);
     return { folder, address: input.address };
   }
 
-  /** Nothing holds the environment. Where it is replaced while it is read, the runtime says no, and it is read again. */
-  async function snapshotWhole({ environment }: AddDownloadableBackupInput, folder: string): Promise<void> {
+  /** The environment is not locked. If it is replaced during the snapshot, the snapshot fails and is retried. */
+  async function snapshotUnlocked({ environment }: AddDownloadableBackupInput, folder: string): Promise<void> {
     const release = async () => (await runtime.layout(environment))?.release;
     const before = await release();
     try {
@@ -82,7 +82,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
     } catch (cause) {
       const now = await release();
       if (now === undefined || now === before) throw cause;
-      throw new StepFailure("The environment was replaced at that very moment.", { cause, isTransient: true });
+      throw new StepFailure("The environment was replaced during the snapshot.", { cause, isTransient: true });
     }
   }
 
@@ -90,7 +90,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
     { folder: snapshot, address }: SnapshotFolder & { readonly address: string },
     { input, operationId, signal }: StepContext<AddDownloadableBackupInput>,
   ): Promise<number> {
-    const folder = await archives.workFolder(exportName(operationId));
+    const folder = await archives.workFolder(exportFolderName(operationId));
     const site = await runtime.exportSite({ folder: snapshot }, folder);
     const { version: phpVersion } = await phpOf(database, input.environment.id);
     const { environmentName, backup } = input;
@@ -107,7 +107,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
   }
 
   async function removeWork(operationId: string): Promise<void> {
-    for (const name of [workName(operationId), exportName(operationId)]) await archives.removeWorkFolder(name);
+    for (const name of [workName(operationId), exportFolderName(operationId)]) await archives.removeWorkFolder(name);
   }
 
   async function pack(context: StepContext<AddDownloadableBackupInput>): Promise<void> {
@@ -121,7 +121,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
       await downloads.remove(input.id);
       throw new StepFailure(environmentGone);
     } catch (cause) {
-      // A deletion of the environment removes both what is read and what is written here.
+      // If the environment was deleted, its files and this zip were removed, which caused the error.
       if (await isOfPresent(database, input.id)) throw cause;
       throw new StepFailure(environmentGone, { cause });
     } finally {
@@ -152,6 +152,6 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
   };
 }
 
-function exportName(operationId: string): string {
+function exportFolderName(operationId: string): string {
   return `${workName(operationId)}-export`;
 }

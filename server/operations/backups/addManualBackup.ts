@@ -1,16 +1,15 @@
-/** A manual backup; the environment stays in service. */
-
+/** Creates a manual backup. The environment stays in service. */
 import type { OperationDefinition } from "../engine/operation.ts";
-import { backUp, backupRoom, removeBackUp } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { backUp, backupSpace, removeBackUp } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 import { speculatively } from "../steps/speculatively.ts";
 
 export type AddManualBackupInput = {
   readonly environment: { readonly id: string; readonly number: number };
-  /** Of the environment. */
+  /** The environment's address. */
   readonly address: string;
-  /** What the person wrote about it; null: nothing. */
+  /** The user's note about the backup, or null. */
   readonly note: string | null;
 };
 
@@ -24,10 +23,10 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
         deadlineSeconds: 3_600,
         run: async ({ input: { environment, address, note }, operationId, signal }) => {
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
-          const room = { copies: [await backupRoom(database, environment)] };
+          const space = { copies: [await backupSpace(database, environment)] };
           await speculatively(
-            // A user waits, and it would double the time of the first step.
-            requireRoom(runtime, room, "The backup"),
+            // A user is waiting, so the check runs in parallel: done first, it would double the time.
+            requireDiskSpace(runtime, space, "The backup"),
             (until) => backUp(services, { environment, address, operationId, ...facts }, until),
             signal,
           );

@@ -1,4 +1,4 @@
-/** What scheduled backups of real WordPress read, and what they take over from the backup before. */
+/** Full and incremental scheduled backups of real WordPress. */
 import { randomUUID } from "node:crypto";
 import { open, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ function setTime(): Promise<void> {
   return utimes(file, longAgo, longAgo);
 }
 
-/** Changes the content, and nothing else that can be seen from outside. */
+/** Changes the content, but not the file's size, inode and modification time. */
 async function changeSecretly(): Promise<void> {
   const facts = async () => {
     const { ino, size, mtimeNs } = await stat(file, { bigint: true });
@@ -52,7 +52,7 @@ async function changeSecretly(): Promise<void> {
   expect(await facts()).toEqual(before);
 }
 
-/** Runs the operation, and returns what is in the file according to the backup, and when everything was last read. */
+/** Runs the operation, and returns the file's content in the backup and the time of the last full read. */
 async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry = false) {
   const { environment, address, companyId, siteId } = site;
   const input = { environment, address, isRetry, againAfter: null, note: null };
@@ -77,14 +77,14 @@ async function setFullyReadAt(fullyReadAt: number | null): Promise<void> {
     .execute();
 }
 
-test("what changed without being seen is missed, until a week later everything is read again", async () => {
+test("changes that keep a file's metadata are missed until the weekly full read", async () => {
   const first = await backUpNow("addScheduledBackup");
   expect(first.content).toBe("then");
   await changeSecretly();
   expect(await backUpNow("addScheduledBackup")).toEqual(first);
   const lastRead = Date.now() - 7 * day;
   await setFullyReadAt(lastRead);
-  // Somebody waits for the one, and the other one has failed before.
+  // Neither manual backups nor retries do a full read.
   expect(await backUpNow("addManualBackup")).toEqual({ content: "then", fullyReadAt: lastRead });
   expect(await backUpNow("addScheduledBackup", true)).toEqual({ content: "then", fullyReadAt: lastRead });
   const again = await backUpNow("addScheduledBackup");
@@ -94,9 +94,9 @@ test("what changed without being seen is missed, until a week later everything i
 });
 
 test.each([
-  ["nobody knows when everything was last read", null],
-  ["that was in the future, by a clock that was put back since", Date.now() + 400 * day],
-])("where %s, everything is read again", async (_, lastRead) => {
+  ["unknown", null],
+  ["in the future, because the clock was set back", Date.now() + 400 * day],
+])("does a full read if the time of the last one is %s", async (_, lastRead) => {
   await backUpNow("addScheduledBackup");
   await changeSecretly();
   await setFullyReadAt(lastRead);

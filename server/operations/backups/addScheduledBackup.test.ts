@@ -1,4 +1,4 @@
-/** Scheduled backups beside everything else that may happen to an environment at the same moment. */
+/** Scheduled backups while other operations change the same environment. */
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-/** Of the environment that the other operation is about. */
+/** A scheduled backup of the other operation's environment. */
 function scheduled(other: OperationRequest): OperationRequest {
   const { site, environment } = notesOf(other);
   const isLive = other.environmentId === site.environment.id;
@@ -44,10 +44,10 @@ function scheduled(other: OperationRequest): OperationRequest {
   };
 }
 
-/** Runs `beside` while the first snapshot that is taken of anything stands in its middle. Returns the backup's end. */
-async function amidSnapshot(
+/** Runs `meanwhile` while the first snapshot is paused halfway. Returns the backup's row. */
+async function duringSnapshot(
   other: OperationRequest,
-  beside: (table: Table) => Promise<void>,
+  meanwhile: (table: Table) => Promise<void>,
   fault: Fault = {},
 ): Promise<OperationRow> {
   const until = join(world.facts.dataFolder, "go-on");
@@ -59,7 +59,7 @@ async function amidSnapshot(
       await expect
         .poll(async () => (await script.calls()).at(-1))
         .toMatchObject({ method: "snapshot", when: "middle" });
-      await beside(table);
+      await meanwhile(table);
       await writeFile(until, "");
       return backup;
     },
@@ -67,8 +67,8 @@ async function amidSnapshot(
   );
 }
 
-/** Runs the other operation just before or after the content of the first backup is kept. Gives that backup's end. */
-async function amidKeeping(when: "before" | "after", other: OperationRequest): Promise<OperationRow> {
+/** Runs the other operation just before or after the first backup is archived. Returns the backup's row. */
+async function duringArchiving(when: "before" | "after", other: OperationRequest): Promise<OperationRow> {
   const [keeping, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const pause = () => {
     keeping.resolve();
@@ -116,7 +116,7 @@ async function isBlocked(environmentId: string | null): Promise<boolean> {
   return (await row.where("environment_id", "=", environmentId).execute()).length > 0;
 }
 
-test("it is listed as what it is, and kept as long as its kind is", async () => {
+test("is listed with its type, and kept as long as that type", async () => {
   const other = await pushing("all", "all").prepare(world);
   const services = { ...world.services, backupDays: { manual: 1, scheduled: 30, "system-generated": 2 } };
   const row = await withEngine({ ...world, services }, (table) => table.submit(scheduled(other)));
@@ -128,11 +128,11 @@ test("it is listed as what it is, and kept as long as its kind is", async () => 
   expect(days).toBeCloseTo(30, 2);
 });
 
-describe("beside a push", () => {
-  test("that switches and tidies up amid the snapshot, it fails and leaves nothing, and the push is as ever", async () => {
+describe("during a push", () => {
+  test("that finishes during the snapshot, it fails and leaves nothing behind, and the push succeeds", async () => {
     const subject = pushing("all", "all");
     const request = await subject.prepare(world);
-    const row = await amidSnapshot(request, async (table) => {
+    const row = await duringSnapshot(request, async (table) => {
       expect(await isBlocked(request.environmentId)).toBe(false);
       expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
     });
@@ -143,13 +143,13 @@ describe("beside a push", () => {
     expect(again.state).toBe("succeeded");
   });
 
-  test("after which its release is gone, it fails and leaves nothing", async () => {
+  test("that removes the release of the snapshot, it fails and leaves nothing behind", async () => {
     const subject = pushing("all", "all");
     const request = await subject.prepare(world);
     const { input } = request;
     if (typeof input !== "object" || input === null || !("token" in input)) throw new Error("It has no token");
     const second = { ...request, input: { ...input, token: "second" } };
-    const row = await amidSnapshot(request, async (table) => {
+    const row = await duringSnapshot(request, async (table) => {
       for (const each of [request, second]) expect((await table.submit(each)).state).toBe("succeeded");
     });
     expect(row).toMatchObject({ state: "failed", public_error: "The environment was replaced meanwhile." });
@@ -157,9 +157,9 @@ describe("beside a push", () => {
     expect(await rowsOf(request.environmentId)).toHaveLength(2);
   });
 
-  test("that switches while its content is kept, it fails and leaves nothing: the files may be shared", async () => {
+  test("that switches while the backup is archived, it fails, because the releases may share files", async () => {
     const request = await pushing("none", "all").prepare(world);
-    const row = await amidKeeping("before", request);
+    const row = await duringArchiving("before", request);
     expect(row).toMatchObject({
       state: "failed",
       public_error: "The environment was replaced while it was backed up.",
@@ -168,25 +168,25 @@ describe("beside a push", () => {
     expect(await rowsOf(request.environmentId)).toMatchObject([{ type: "system-generated" }]);
   });
 
-  test("that is undone, it is made, of what visitors see then", async () => {
+  test("that is undone, it succeeds", async () => {
     const subject = pushing("all", "all");
     const request = await subject.prepare(world);
-    const beside = async (table: Table) => {
+    const meanwhile = async (table: Table) => {
       expect((await table.submit(request)).state).toBe("failed");
     };
-    const row = await amidSnapshot(request, beside, { failAt: "run switch:after" });
+    const row = await duringSnapshot(request, meanwhile, { failAt: "run switch:after" });
     expect(row).toMatchObject({ state: "succeeded", public_error: null });
     expect(await work()).toEqual([]);
     expect(await rowsOf(request.environmentId)).toMatchObject([{ operation_id: row.id }]);
   });
 });
 
-describe("beside a deletion", () => {
+describe("during a deletion", () => {
   const gone = "The environment was being deleted while it was backed up.";
 
-  test("amid the snapshot, it fails and leaves nothing, and the environment is gone", async () => {
+  test("that finishes during the snapshot, it fails and leaves nothing behind", async () => {
     const request = await deletingEnvironment.prepare(world);
-    const row = await amidSnapshot(request, async (table) => {
+    const row = await duringSnapshot(request, async (table) => {
       expect(await isBlocked(request.environmentId)).toBe(false);
       expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
     });
@@ -195,19 +195,22 @@ describe("beside a deletion", () => {
     await expectNothingLeft(row);
   });
 
-  test.each(["before", "after"] as const)("%s its content is kept, it fails and leaves nothing", async (when) => {
-    const request = await deletingEnvironment.prepare(world);
-    const row = await amidKeeping(when, request);
-    expect(row).toMatchObject({ state: "failed", public_error: gone });
-    await expectNothingLeft(row);
-  });
+  test.each(["before", "after"] as const)(
+    "%s the backup is archived, it fails and leaves nothing behind",
+    async (when) => {
+      const request = await deletingEnvironment.prepare(world);
+      const row = await duringArchiving(when, request);
+      expect(row).toMatchObject({ state: "failed", public_error: gone });
+      await expectNothingLeft(row);
+    },
+  );
 
-  test("that is undone, it is not trusted, because the files were away for a moment, and is made again", async () => {
+  test("that is undone, it fails, because the files were moved aside for a moment, and can be repeated", async () => {
     const request = await deletingEnvironment.prepare(world);
-    const beside = async (table: Table) => {
+    const meanwhile = async (table: Table) => {
       expect((await table.submit(request)).state).toBe("failed");
     };
-    const row = await amidSnapshot(request, beside, { failAt: "run retire:after" });
+    const row = await duringSnapshot(request, meanwhile, { failAt: "run retire:after" });
     expect(row).toMatchObject({ state: "failed", public_error: gone });
     expect(await deletingEnvironment.cleanSlate(world, request)).toEqual([]);
     await expectNothingLeft(row);
@@ -216,9 +219,9 @@ describe("beside a deletion", () => {
   });
 });
 
-test("beside a change of PHP both are made", async () => {
+test("during a PHP change, both backups are made", async () => {
   const request = await modifyingPhpVersion.prepare(world);
-  const row = await amidSnapshot(request, async (table) => {
+  const row = await duringSnapshot(request, async (table) => {
     expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
   });
   expect(row.state).toBe("succeeded");
@@ -226,11 +229,11 @@ test("beside a change of PHP both are made", async () => {
   expect(types.toSorted()).toEqual(["scheduled", "system-generated"]);
 });
 
-test("where another operation was a moment faster, it does not begin", async () => {
+test("fails at once if another operation has locked the environment just before", async () => {
   const other = await pushing("all", "all").prepare(world);
   const manual = await backingUp.prepare(world);
   const row = await withEngine(world, async (table) => {
-    // Accepted, and never run by anybody.
+    // An accepted operation that no engine runs.
     const holder = "backups:add-manual-00000000-0000-0000-0000-000000000000";
     const { id: activityId } = await world.own.database
       .insertInto("activity")
@@ -249,27 +252,27 @@ test("where another operation was a moment faster, it does not begin", async () 
   });
   expect(row).toMatchObject({
     state: "failed",
-    public_error: "Another operation has just begun on the environment.",
+    public_error: "Another operation on the environment has just started.",
   });
   await expectNothingLeft(row);
 });
 
-describe("where it can't be made", () => {
+describe("if it fails", () => {
   async function failing(change: (services: Services) => Partial<Services>) {
     const other = await pushing("all", "all").prepare(world);
     const services = { ...world.services, ...change(world.services) };
     return withEngine({ ...world, services }, (table) => table.submit(scheduled(other)));
   }
 
-  test("for want of room, the activity log has the numbers, and nothing is begun", async () => {
+  test("for lack of disk space, the activity log has the numbers, and nothing is started", async () => {
     const row = await failing(({ runtime }) => ({
       runtime: { ...runtime, diskUse: async () => ({ files: 5e9, database: 0, free: 1e9 }) },
     }));
-    expect(row.public_error).toMatch(/^The scheduled backup needs about 5050 MB .+, and 1000 MB are free\./);
+    expect(row.public_error).toMatch(/^The scheduled backup needs about 5050 MB .+, but only 1000 MB are free\./);
     await expectNothingLeft(row);
   });
 
-  test("the activity log says why, and it is due again after a while", async () => {
+  test("the activity log has the reason, and a retry is scheduled", async () => {
     const row = await failing(({ archives }) => ({
       archives: { ...archives, keep: () => Promise.reject(new StepFailure("The store is closed.")) },
     }));

@@ -1,23 +1,22 @@
 /**
- * The backup that is made because it is time. It locks nothing, so that nobody is refused for it, or waits: whatever begins
- * beside it goes its own way, and where that replaces or removes what is being backed up, this one fails and is tried again.
+ * Creates a scheduled backup. It takes no locks, so it never delays or blocks another operation. If another operation
+ * replaces or removes the environment at the same time, this one fails and is retried later.
  */
-
 import { noteBackupFailed, noteBackupMade, wasDeletionBegun } from "../../store/backups/scheduledBackups.ts";
 import { lockHolder } from "../../store/locks.ts";
 import { isServing } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupRoom, removeBackUp } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { backUp, backupSpace, removeBackUp } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 
 export type AddScheduledBackupInput = {
   readonly environment: { readonly id: string; readonly number: number };
-  /** Of the environment. */
+  /** The environment's address. */
   readonly address: string;
-  /** It failed before: maybe because everything was read again, which is left for another day. */
+  /** Whether the previous try failed. Then no full read is done, because that may have been the reason. */
   readonly isRetry: boolean;
-  /** So many milliseconds after a failure it is tried again; null: not before the next one is due. */
+  /** Milliseconds until the retry after a failure, or null to wait for the next scheduled backup. */
   readonly againAfter: number | null;
 };
 
@@ -31,7 +30,7 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
     try {
       await backUp(services, { environment, address, operationId, ...facts, ...reading }, signal);
     } catch (cause) {
-      // Its rows and its files go one after the other, and what is missed first is chance.
+      // A deletion causes various errors, depending on what it has removed already. Report them all as a deletion.
       if (!(await isServing(database, environment.id))) throw deleted(cause);
       throw cause;
     }
@@ -45,21 +44,25 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
         deadlineSeconds: 120,
         run: async ({ input: { environment } }) => {
           if ((await lockHolder(database, environment.id)) !== null) {
-            throw new StepFailure("Another operation has just begun on the environment.");
+            throw new StepFailure("Another operation on the environment has just started.");
           }
-          await requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, "The scheduled backup");
+          await requireDiskSpace(
+            runtime,
+            { copies: [await backupSpace(database, environment)] },
+            "The scheduled backup",
+          );
         },
       },
       {
         name: "backup",
-        // It runs in the background, and the first one, and later ones now and then, read everything.
+        // Long, because it runs in the background and some backups read all files.
         deadlineSeconds: 6 * 3_600,
         run: backUpNow,
         undo: ({ operationId }) => removeBackUp(services, operationId),
       },
     ],
     succeeded: async (transaction, { operationId, input }) => {
-      // Also one that was given up: the environment's files were away for a moment.
+      // This includes deletions that were undone: the environment's files were moved aside for a moment.
       if (await wasDeletionBegun(transaction, operationId)) throw deleted();
       await noteBackupMade(transaction, input.environment.id);
       return null;

@@ -1,6 +1,6 @@
 /**
- * Real WordPress, downloaded and taken elsewhere: the zip is unpacked by the program that everybody has, and its database
- * is imported into a real MariaDB by the client that everybody has.
+ * Downloads of real WordPress, moved to another server: the zip is unpacked with `unzip`, and its database is imported
+ * into a real MariaDB with the `mysql` client.
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -46,13 +46,13 @@ async function rootOf({ environment }: Site): Promise<string> {
   return layout.documentRoot;
 }
 
-/** What this code prints, run by the site. */
+/** Runs code in the site, and returns its output. */
 async function runPhp(site: Site, code: string): Promise<string> {
   await writeFile(join(await rootOf(site), "script.php"), `<?php require 'wp-load.php'; ${code}`);
   const { hostname } = new URL(site.address);
-  const asked = { host: "127.0.0.1", port: world.facts.edgePort, path: "/script.php", headers: { host: hostname } };
+  const options = { host: "127.0.0.1", port: world.facts.edgePort, path: "/script.php", headers: { host: hostname } };
   return new Promise((resolve, reject) => {
-    get(asked, (response) => resolve(text(response))).on("error", reject);
+    get(options, (response) => resolve(text(response))).on("error", reject);
   });
 }
 
@@ -61,8 +61,8 @@ function databaseOf({ environment }: Site): DatabaseSync {
   return new DatabaseSync(join(world.facts.dataFolder, file));
 }
 
-/** The site unpacked, and its database imported under this name. */
-async function takenAway(site: Site, name: string): Promise<string> {
+/** Downloads and unpacks the site, imports its database under this name, and returns the folder. */
+async function moveAway(site: Site, name: string): Promise<string> {
   const request = await downloadRequest(world, site);
   const row = await withEngine(world, (table) => table.submit(request));
   expect(row.public_error).toBeNull();
@@ -73,7 +73,7 @@ async function takenAway(site: Site, name: string): Promise<string> {
   return target;
 }
 
-/** Every column of texts or bytes, row by row in one order, as SQLite and as MariaDB have it. */
+/** Compares all columns with texts or bytes between SQLite and MariaDB, in sorted order. */
 async function columnsOf(database: DatabaseSync, name: string, table: string, columns: readonly string[]) {
   const found = [];
   for (const column of columns) {
@@ -132,7 +132,7 @@ $wpdb->query( "INSERT INTO {$wpdb->prefix}pairs VALUES (1,'a',1),(1,'b',2),(2,'a
 echo $wpdb->last_error === '' ? 'written' : $wpdb->last_error;
 `;
 
-/** Rows enough for several statements. */
+/** Adds enough rows for several INSERT statements. */
 function fillLarge(database: DatabaseSync): void {
   database.exec("BEGIN");
   const insert = database.prepare("INSERT INTO wp_postmeta (post_id, meta_key, meta_value) VALUES (?, ?, ?)");
@@ -140,7 +140,7 @@ function fillLarge(database: DatabaseSync): void {
   database.exec("COMMIT");
 }
 
-test("all that was in the site is in MariaDB, to the last byte, in tables as MySQL has them", async () => {
+test("MariaDB gets all data, byte by byte, in tables with MySQL's types", async () => {
   const site = await liveSite(world);
   expect(await runPhp(site, content)).toBe("written");
   const database = databaseOf(site);
@@ -150,7 +150,7 @@ test("all that was in the site is in MariaDB, to the last byte, in tables as MyS
     .prepare("INSERT INTO wp_options (option_name, option_value) VALUES ('with_bytes', CAST(? AS TEXT))")
     .run(broken);
   database.prepare("UPDATE wp_shop SET file = ? WHERE sku = 'e'").run(broken);
-  const target = await takenAway(site, "moved");
+  const target = await moveAway(site, "moved");
 
   const tables = siteTables(database);
   const theirs = await maria.query("moved", "SHOW TABLES");
@@ -193,7 +193,7 @@ test("all that was in the site is in MariaDB, to the last byte, in tables as MyS
   expect((await maria.query("moved", "SHOW CREATE TABLE wp_pairs"))[0]?.[1]).toContain("PRIMARY KEY (`one`,`two`)");
   const posts = (await maria.query("moved", "SHOW CREATE TABLE wp_posts"))[0]?.[1];
   expect(posts).toContain("KEY `post_name` (`post_name`(191))");
-  // It goes on counting where it was.
+  // Ids continue where they were.
   await maria.query("moved", "INSERT INTO wp_postmeta (post_id, meta_key) VALUES (1, 'next')");
   const [next] = await maria.query("moved", "SELECT MAX(meta_id) FROM wp_postmeta");
   const last = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'wp_postmeta'").get()?.seq;
@@ -204,14 +204,14 @@ test("all that was in the site is in MariaDB, to the last byte, in tables as MyS
   database.close();
 }, 300_000);
 
-test("the files are a whole WordPress, ready for MySQL, and nothing of Sitewright's", async () => {
+test("the files are a complete WordPress for MySQL, without files of Sitewright", async () => {
   const site = await liveSite(world);
   const root = await rootOf(site);
   await writeFile(join(root, "wp-content", "ünï 🦄.txt"), "kept");
   await mkdir(join(root, "wp-content", "mu-plugins", "own"));
   await writeFile(join(root, "wp-content", "mu-plugins", "own.php"), "<?php");
   await writeFile(join(root, "wp-admin", "nobody-sees.txt"), "x");
-  const target = join(await takenAway(site, "files"), "public");
+  const target = join(await moveAway(site, "files"), "public");
   const readAll = async (place: string) => (await readdir(place, { recursive: true })).toSorted();
   const own = (await readAll(root)).filter((name) => !/^wp-(admin|includes)(\/|$)/.test(name));
   const there = (await readAll(target)).filter((name) => !/^wp-(admin|includes)(\/|$)/.test(name));

@@ -1,4 +1,4 @@
-/** Backups of real WordPress that are proven by restoring them beside the site: what is right, and what is wrong. */
+/** Test restores of real WordPress, of good and bad backups. */
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
@@ -41,24 +41,31 @@ async function write(site: Site, name: string, content: string): Promise<void> {
 }
 
 async function backUpNow({ environment, address }: Site): Promise<number> {
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, new AbortController().signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, new AbortController().signal);
   const backup = await findNewestBackup(world.services.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup.id;
 }
 
-/** Proves the backup, of which nothing but the outcome is left. */
+/** Runs a test restore, checks that nothing is left behind, and returns the result. */
 async function prove(site: Site, backupId: number) {
-  const asked = await proofOf(world, site, backupId);
-  const row = await withEngine(world, (table) => table.submit(asked));
-  expect(await leftOfProof(world, asked.input)).toEqual([]);
+  const submitted = await proofOf(world, site, backupId);
+  const row = await withEngine(world, (table) => table.submit(submitted));
+  expect(await leftOfProof(world, submitted.input)).toEqual([]);
   const found = await makeBackupLists(world.own.pool).list(site.environment.id);
   const { last_proven_restore, proof_error } = found?.backups.find(({ id }) => id === backupId) ?? {};
   return { state: row.state, message: row.public_error, proven: last_proven_restore, error: proof_error };
 }
 
-const failed = "The proof failed. ";
+const failed = "The test restore failed. ";
 
 interface EdgeStatus {
   readonly generation: number;
@@ -66,19 +73,19 @@ interface EdgeStatus {
   readonly workers: readonly { readonly pid: number; readonly environmentId: string; readonly requests: number }[];
 }
 
-/** What the edge serves, and the processes that this site has. */
+/** The state of the edge, with the PHP processes of this site. */
 async function servedFor({ environment }: Site) {
   const answer = await new Promise<EdgeStatus>((resolve, reject) => {
-    const asked = request({ socketPath: world.facts.edgeSocket, path: "/status", agent: false }, (response) => {
+    const sent = request({ socketPath: world.facts.edgeSocket, path: "/status", agent: false }, (response) => {
       json(response).then((status) => resolve(Object(status)), reject);
     });
-    asked.on("error", reject).end();
+    sent.on("error", reject).end();
   });
   const workers = answer.workers.filter(({ environmentId }) => environmentId === environment.id);
   return { generation: answer.generation, environments: answer.environments, workers: workers.map(({ pid }) => pid) };
 }
 
-test("a backup of WordPress is proven; its site, and whoever serves it, has nothing to do with that", async () => {
+test("a backup of WordPress is proven without any effect on its site", async () => {
   const site = await liveSite(world);
   const backupId = await backUpNow(site);
   expect(await findRowCounts(world.services.database, backupId)).toMatchObject({ wp_users: 1, wp_links: 0 });
@@ -95,7 +102,7 @@ test("a backup of WordPress is proven; its site, and whoever serves it, has noth
   expect(await visit(world.facts.edgePort, site.address)).toMatchObject({ status: 200 });
 });
 
-test("a damaged pack is found, and the file that can't be restored is named", async () => {
+test("a damaged pack is detected, and the error names the affected file", async () => {
   const site = await liveSite(world);
   const backupId = await backUpNow(site);
   const packs = join(world.facts.dataFolder, "archives", "packs", site.companyId);
@@ -108,11 +115,11 @@ test("a damaged pack is found, and the file that can't be restored is named", as
   expect(rest).toEqual({ state: "failed", proven: null });
   expect(error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
   expect(message).toBe(`${failed}${error}`);
-  // The next one keeps anew what was lost.
+  // The next backup stores the lost data again.
   expect(await prove(site, await backUpNow(site))).toMatchObject({ state: "succeeded", error: null });
 });
 
-test("fewer rows than were counted are found, and the table is named", async () => {
+test("missing rows are detected, and the error names the table", async () => {
   const site = await liveSite(world);
   const backupId = await backUpNow(site);
   const counted = await findRowCounts(world.services.database, backupId);
@@ -127,27 +134,27 @@ test("fewer rows than were counted are found, and the table is named", async () 
   });
 });
 
-test("a plugin that is a parse error is found, with PHP's own words", async () => {
+test("a plugin with a parse error is detected, with PHP's message", async () => {
   const site = await liveSite(world);
   await write(site, "wp-content/mu-plugins/shop.php", "<?php\n\nfunction (;\n");
   const { state, error, message } = await prove(site, await backUpNow(site));
   expect(state).toBe("failed");
   expect(error).toMatch(
-    /^What was restored does not answer as it should: its front page has the status 500: PHP Parse error: .+shop\.php on line 3\.$/,
+    /^The restored site failed its check: its front page has the status 500: PHP Parse error: .+shop\.php on line 3\.$/,
   );
   expect(message).toBe(`${failed}${error}`);
 });
 
-test("a site without its login page is found", async () => {
+test("a missing login page is detected", async () => {
   const site = await liveSite(world);
   await write(site, "wp-login.php", "<?php http_response_code(410); echo 'gone';");
   expect((await prove(site, await backUpNow(site))).error).toBe(
-    "What was restored does not answer as it should: its login page has the status 410.",
+    "The restored site failed its check: its login page has the status 410.",
   );
 });
 
-describe("what the copy would do elsewhere", () => {
-  test("is kept from it: it reaches neither its site nor anybody else, and its mail goes nowhere", async () => {
+describe("the restored copy", () => {
+  test("can't reach its site or the network, and can't send mail", async () => {
     const site = await liveSite(world);
     await write(site, "charge.php", "<?php touch( __DIR__ . '/charged' );");
     await write(
@@ -162,13 +169,13 @@ describe("what the copy would do elsewhere", () => {
     );
     expect(await prove(site, await backUpNow(site))).toMatchObject({ state: "succeeded", error: null });
     expect(await readdir(await rootOf(site))).not.toContain("charged");
-    // The site itself does all that.
+    // The site itself can do all that.
     expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
     expect(await readdir(await rootOf(site))).toContain("charged");
   });
 });
 
-test("an environment without WordPress is proven by its front page and the rows of its own databases", async () => {
+test("an environment without WordPress is proven by its front page and the rows of its databases", async () => {
   const { runtime, publisher } = world.services;
   const site = await liveSite(world);
   await runtime.destroy(site.environment);

@@ -1,4 +1,4 @@
-/** What a proof does where the world changes, fails or is busy meanwhile; with the fake, whose pages are never wrong. */
+/** Test restores during other changes and failures, with the fake runtime, whose pages are always correct. */
 import { randomUUID } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ beforeEach(async () => {
   request = await proofOf(world, site, backupId);
 });
 
-/** `change` gives what takes the place of some services. */
+/** Runs the test restore with some services replaced by `change`. */
 async function prove(change: (services: Services) => Partial<Services> = () => ({})) {
   const services = { ...world.services, ...change(world.services) };
   const row = await withEngine({ ...world, services }, (table) => table.submit(request));
@@ -63,8 +63,8 @@ async function setRowCounts(counts: Readonly<Record<string, number>> | null): Pr
   await world.own.database.updateTable("backups").set({ row_counts }).where("id", "=", backupId).execute();
 }
 
-describe("a backup that restores", () => {
-  test("is shown as proven, with the moment", async () => {
+describe("a backup that can be restored", () => {
+  test("is shown as proven, with the time", async () => {
     const began = Date.now();
     expect(await prove()).toMatchObject({ state: "succeeded", public_error: null });
     const { proven, error } = await shown();
@@ -72,7 +72,7 @@ describe("a backup that restores", () => {
     expect(error).toBeNull();
   });
 
-  test("was asked for its front page and its login page, at its own address, by itself and without a network", async () => {
+  test("is checked by its front page and login page, at its address, in a scratch environment without network", async () => {
     const tried: Candidate[] = [];
     await prove(({ tryOut }) => ({
       tryOut: (candidate, signal) => {
@@ -87,13 +87,20 @@ describe("a backup that restores", () => {
     }
   });
 
-  test("of a site without WordPress is asked for its front page", async () => {
+  test("of a site without WordPress is checked by its front page", async () => {
     const { runtime } = world.services;
     const { environment, address } = site;
     await runtime.destroy(environment);
     await runtime.provision({ environment, phpVersion: "8.3", wordpress: null });
-    const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-    await backUp(world.services, wish, new AbortController().signal);
+    const options = {
+      environment,
+      address,
+      operationId: randomUUID(),
+      type: "manual",
+      name: "Then",
+      note: null,
+    } as const;
+    await backUp(world.services, options, new AbortController().signal);
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await proofOf(world, site, backupId);
@@ -108,12 +115,12 @@ describe("a backup that restores", () => {
     expect(pages).toEqual(["/"]);
   });
 
-  test("is proven also where its rows were never counted", async () => {
+  test("is proven even if its rows were not counted", async () => {
     await setRowCounts(null);
     expect((await prove()).state).toBe("succeeded");
   });
 
-  test("is proven again after a proof that failed, and is without fault then", async () => {
+  test("is proven after a failed test restore, which clears the error", async () => {
     await setRowCounts({ wp_posts: 7 });
     await prove();
     expect(await shown()).toEqual({ proven: null, error: expect.stringContaining("wp_options") });
@@ -124,14 +131,11 @@ describe("a backup that restores", () => {
   });
 });
 
-describe("a backup that does not restore", () => {
-  const page = new TrialFailed(
-    "What was restored does not answer as it should: its front page has the status 500.",
-    null,
-  );
+describe("a backup that can't be restored", () => {
+  const page = new TrialFailed("The restored site failed its check: its front page has the status 500.", null);
 
   test.each<[string, Partial<Services["runtime"]> | null, Services["tryOut"] | null, string]>([
-    ["whose page does not come", null, () => Promise.reject(page), page.message],
+    ["whose page fails", null, () => Promise.reject(page), page.message],
     [
       "whose database is damaged",
       { clone: () => Promise.reject(new RuntimeFailure("A database is damaged, so that it can't be copied.")) },
@@ -139,24 +143,24 @@ describe("a backup that does not restore", () => {
       "A database is damaged, so that it can't be copied.",
     ],
     [
-      "that has other rows",
+      "that has different rows",
       { countRows: async () => ({ wp_options: 2, wp_users: 1 }) },
       null,
-      "The table wp_posts had 1 row when it was backed up, and was not there when it was restored.",
+      "The table wp_posts had 1 row when it was backed up, and did not exist when it was restored.",
     ],
-  ])("%s is shown with what is wrong, and the operation says which it is", async (_, runtime, tryOut, message) => {
+  ])("%s is shown with the error, and the operation fails with it", async (_, runtime, tryOut, message) => {
     const row = await prove((services) => ({
       ...(runtime && { runtime: { ...services.runtime, ...runtime } }),
       ...(tryOut && { tryOut }),
     }));
-    const public_error = `The proof failed. ${message}`;
+    const public_error = `The test restore failed. ${message}`;
     expect(row).toMatchObject({ state: "failed", public_error });
     expect(await shown()).toEqual({ proven: null, error: message });
     const activity = world.own.database.selectFrom("activity").selectAll().where("id", "=", row.activity_id);
     expect(await activity.executeTakeFirst()).toMatchObject({ has_failed: true, is_done: true, public_error });
   });
 
-  test("because a piece is missing makes the next one keep it anew, and that one is proven", async () => {
+  test("because a piece is missing makes the next backup store that piece again", async () => {
     const packs = join(world.facts.dataFolder, "archives", "packs", site.companyId);
     for (const name of await readdir(packs)) await rm(join(packs, name));
     const row = await prove();
@@ -164,8 +168,15 @@ describe("a backup that does not restore", () => {
     expect(row.public_error).toMatch(sentence);
     expect((await shown()).error).toMatch(sentence);
     const { environment, address } = site;
-    const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Next", note: null } as const;
-    await backUp(world.services, wish, new AbortController().signal);
+    const options = {
+      environment,
+      address,
+      operationId: randomUUID(),
+      type: "manual",
+      name: "Next",
+      note: null,
+    } as const;
+    await backUp(world.services, options, new AbortController().signal);
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await proofOf(world, site, backupId);
@@ -173,7 +184,7 @@ describe("a backup that does not restore", () => {
   });
 });
 
-describe("what is not the backup's fault is no failed proof:", () => {
+describe("the backup is not blamed for", () => {
   test.each<[string, (services: Services) => Partial<Services>, string]>([
     [
       "a full disk",
@@ -183,9 +194,9 @@ describe("what is not the backup's fault is no failed proof:", () => {
       "There is not enough room.",
     ],
     [
-      "too little room on it",
+      "too little disk space",
       ({ runtime }) => ({ runtime: { ...runtime, diskUse: async () => ({ files: 1, database: 1, free: 1e6 }) } }),
-      "Proving a backup needs about 51 MB on the server's disk, and 1 MB are free. Nothing was changed.",
+      "The test restore needs about 51 MB on the server's disk, but only 1 MB are free. Nothing was changed.",
     ],
     [
       "PHP that could not be started",
@@ -193,7 +204,7 @@ describe("what is not the backup's fault is no failed proof:", () => {
       "PHP could not be started for it.",
     ],
     [
-      "a mistake of ours",
+      "an unexpected error",
       ({ archives }) => ({ archives: { ...archives, restore: () => Promise.reject(new Error("?")) } }),
       "Something went wrong on the server.",
     ],
@@ -205,11 +216,11 @@ describe("what is not the backup's fault is no failed proof:", () => {
   });
 
   test.each([
-    ["an edge that is away for a moment", () => new EdgeUnavailable("It is starting.")],
+    ["an edge that is unavailable for a moment", () => new EdgeUnavailable("It is starting.")],
     ["PHP that is busy for a moment", () => new TrialFailed("No PHP process was free for it.", "busy")],
-    ["PHP that was ended once", () => new TrialFailed("PHP crashed while it made the front page.", "crashed")],
+    ["PHP that crashed once", () => new TrialFailed("PHP crashed while it rendered the front page.", "crashed")],
     ["a page that took too long once", () => new TrialFailed("Its front page took too long.", "deadline")],
-  ])("%s, after which it goes on", async (_, failure) => {
+  ])("%s, which is retried", async (_, failure) => {
     let tries = 0;
     const row = await prove(({ tryOut }) => ({
       tryOut: async (...candidate) => {
@@ -222,15 +233,15 @@ describe("what is not the backup's fault is no failed proof:", () => {
     expect(tries).toBe(3);
   });
 
-  test("but PHP that crashes each time is", async () => {
-    const message = "PHP crashed while it made the front page.";
+  test("a single crash, but for repeated ones", async () => {
+    const message = "PHP crashed while it rendered the front page.";
     await prove(() => ({ tryOut: () => Promise.reject(new TrialFailed(message, "crashed")) }));
     expect(await shown()).toEqual({ proven: null, error: message });
   });
 });
 
-describe("while a backup is being proven", () => {
-  test("nobody is refused anything, and the site is what visitors see", async () => {
+describe("during a test restore", () => {
+  test("other operations run, and visitors see the site", async () => {
     const { environment, address, companyId, siteId } = site;
     const backup: OperationRequest = {
       kind: "addManualBackup",
@@ -260,7 +271,7 @@ describe("while a backup is being proven", () => {
     });
   });
 
-  /** Does `work` when the backup is restored and its rows are about to be compared. */
+  /** Runs `work` after the backup was restored, before its rows are compared. */
   const proveWhile = (work: () => Promise<void>) =>
     prove(({ runtime }) => ({
       runtime: {
@@ -272,7 +283,7 @@ describe("while a backup is being proven", () => {
       },
     }));
 
-  test("what is found of it stays said, and it is looked at again", async () => {
+  test("newly found damage stays noted, and the backup is examined again", async () => {
     const packs = world.own.database.selectFrom("backup_packs").select("pack_id").where("backup_id", "=", backupId);
     const ids = (await packs.execute()).map(({ pack_id }) => pack_id);
     const row = await proveWhile(() => losePacks(world.own.database, ids));
@@ -280,7 +291,7 @@ describe("while a backup is being proven", () => {
     expect(await facts()).toMatchObject({ damage: suspicion, examine_at: expect.any(Date), proof_error: null });
   });
 
-  test("what was found of it before is not said any more, and by when it was read is when that began", async () => {
+  test("earlier noted damage is cleared, and `verified_at` is when the reading started", async () => {
     await noteDamage(world.own.database, backupId, { damage: "It is damaged.", again: "later" });
     const readFrom = Promise.withResolvers<number>();
     const row = await prove(({ archives }) => ({
@@ -298,19 +309,19 @@ describe("while a backup is being proven", () => {
     expect(verified_at?.getTime()).toBeLessThanOrEqual(await readFrom.promise);
   });
 
-  test("it can be removed", async () => {
+  test("the backup can be removed", async () => {
     expect((await proveWhile(() => removeBackupById(world.own.database, backupId))).state).toBe("succeeded");
   });
 
-  test("its environment can be removed, and the proof says so", async () => {
+  test("its environment can be removed, and the error says so", async () => {
     const { id } = site.environment;
     const row = await proveWhile(() =>
       world.own.database.transaction().execute((transaction) => removeEnvironmentRows(transaction, id)),
     );
-    expect(row).toMatchObject({ state: "failed", public_error: "The environment is not there any more." });
+    expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer exists." });
   });
 
-  test("and it is removed before it was read, the proof says so", async () => {
+  test("the backup can be removed before it is read, and the error says so", async () => {
     const row = await prove(({ archives }) => ({
       archives: {
         ...archives,
@@ -320,14 +331,14 @@ describe("while a backup is being proven", () => {
         },
       },
     }));
-    expect(row).toMatchObject({ state: "failed", public_error: "The backup was removed before it was proven." });
+    expect(row).toMatchObject({ state: "failed", public_error: "The backup was removed before its test restore." });
   });
 });
 
-test("a proof of what is not there any more says so", async () => {
+test("fails if the backup was removed", async () => {
   await removeBackupById(world.own.database, backupId);
   const row = await prove();
-  expect(row).toMatchObject({ state: "failed", public_error: "The backup was removed before it was proven." });
+  expect(row).toMatchObject({ state: "failed", public_error: "The backup was removed before its test restore." });
 });
 
 describe("the rows of a backup", () => {
@@ -336,22 +347,25 @@ describe("the rows of a backup", () => {
     return (await row.executeTakeFirstOrThrow()).row_counts;
   };
 
-  test("are counted as they are in it", async () => {
+  test("are counted", async () => {
     expect(await rowCounts()).toEqual({ wp_options: 2, wp_posts: 1, wp_users: 1 });
   });
 
-  test.each(["hang", "fail", "break"] as const)("are not waited for where counting them should %s", async (what) => {
-    const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
-    await script.setFaults([{ method: "countRows", when: "before", what, times: 1 }]);
-    ({
-      site,
-      backup: { id: backupId },
-    } = await backedUpSite(world));
-    expect(await rowCounts()).toBeNull();
-  });
+  test.each(["hang", "fail", "break"] as const)(
+    "are optional: the backup succeeds if counting should %s",
+    async (what) => {
+      const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
+      await script.setFaults([{ method: "countRows", when: "before", what, times: 1 }]);
+      ({
+        site,
+        backup: { id: backupId },
+      } = await backedUpSite(world));
+      expect(await rowCounts()).toBeNull();
+    },
+  );
 });
 
-test("a failure that says nothing about the backup keeps what was found out before", async () => {
+test("a failure that tells nothing about the backup keeps its earlier result", async () => {
   await setRowCounts({ wp_posts: 7, wp_options: 2, wp_users: 1 });
   await prove();
   const before = await shown();

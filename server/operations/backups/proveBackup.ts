@@ -1,10 +1,10 @@
 /**
- * A backup, restored beside the site to see whether it could be: fetched whole from the archives, made an environment of
- * that nobody serves, asked for its pages through the edge, and removed again. Nothing is locked: whatever happens to the
- * environment meanwhile, or to the backup, comes first.
+ * Test restore of a backup: fetches it from the archives, creates a scratch environment from it, requests its pages
+ * through the edge, and removes it again. It takes no locks, so other operations on the environment or the backup take
+ * precedence.
  *
- * PHP of the copy is cut off from everything. It has the site's plans, queues and keys, and would do once more what the
- * site has done: charge customers, send messages, call other services.
+ * PHP of the scratch environment has no network access. It has the site's scheduled tasks, queues and keys, and would
+ * otherwise charge customers, send messages and call other services again.
  */
 import { NoRoom, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../../archives/load.ts";
@@ -19,8 +19,8 @@ import {
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
-import { makeOfBackup } from "../steps/fetchBackup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
+import { createFromBackup } from "../steps/fetchBackup.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { rowDifference } from "../steps/rowDifference.ts";
 import type { Services } from "../steps/services.ts";
@@ -31,23 +31,25 @@ type Ref = { readonly id: string; readonly number: number };
 export type ProveBackupInput = {
   readonly backupId: number;
   readonly environment: Ref;
-  /** Of the environment, as it is now. */
+  /** The environment's current address. */
   readonly address: string;
-  /** Fresh, without a row: where the backup is restored. */
+  /** A new environment without a database row, in which the backup is restored. */
   readonly scratch: Ref;
 };
 
 type Context = StepContext<ProveBackupInput>;
 
-/** The rows are not those that were backed up. */
+/** The restored database has different row counts than the backup. */
 class RowsDiffer extends StepFailure {}
 
-const passingReasons: readonly (string | null)[] = ["busy", "unavailable"];
-const doubtfulReasons: readonly (string | null)[] = ["crashed", "deadline"];
+/** Reasons for a missing response that tell nothing about the backup. */
+const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable"];
+/** Reasons that may have other causes than the backup, so that the page is requested once more. */
+const retriedReasons: readonly (string | null)[] = ["crashed", "deadline"];
 
-/** Whether it is the backup that failed, and not what it was tried with. */
-function speaksAgainstBackup(error: unknown): error is Error {
-  if (error instanceof TrialFailed) return !passingReasons.includes(error.reason);
+/** Whether the backup caused the error, and not the server or the edge. */
+function isBackupsFault(error: unknown): error is Error {
+  if (error instanceof TrialFailed) return !inconclusiveReasons.includes(error.reason);
   if (error instanceof RuntimeFailure) return !(error instanceof NoRoom);
   return error instanceof RowsDiffer || (error instanceof StepFailure && error.cause instanceof BackupDamaged);
 }
@@ -57,30 +59,30 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
 
   async function backupOf({ backupId }: ProveBackupInput) {
     const backup = await findBackup(database, backupId);
-    if (backup === null) throw new StepFailure("The backup was removed before it was proven.");
+    if (backup === null) throw new StepFailure("The backup was removed before its test restore.");
     return backup;
   }
 
-  /** What speaks against the backup is kept, to be noted when the operation ends. */
-  async function judge({ input, operationId }: Context, work: () => Promise<void>): Promise<void> {
+  /** Stores an error that the backup caused, so that it is noted at the backup when the operation ends. */
+  async function noteFailure({ input, operationId }: Context, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (!speaksAgainstBackup(error)) throw error;
-      // Of one that is removed meanwhile, anything may be missing.
+      if (!isBackupsFault(error)) throw error;
+      // If the backup was removed meanwhile, the error says nothing about it.
       await backupOf(input);
       await saveResult(database, operationId, error.message);
-      // Which backup it is, the entry in the activity log says in each language.
-      throw new StepFailure(`The proof failed. ${error.message}`, { cause: error });
+      // The activity log entry names the backup.
+      throw new StepFailure(`The test restore failed. ${error.message}`, { cause: error });
     }
   }
 
   async function restore({ input, operationId, signal }: Context): Promise<void> {
     const { scratch: environment, address } = input;
     const backup = await backupOf(input);
-    // Kept, because what comes of the reading is noted when the proof ends, and much may be found out meanwhile.
+    // Stored, because the damage that is known when the reading starts matters when the operation ends.
     await saveResult(database, operationId, { ...(await beginProofReading(database, backup.id)) });
-    await makeOfBackup(services, { backup, work: workName(operationId), environment, address }, signal);
+    await createFromBackup(services, { backup, work: workName(operationId), environment, address }, signal);
   }
 
   async function compareRows({ input, signal }: Context): Promise<void> {
@@ -90,28 +92,28 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
     if (difference !== null) throw new RowsDiffer(difference);
   }
 
-  /** Where PHP was ended in the middle, something else may have been to blame: once more. */
-  async function ask(candidate: Candidate, signal: AbortSignal): Promise<void> {
+  /** Requests the page, and a second time if PHP crashed or was too slow, which may have other causes. */
+  async function tryTwice(candidate: Candidate, signal: AbortSignal): Promise<void> {
     try {
       await tryOut(candidate, signal);
     } catch (error) {
-      if (!(error instanceof TrialFailed && doubtfulReasons.includes(error.reason))) throw error;
+      if (!(error instanceof TrialFailed && retriedReasons.includes(error.reason))) throw error;
       await tryOut(candidate, signal);
     }
   }
 
-  async function askForPages({ input, signal }: Context): Promise<void> {
+  async function tryPages({ input, signal }: Context): Promise<void> {
     const { environment, scratch, address } = input;
     const { version: phpVersion } = await phpOf(database, environment.id);
     const layout = await runtime.layout(scratch);
-    if (layout === null) throw new Error("What was restored is not there any more.");
-    const what = "What was restored";
+    if (layout === null) throw new Error("The restored environment no longer exists.");
+    const what = "The restored site";
     const candidate = { environment: scratch, phpVersion, layout, address, what, isReadOnly: false, isOffline: true };
     const pages = layout.wordpressVersion === null ? [frontPage] : [frontPage, loginPage];
-    for (const page of pages) await ask({ ...candidate, page }, signal);
+    for (const page of pages) await tryTwice({ ...candidate, page }, signal);
   }
 
-  async function leaveNothing({ input, operationId }: Context): Promise<void> {
+  async function removeLeftovers({ input, operationId }: Context): Promise<void> {
     await archives.removeWorkFolder(workName(operationId));
     await runtime.destroy(input.scratch);
   }
@@ -124,25 +126,25 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
         deadlineSeconds: 120,
         run: async ({ input }) => {
           const { bytes } = await backupOf(input);
-          // Once as it comes from the archives, and once as an environment.
+          // Needed twice: for the fetched backup, and for the environment.
           const copies = [{ environment: input.environment, files: 0, database: 0 }];
-          await requireRoom(runtime, { copies, moreBytes: 2 * bytes }, "Proving a backup");
+          await requireDiskSpace(runtime, { copies, moreBytes: 2 * bytes }, "The test restore");
         },
       },
       {
         name: "restore",
         deadlineSeconds: 7_200,
-        run: (context) => judge(context, () => restore(context)),
-        undo: leaveNothing,
+        run: (context) => noteFailure(context, () => restore(context)),
+        undo: removeLeftovers,
       },
-      // Before any page is asked for: a page may write.
-      { name: "rows", deadlineSeconds: 900, run: (context) => judge(context, () => compareRows(context)) },
-      { name: "pages", deadlineSeconds: 600, run: (context) => judge(context, () => askForPages(context)) },
-      { name: "tidy", deadlineSeconds: 600, run: leaveNothing },
+      // Before the pages, because they may write to the database.
+      { name: "rows", deadlineSeconds: 900, run: (context) => noteFailure(context, () => compareRows(context)) },
+      { name: "pages", deadlineSeconds: 600, run: (context) => noteFailure(context, () => tryPages(context)) },
+      { name: "tidy", deadlineSeconds: 600, run: removeLeftovers },
     ],
     pointOfNoReturn: "tidy",
     succeeded: async (transaction, { input, operationId }) => {
-      await noteProven(transaction, input.backupId, readingIn(await readResult(transaction, operationId)));
+      await noteProven(transaction, input.backupId, parseReading(await readResult(transaction, operationId)));
       return null;
     },
     failed: async (transaction, { input, operationId }) => {
@@ -152,8 +154,8 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
   };
 }
 
-/** Null if nothing like that was kept. */
-function readingIn(result: unknown): ProofReading | null {
+/** Returns the stored reading, or null if there is none. */
+function parseReading(result: unknown): ProofReading | null {
   if (typeof result !== "object" || result === null || !("at" in result && "examineAt" in result)) return null;
   const { at, examineAt } = result;
   const isReading = typeof at === "string" && (examineAt === null || typeof examineAt === "string");

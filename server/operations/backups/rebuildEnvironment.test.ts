@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Away, with backups of these contents, oldest first. */
+/** A site whose files are not on this machine, with backups of these contents, oldest first. */
 async function awaySite(...contents: string[]) {
   const site = await liveSite(world);
   const backups: number[] = [];
@@ -35,7 +35,7 @@ function carryOut(request: OperationRequest) {
   return withEngine(world, (table) => table.submit(request));
 }
 
-/** Files in which the archives have what only this backup needs. */
+/** The archive files that only this backup needs. */
 async function packsOf(backupId: number | undefined): Promise<string[]> {
   const rows = await world.own.database
     .selectFrom("backup_packs as b")
@@ -67,8 +67,8 @@ async function entryOf(siteId: string) {
     .executeTakeFirstOrThrow();
 }
 
-describe("an environment that was restored on another machine", () => {
-  test("is there again as of its newest backup, and says which that is", async () => {
+describe("an environment of an installation that was moved", () => {
+  test("is restored from its newest backup, which the result names", async () => {
     const { site, backups } = await awaySite("before", "then");
     expect(await seen(world, site)).toEqual(stillAway);
     const ended = await carryOut(rebuildOf(site, null));
@@ -80,7 +80,7 @@ describe("an environment that was restored on another machine", () => {
     expect(await entryOf(site.siteId)).toEqual({ has_failed: false, has_warning: false, public_error: null });
   });
 
-  test("comes back at another address where the installation has one now", async () => {
+  test("gets a new address if the installation has one", async () => {
     const { site } = await awaySite("then");
     const address = site.address.replace(/:\d+$/, ":9");
     await carryOut(rebuildOf({ ...site, address }, null));
@@ -93,18 +93,20 @@ describe("an environment that was restored on another machine", () => {
     ["is missing", (file: string) => rm(file)],
     ["was cut off", (file: string) => truncate(file, 10)],
     ["was changed", (file: string) => overwrite(file)],
-  ])("comes back as of an older backup where a part of the newest %s, and its owner is told", async (_, spoil) => {
+  ])("is restored from an older backup, with a warning, if a part of the newest %s", async (_, damage) => {
     const { site, backups } = await awaySite("then", "later");
-    for (const file of await packsOf(backups[1])) await spoil(file);
+    for (const file of await packsOf(backups[1])) await damage(file);
     const ended = await carryOut(rebuildOf(site, null));
     expect(ended).toMatchObject({ state: "succeeded", result: { backup_id: backups[0], damaged_backups: 1 } });
     expect(await seen(world, site)).toEqual(thereAgain);
     const entry = await entryOf(site.siteId);
     expect(entry).toMatchObject({ has_failed: false, has_warning: true });
-    expect(entry.public_error).toMatch(/^Its newest backups \(1\) are missing or damaged: it is there as it was on 20/);
+    expect(entry.public_error).toMatch(
+      /^Its newest backups \(1\) are missing or damaged, so it was restored from the backup of 20/,
+    );
   });
 
-  test("stays away where no backup is whole, and comes back when one is", async () => {
+  test("is restored only when a backup is intact", async () => {
     const { site, backups } = await awaySite("then");
     const [file = ""] = await packsOf(backups[0]);
     const away = `${file}-away`;
@@ -118,21 +120,21 @@ describe("an environment that was restored on another machine", () => {
     expect(await seen(world, site)).toEqual(thereAgain);
   });
 
-  test("without a backup says so, and can be made of another environment's", async () => {
+  test("without a backup fails, and can be restored from another environment's backup", async () => {
     const { site } = await awaySite();
     const failed = await carryOut(rebuildOf(site, null));
-    expect(failed.public_error).toContain("has no backup that it could be restored from");
+    expect(failed.public_error).toContain("has no backup to restore from");
     const other = await liveSite(world);
     const backupId = await backUpWith(world, other, "then");
     expect(await carryOut(rebuildOf(site, backupId))).toMatchObject({ state: "succeeded" });
     expect(await seen(world, site)).toEqual(thereAgain);
   });
 
-  test("takes no other operation until it is there, but can be deleted, and restored of the backup that it has", async () => {
+  test("rejects other operations until then, but can be deleted and restored", async () => {
     const { site, backups } = await awaySite("then");
     const { kind: _, input: __, ...rest } = rebuildOf(site, null);
-    const wish = { environment: site.environment, address: site.address, note: null };
-    const refused = await carryOut({ ...rest, kind: "addManualBackup", input: wish });
+    const options = { environment: site.environment, address: site.address, note: null };
+    const refused = await carryOut({ ...rest, kind: "addManualBackup", input: options });
     expect(refused).toMatchObject({ state: "failed" });
     expect(refused.public_error).toContain("still being restored");
     const environments = [{ ...site.environment, address: site.address }];
@@ -145,14 +147,14 @@ describe("an environment that was restored on another machine", () => {
     expect(deleted?.environments).toMatchObject([{ id: site.environment.id, backup_id: backups[0] }]);
   });
 
-  test("is away as before where its deletion is taken back", async () => {
+  test("still awaits its restore after a deletion was undone", async () => {
     const { site } = await awaySite("then");
     await setEnvironmentState(world.own.database, [site.environment.id], "deleting");
     await setEnvironmentState(world.own.database, [site.environment.id], "serving");
     expect(await seen(world, site)).toEqual(stillAway);
   });
 
-  test("keeps its backups until then, however old they are", async () => {
+  test("keeps its backups until then, even expired ones", async () => {
     const { site, backups } = await awaySite("then", "later");
     const inAMonth = new Date(Date.now() + 30 * 86_400_000);
     await removeExpiredBackups(world.own.database, inAMonth);
@@ -165,15 +167,15 @@ describe("an environment that was restored on another machine", () => {
   });
 });
 
-/** Of the same length. */
+/** Overwrites the file with zeros of the same length. */
 async function overwrite(file: string): Promise<void> {
   const { size } = await stat(file);
   await writeFile(file, Buffer.alloc(size));
 }
 
 describe("the reconciler", () => {
-  /** Which it begins, with the real acceptance and nobody who runs what is accepted. */
-  async function begun(startedAt: Date, own: World): Promise<string[]> {
+  /** Runs the reconciler without an engine, and returns the environments of running operations. */
+  async function started(startedAt: Date, own: World): Promise<string[]> {
     const { database } = own.own;
     const sealer = { seal: () => Buffer.alloc(0), open: () => "" };
     const acceptOperation = makeAcceptOperation({ sealer, definitions: operationDefinitions(own.services) });
@@ -202,7 +204,7 @@ describe("the reconciler", () => {
     await own.database.updateTable("operations").set({ state: "failed", finished_at: new Date() }).execute();
   }
 
-  test("begins two at a time of those that are marked, and none that merely has no folder", async () => {
+  test("starts two restores at a time, and only of marked environments", async () => {
     await using own = await makeWorld();
     const sites: LiveSite[] = [];
     for (let count = 0; count < 4; count += 1) sites.push(await liveSite(own));
@@ -211,13 +213,13 @@ describe("the reconciler", () => {
     const [, , , unmarked] = sites;
     if (unmarked) await own.services.runtime.destroy(unmarked.environment);
     const startedAt = new Date();
-    expect((await begun(startedAt, own)).sort()).toEqual(ids.slice(0, 2).sort());
-    expect(await begun(startedAt, own)).toHaveLength(2);
+    expect((await started(startedAt, own)).sort()).toEqual(ids.slice(0, 2).sort());
+    expect(await started(startedAt, own)).toHaveLength(2);
     await failAll(own);
-    // What failed is left alone for a while, and tried again by the next process.
-    expect(await begun(startedAt, own)).toEqual(ids.slice(2, 3));
+    // Failed restores are retried later, or by the next process.
+    expect(await started(startedAt, own)).toEqual(ids.slice(2, 3));
     await failAll(own);
-    expect(await begun(startedAt, own)).toEqual([]);
-    expect(await begun(new Date(), own)).toHaveLength(2);
+    expect(await started(startedAt, own)).toEqual([]);
+    expect(await started(new Date(), own)).toHaveLength(2);
   });
 });

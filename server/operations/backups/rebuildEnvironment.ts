@@ -1,10 +1,11 @@
 /**
- * An environment that an installation brought along when it was restored on another machine: made of its newest backup that is
- * whole, made known, and opened once. Until then it is a row, and visitors are told that it is not available.
+ * Restores an environment after the installation was moved to another machine: creates it from its newest intact
+ * backup, publishes it, and opens its front page once. Until then only its database row exists, and visitors see that
+ * the site is not available.
  *
- * A backup is right as it is: what answers with an error in it does so here too, and its owner can get in and mend it.
+ * An environment that answers with an error is still published, because it may have done so before. Its owner can log
+ * in and repair it.
  */
-
 import { findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { warnOfOperation } from "../../store/company/activity.ts";
@@ -15,18 +16,18 @@ import { noteRelease } from "../../store/sites/environmentStates.ts";
 import { attempt, quickPace } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
-import { makeOfLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
+import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
 export type RebuildEnvironmentInput = {
   readonly environment: { readonly id: string; readonly number: number };
-  /** Where it is going to be. */
+  /** The environment's new address. */
   readonly address: string;
-  /** Null: the newest that is whole. */
+  /** The backup to restore, or null for the newest intact one. */
   readonly backupId: number | null;
 };
 
-/** What it was made of. */
+/** The result of the operation. */
 type Rebuilt = {
   readonly backup_id: number;
   readonly backup_created_at: string;
@@ -43,14 +44,14 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
   async function candidatesFor({ environment, backupId }: RebuildEnvironmentInput): Promise<readonly FinishedBackup[]> {
     if (backupId === null) return listFinishedBackups(database, environment.id);
     const backup = await findBackup(database, backupId);
-    if (backup === null) throw new StepFailure("The backup is not there any more.");
+    if (backup === null) throw new StepFailure("The backup no longer exists.");
     return [backup];
   }
 
   async function make({ input, operationId, signal }: StepContext<RebuildEnvironmentInput>): Promise<void> {
     const { environment, address } = input;
     const candidates = await candidatesFor(input);
-    const made = await makeOfLatestIntactBackup(
+    const made = await createFromLatestIntactBackup(
       services,
       { candidates, work: workName(operationId), environment, address },
       signal,
@@ -63,7 +64,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
 
   async function publish({ environment }: RebuildEnvironmentInput): Promise<void> {
     const layout = await runtime.layout(environment);
-    if (layout === null) throw new StepFailure("What was made of the backup is not there any more.");
+    if (layout === null) throw new StepFailure("The restored environment no longer exists.");
     const { wordpressVersion, multisite } = layout;
     await noteRelease(database, environment.id, { wordpressVersion, isWildcard: multisite === "subdomain" });
     await setAwaitsRebuild(database, environment.id, false);
@@ -95,8 +96,8 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
         name: "probe",
         deadlineSeconds: 2 * probeSeconds,
         run: async ({ input, operationId, signal }) => {
-          const patience = { deadlineSeconds: probeSeconds, pace: quickPace, stop: signal };
-          const error = await attempt((stop) => probe(input.address, stop, "answer"), patience);
+          const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop: signal };
+          const error = await attempt((stop) => probe(input.address, stop, "answer"), options);
           const made = await readResult(database, operationId);
           if (error !== null && isRebuilt(made)) await saveResult(database, operationId, { ...made, answers: false });
         },
@@ -114,17 +115,17 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
 
 function reasonFor(candidates: number): string {
   return candidates === 0
-    ? "The environment has no backup that it could be restored from. A backup of another environment can be restored to it."
-    : `What ${candidates === 1 ? "its backup needs is" : `its ${candidates} backups need is`} missing or damaged in the archives. It is tried again later, and when the installation is started.`;
+    ? "The environment has no backup to restore from. You can restore a backup of another environment to it."
+    : `${candidates === 1 ? "Its backup is" : `All of its ${candidates} backups are`} missing or damaged in the archives. The restore is retried later, and when the installation is restarted.`;
 }
 
 function isRebuilt(value: Json): value is Rebuilt {
   return typeof value === "object" && value !== null && "damaged_backups" in value && "answers" in value;
 }
 
-/** What the owner should know although it is there again. */
+/** Returns a warning for the owner of a restored environment, or null. */
 function warningOf({ damaged_backups, backup_created_at, answers }: Rebuilt): string | null {
   const older = damaged_backups === 0 ? [] : [olderBackupWarning("Its", damaged_backups, backup_created_at)];
-  const silent = answers ? [] : ["It does not answer when it is opened."];
+  const silent = answers ? [] : ["Its front page does not respond."];
   return older.length + silent.length === 0 ? null : [...older, ...silent].join(" ");
 }

@@ -1,4 +1,6 @@
-/** A backup goes, together with the operation's end. What only it needed is removed from the archives by a reconciler. */
+/**
+ * Removes a backup in the transaction that ends the operation. A reconciler later removes its data from the archives.
+ */
 import { findBackup, removeBackupById } from "../../store/backups/backups.ts";
 import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
@@ -14,7 +16,7 @@ export function removeBackup({ database }: Services): OperationDefinition<Remove
         deadlineSeconds: 60,
         run: async ({ input }) => {
           if ((await findBackup(database, input.backupId)) !== null) return;
-          throw new StepFailure("The backup is not there any more.");
+          throw new StepFailure("The backup no longer exists.");
         },
       },
     ],

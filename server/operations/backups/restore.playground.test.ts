@@ -1,4 +1,4 @@
-/** Backups of real WordPress, restored while people read: what was there is there again, and nobody sees an error. */
+/** Restores of real WordPress under load: the old state is back, and visitors see no errors. */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, realpath, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const { signal } = new AbortController();
 type Site = ReturnType<typeof notesOf>["site"];
 type Place = Pick<Site, "environment" | "address">;
 
-/** Two environments of one site. */
+/** Creates two environments of one site. */
 async function prepare() {
   const { site, environment: other } = notesOf(await pushing("all", "all").prepare(world));
   const { id, number, address } = other;
@@ -51,7 +51,7 @@ function databaseOf(place: Place): DatabaseSync {
   return new DatabaseSync(join(currentOf(place), "database", "wordpress.sqlite"));
 }
 
-/** Sets the title, and a text in which the environment's address stands. */
+/** Sets the title, and a text that contains the environment's address. */
 async function write(place: Place, title: string): Promise<void> {
   using database = disposable(databaseOf(place));
   const set = database.value.prepare("UPDATE wp_options SET option_value = ? WHERE option_name = ?");
@@ -77,19 +77,26 @@ async function stateOf(place: Place) {
 }
 
 async function backUpNow({ environment, address }: Place) {
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const options = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, options, signal);
   const backup = await findNewestBackup(world.services.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup;
 }
 
-type Wish = Partial<Pick<RestoreBackupInput, "only" | "withoutBackup">>;
+type RestoreOptions = Partial<Pick<RestoreBackupInput, "only" | "withoutBackup">>;
 
-async function restore(site: Site, place: Place, backupId: number, wish: Wish = {}, its = world) {
+async function restore(site: Site, place: Place, backupId: number, options: RestoreOptions = {}, ownWorld = world) {
   const { environment: target, address } = place;
   const { companyId, siteId } = site;
-  const restored = { backupId, backupName: "Then", only: null, withoutBackup: false, ...wish };
+  const restored = { backupId, backupName: "Then", only: null, withoutBackup: false, ...options };
   const input = { token: randomUUID(), target, address, ...restored };
   const ids = { companyId, siteId, environmentId: target.id, locks: [target.id] };
   const request: OperationRequest = {
@@ -100,10 +107,10 @@ async function restore(site: Site, place: Place, backupId: number, wish: Wish = 
     actor: nobody,
     activityParameters: {},
   };
-  return withEngine(its, (table) => table.submit(request));
+  return withEngine(ownWorld, (table) => table.submit(request));
 }
 
-test("an environment is again what it was, visitors see no error, and the state before is a backup", async () => {
+test("an environment is restored without errors for visitors, and the state before is a backup", async () => {
   const { site } = await prepare();
   await write(site, "Then");
   const backup = await backUpNow(site);
@@ -140,7 +147,7 @@ test.each([
   expect(await stateOf(site)).toMatchObject({ status: 200, ...found });
 });
 
-test("in another environment it is at home: addresses are that one's", async () => {
+test("a backup that is restored to another environment gets that environment's address", async () => {
   const { site, other } = await prepare();
   await write(site, "Then");
   await write(other, "Other");
@@ -154,7 +161,7 @@ test("in another environment it is at home: addresses are that one's", async () 
   expect(await stateOf(site)).toMatchObject({ title: "Then", text: `see ${site.address}/about` });
 });
 
-test("where a piece is damaged, nothing is restored, what can't be is named, and the site is as it was", async () => {
+test("if a piece is damaged, the restore fails, names the affected file, and does not change the site", async () => {
   const { site } = await prepare();
   await write(site, "Then");
   const backup = await backUpNow(site);
@@ -173,42 +180,43 @@ test("where a piece is damaged, nothing is restored, what can't be is named, and
 
 interface Damage {
   readonly damage: (place: Place) => Promise<void>;
-  /** What a restore says that is to make a backup before, and one of the files alone that is not. */
-  readonly says: RegExp;
-  readonly halfSays: RegExp;
+  /** Error of a restore that makes a backup first. */
+  readonly error: RegExp;
+  /** Error of a restore of only the files, without a backup. */
+  readonly filesError: RegExp;
 }
 
 const damages: readonly (readonly [string, Damage])[] = [
   [
-    "the database was cut off",
+    "the database was truncated",
     {
       damage: (place) => truncate(join(currentOf(place), "database", "wordpress.sqlite"), 5_000),
-      says: /^A database is damaged, so that it can't be copied\. To restore it all the same, /,
-      halfSays: /^What would be restored does not answer as it should: /,
+      error: /^A database is damaged, so that it can't be copied\. To restore it anyway /,
+      filesError: /^The restored site failed its check: /,
     },
   ],
   [
     "the release is gone",
     {
       damage: async (place) => rm(await realpath(currentOf(place)), { recursive: true }),
-      says: /^Something went wrong on the server\. .+ To restore it all the same, /,
-      halfSays: /^What the environment is now is damaged, so that no part of it can stay: /,
+      error: /^Something went wrong on the server\. .+ To restore it anyway /,
+      filesError: /^What the environment is now is damaged, so that no part of it can stay: /,
     },
   ],
 ];
 
-test.each(damages)("where %s, a restore says how to do without a backup of that, and works so", async (_, its) => {
+test.each(damages)("if %s, a restore says how to skip the backup, which works", async (_, its) => {
   const { site } = await prepare();
   await write(site, "Then");
   const backup = await backUpNow(site);
   await its.damage(site);
-  // As after a restart: nobody remembers anything of what is lost.
+  // New services, as after a restart: nothing of the lost state is in memory.
   const services = servicesOf(world.facts, world.services.database, playground(world.facts.dataFolder).runtime);
   await services.publisher.publish();
   expect((await visit(world.facts.edgePort, site.address)).status).not.toBe(200);
-  const again = (wish: Wish) => restore(site, site, backup.id, wish, { ...world, services });
-  expect((await again({})).public_error).toMatch(its.says);
-  expect((await again({ only: "files", withoutBackup: true })).public_error).toMatch(its.halfSays);
+  const again = (options: RestoreOptions) => restore(site, site, backup.id, options, { ...world, services });
+  expect((await again({})).public_error).toMatch(its.error);
+  expect((await again({ only: "files", withoutBackup: true })).public_error).toMatch(its.filesError);
   expect(await again({ withoutBackup: true })).toMatchObject({ state: "succeeded", public_error: null });
   expect(await stateOf(site)).toEqual({ status: 200, title: "Then", text: `see ${site.address}/about`, note: "Then" });
 });

@@ -1,4 +1,4 @@
-/** What a restore is called afterwards, and what becomes of one whose backup goes while it is fetched. */
+/** Restores of backups: names, quotas, restores without a backup, and backups that are removed meanwhile. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
 import type { Services } from "../steps/services.ts";
-import { type Candidate, frontPageOrClosed } from "../steps/trial.ts";
+import { type Candidate, frontPageOrMaintenance } from "../steps/trial.ts";
 import type { RestoreBackupInput } from "./restoreBackup.ts";
 
 let world: World;
@@ -21,14 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** The same wish, but for this, as somebody would ask for it again. */
+/** A new request for the same restore, with changes. */
 function restoreAs(request: OperationRequest, change: Partial<RestoreBackupInput>): OperationRequest {
   const input: RestoreBackupInput = Object(request.input);
   return { ...request, input: { ...input, token: randomUUID(), ...change } };
 }
 
-const bypassHint =
-  ' To restore it all the same, and lose what the environment is now, send { "without_backup": true } with backup_id.';
+const bypassHint = ' To restore it anyway and lose the current state, send { "without_backup": true } with backup_id.';
 
 function run(request: OperationRequest, change: Partial<Services> = {}) {
   const services = { ...world.services, ...change };
@@ -41,7 +40,7 @@ describe("the backup before a restore", () => {
     ["Before a restore of Daily", "Before the restore of Daily was undone"],
     ["Before the restore of Daily was undone", "Before a restore of Daily"],
     ["Before a push from Staging", "Before a restore of Before a push from Staging"],
-  ])("of %s is called so that no name grows", async (restored, name) => {
+  ])("of %s has a name that does not grow", async (restored, name) => {
     const request = await restoringBackup.prepare(world);
     expect(await run(restoreAs(request, { backupName: restored }))).toMatchObject({ state: "succeeded" });
     const newest = world.own.database
@@ -53,17 +52,17 @@ describe("the backup before a restore", () => {
   });
 });
 
-describe("where what the environment is now can't be backed up", () => {
+describe("if the current state can't be backed up", () => {
   test.each(["fail", "break"] as const)(
-    "(%s) a restore changes nothing and names the way out, which restores",
+    "(%s) a restore changes nothing and says how to skip the backup, which works",
     async (what) => {
       const request = await restoringBackup.prepare(world);
       const message = "A database is damaged, so that it can't be copied.";
       const ofWorld = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") }).script;
       await ofWorld.setFaults([{ method: "snapshot", when: "before", what, message }]);
       const row = await run(request);
-      const begins = what === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
-      expect(row).toMatchObject({ state: "failed", public_error: expect.stringMatching(begins) });
+      const start = what === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
+      expect(row).toMatchObject({ state: "failed", public_error: expect.stringMatching(start) });
       expect(row.public_error?.endsWith(bypassHint)).toBe(true);
       expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
       expect(await run(restoreAs(request, { withoutBackup: true }))).toMatchObject({ state: "succeeded" });
@@ -76,7 +75,7 @@ describe("where what the environment is now can't be backed up", () => {
 describe("with a disk quota, a restore", () => {
   const quotaBytes = 1_000_000;
 
-  /** A backup with so much in a folder of its own, beside what the site has. */
+  /** A request to restore a backup with an additional folder of this size. */
   async function backupWith(folder: string, bytes: number) {
     const request = await restoringBackup.prepare(world);
     const { target, address }: RestoreBackupInput = Object(request.input);
@@ -87,25 +86,25 @@ describe("with a disk quota, a restore", () => {
       await writeFile(join(place, folder, "large.bin"), randomBytes(bytes));
     };
     const services = { ...world.services, runtime: { ...runtime, snapshot } };
-    const wish = { environment: target, address, operationId: randomUUID(), type: "manual", name: "n" } as const;
-    await backUp(services, { ...wish, note: null }, new AbortController().signal);
+    const options = { environment: target, address, operationId: randomUUID(), type: "manual", name: "n" } as const;
+    await backUp(services, { ...options, note: null }, new AbortController().signal);
     const backup = await findNewestBackup(world.own.database, target.id);
     return restoreAs(request, { backupId: backup?.id ?? 0 });
   }
 
-  test("is refused where the site would be larger", async () => {
+  test("is rejected if the site would exceed the quota", async () => {
     const row = await run(await backupWith("public/large", quotaBytes), { diskQuotaBytes: quotaBytes });
     expect(row.public_error).toBe(
-      "The restore would make the environment 2 MB large, and its disk quota is 1 MB. Nothing was changed.",
+      "The restore would grow the environment to 2 MB, but its disk quota is 1 MB. Nothing was changed.",
     );
   });
 
-  test("is not refused because of WordPress's own code, which the backup has with it", async () => {
+  test("does not count WordPress's own code, which is part of the backup", async () => {
     const row = await run(await backupWith("core/wp-includes", quotaBytes), { diskQuotaBytes: quotaBytes });
     expect(row).toMatchObject({ state: "succeeded", public_error: null });
   });
 
-  test("of a backup whose list of files is damaged says that", async () => {
+  test("reports that the backup's list of files is damaged", async () => {
     const request = await backupWith("public/large", 10);
     const { archives } = world.services;
     const sizes: typeof archives.sizes = async () => {
@@ -119,7 +118,7 @@ describe("with a disk quota, a restore", () => {
 });
 
 describe("a restore", () => {
-  test("whose backup is removed while it is fetched says that, and leaves everything as it was", async () => {
+  test("fails if its backup is removed while it is fetched", async () => {
     const request = await restoringBackup.prepare(world);
     const { archives } = world.services;
     const restore: typeof archives.restore = async (backup, ...order) => {
@@ -127,17 +126,17 @@ describe("a restore", () => {
       return archives.restore(backup, ...order);
     };
     const row = await run(request, { archives: { ...archives, restore } });
-    expect(row).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+    expect(row).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
   });
 
-  test("keeps its backup from expiring meanwhile, although what that is of is not held", async () => {
+  test("prevents its backup from expiring, even if the backup is of an environment that is not locked", async () => {
     const request = await restoringBackup.prepare(world);
     const { database } = world.own;
     const { backupId }: RestoreBackupInput = Object(request.input);
     const { archives } = world.services;
     const row = database.selectFrom("backups").select("environment_id").where("id", "=", backupId);
     const of = await row.executeTakeFirstOrThrow();
-    // As if it were of another environment, one that is not there any more.
+    // Assigns the backup to an environment that does not exist.
     const elsewhere = "00000000-0000-4000-8000-000000000000";
     await database.updateTable("backups").set({ environment_id: elsewhere }).where("id", "=", backupId).execute();
     const left: number[] = [];
@@ -152,7 +151,7 @@ describe("a restore", () => {
     await database.updateTable("backups").set(of).where("id", "=", backupId).execute();
   });
 
-  test("is tried out as what was closed for maintenance may be, too", async () => {
+  test("accepts a site in maintenance mode", async () => {
     const request = await restoringBackup.prepare(world);
     const tried: Candidate[] = [];
     const { tryOut } = world.services;
@@ -163,6 +162,6 @@ describe("a restore", () => {
       },
     });
     expect(row.state).toBe("succeeded");
-    expect(tried.map(({ page }) => page)).toEqual([frontPageOrClosed]);
+    expect(tried.map(({ page }) => page)).toEqual([frontPageOrMaintenance]);
   });
 });

@@ -1,46 +1,44 @@
 /**
- * A backup, or its files or its database alone, in the place of what an environment is now. It is fetched from the archives,
- * each piece of it held against its hash, and becomes the environment's next release (`../steps/takeOver.ts`).
+ * Restores a backup, or only its files or its database, over an environment. The backup is fetched from the archives,
+ * verified, and becomes the environment's next release (`../steps/takeOver.ts`).
  */
 import { findBackup } from "../../store/backups/backups.ts";
 import { quotaOf } from "../../store/sites/diskUse.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { sharesOwn } from "../sites/pushEnvironment.ts";
-import { backupRoom, workName } from "../steps/backup.ts";
-import { requireRoom, requireWithinQuota } from "../steps/diskRoom.ts";
-import { backupGone, fetchBackup, moves, sizeOfBackup } from "../steps/fetchBackup.ts";
+import { sharesTargetData } from "../sites/pushEnvironment.ts";
+import { backupSpace, workName } from "../steps/backup.ts";
+import { requireDiskSpace, requireWithinQuota } from "../steps/diskSpace.ts";
+import { addressChanges, backupGone, fetchBackup, sizeOfBackup } from "../steps/fetchBackup.ts";
 import type { Services } from "../steps/services.ts";
 import { takeOver } from "../steps/takeOver.ts";
-import { frontPageOrClosed } from "../steps/trial.ts";
+import { frontPageOrMaintenance } from "../steps/trial.ts";
 
 export type RestoreBackupInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
   readonly backupId: number;
-  /** How people know the backup. */
   readonly backupName: string;
   readonly target: { readonly id: string; readonly number: number };
-  /** Of the target. */
+  /** The target's address. */
   readonly address: string;
   readonly only: "files" | "database" | null;
-  /** Whether what the target is now is not backed up before. */
+  /** Whether to skip the backup of the target's current state. */
   readonly withoutBackup: boolean;
 };
 
-/** `database` of a backup of which the files alone are restored is not even fetched. */
+/** Selects the parts of the backup to fetch. */
 function isWanted(only: RestoreBackupInput["only"]): (path: string) => boolean {
   const unwanted = only === "files" ? "database" : only === "database" ? "public" : null;
   return (path) => unwanted === null || path === unwanted || !path.startsWith(`${unwanted}/`);
 }
 
-const bypassHint =
-  'To restore it all the same, and lose what the environment is now, send { "without_backup": true } with backup_id.';
+const bypassHint = 'To restore it anyway and lose the current state, send { "without_backup": true } with backup_id.';
 
 function partsOf({ only }: RestoreBackupInput) {
   return { files: only === "database" ? "none" : "all", database: only === "files" ? "none" : "all" } as const;
 }
 
-/** Who goes to and fro gets names that say so, and none that grows each time. */
+/** Returns the name of the backup before a restore. It does not grow if restores are undone and repeated. */
 function noteOf(backupName: string): string {
   const [, undone] = /^Before a restore of (.*)$/s.exec(backupName) ?? [];
   if (undone !== undefined) return `Before the restore of ${undone} was undone`;
@@ -57,7 +55,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
     return backup;
   }
 
-  /** Where a part of what it is now stays, it may be too large already. */
+  /** Skipped if only files or only the database are restored, because the rest of the environment stays as it is. */
   async function requireQuota({ input, signal }: StepContext<RestoreBackupInput>): Promise<void> {
     const quota = await quotaOf(database, input.target.id, services.diskQuotaBytes);
     if (quota === null || input.only !== null) return;
@@ -70,7 +68,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
     const backup = await backupOf(input);
     const work = workName(operationId);
     const folder = await fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
-    const addresses = moves(backup, address);
+    const addresses = addressChanges(backup, address);
     await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
     await archives.removeWorkFolder(work);
   }
@@ -85,10 +83,10 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
           const { input } = context;
           const { bytes } = await backupOf(input);
           await requireQuota(context);
-          // Once as it comes from the archives, and once as the next release.
-          const before = await backupRoom(database, input.target);
+          // Needed twice: for the fetched backup, and for the next release.
+          const before = await backupSpace(database, input.target);
           const copies = [input.withoutBackup ? { ...before, files: 0, database: 0 } : before];
-          await requireRoom(runtime, { copies, moreBytes: 2 * bytes }, "The restore");
+          await requireDiskSpace(runtime, { copies, moreBytes: 2 * bytes }, "The restore");
         },
       },
       {
@@ -101,11 +99,11 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
         },
       },
       ...takeOver<RestoreBackupInput>(services, {
-        what: "What would be restored",
+        what: "The restored site",
         note: ({ backupName }) => noteOf(backupName),
         withoutBackup: { bypassHint, isChosen: (input) => input.withoutBackup },
-        pages: () => [frontPageOrClosed],
-        sharesOwn: (input) => sharesOwn(partsOf(input)),
+        pages: () => [frontPageOrMaintenance],
+        sharesTargetData: (input) => sharesTargetData(partsOf(input)),
       }),
     ],
     pointOfNoReturn: "prune",

@@ -1,4 +1,4 @@
-/** A site of real WordPress is deleted and restored through the API: what was in it is there again, and so is who was. */
+/** Deletes and restores a real WordPress through the API: its content, its users and their logins are back. */
 import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** As much of the answers as this test reads. */
+/** The fields of API responses that this test uses. */
 interface Body {
   readonly status: number;
   readonly operation_id: string;
@@ -51,8 +51,8 @@ interface Environment {
 
 async function call(method: string, path: string, body?: object): Promise<Body> {
   const headers = { authorization: `Bearer ${company.api_key}`, ...(body && { "content-type": "application/json" }) };
-  const wish = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-  return JSON.parse(await (await fetch(`${control.url}/v2${path}`, wish)).text());
+  const options = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+  return JSON.parse(await (await fetch(`${control.url}/v2${path}`, options)).text());
 }
 
 /** Returns the operation when it has ended. */
@@ -64,12 +64,12 @@ async function carryOut(method: string, path: string, body?: object): Promise<Bo
   }
 }
 
-interface Asked {
+interface RequestOptions {
   readonly cookie?: string;
   readonly form?: Readonly<Record<string, string>>;
 }
 
-function ask(address: string, path: string, { cookie, form }: Asked = {}) {
+function fetchPage(address: string, path: string, { cookie, form }: RequestOptions = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string; cookies: string[] }>();
   const headers = {
     host: new URL(address).host,
@@ -78,26 +78,26 @@ function ask(address: string, path: string, { cookie, form }: Asked = {}) {
   };
   const method = form === undefined ? "GET" : "POST";
   const options = { host: "127.0.0.1", port: world.facts.edgePort, path, method, headers, agent: false };
-  const asked = request(options, (response) => {
+  const sent = request(options, (response) => {
     const cookies = response.headers["set-cookie"] ?? [];
     text(response).then((body) => resolve({ status: response.statusCode ?? 0, body, cookies }), reject);
   });
-  asked.on("error", reject);
-  asked.end(form && new URLSearchParams(form).toString());
+  sent.on("error", reject);
+  sent.end(form && new URLSearchParams(form).toString());
   return promise;
 }
 
-/** Returns the cookies of whoever is logged in then. */
+/** Logs in, and returns the cookies. */
 async function logIn(address: string, password: string): Promise<string> {
   const form = { log: "ada", pwd: password, testcookie: "1", "wp-submit": "Log In" };
-  const { cookies } = await ask(address, "/wp-login.php", {
+  const { cookies } = await fetchPage(address, "/wp-login.php", {
     form,
     cookie: "wordpress_test_cookie=WP%20Cookie%20check",
   });
   return cookies.map((cookie) => cookie.split(";")[0]).join("; ");
 }
 
-/** Publishes a post, uploads a file, and says where both are. */
+/** Publishes a post, uploads a file, and prints where they are. */
 const authorScript = `<?php
 require __DIR__ . '/wp-load.php';
 $post = wp_insert_post( array( 'post_title' => 'Harvest', 'post_status' => 'publish', 'post_content' => 'see ' . home_url( '/barn' ) ) );
@@ -107,17 +107,19 @@ echo json_encode( array( 'post' => $post, 'file' => wp_parse_url( $file['url'], 
 
 const password = "correct horse battery staple";
 
-/** A site with a staging environment, which both have what the author made. `name` is also the label of its address. */
+/**
+ * Creates a site and a staging environment, both with the author's content. `name` is also the label of its address.
+ */
 async function makeSite(name: string) {
-  const wish = { company: company.company_id, display_name: name, region: "europe-west3", install_mode: "new" };
+  const options = { company: company.company_id, display_name: name, region: "europe-west3", install_mode: "new" };
   const admin = { admin_email: "ada@example.com", admin_password: password, admin_user: "ada" };
-  const created = await carryOut("POST", "/sites", { ...wish, ...admin, site_title: name, wp_language: "en_US" });
+  const created = await carryOut("POST", "/sites", { ...options, ...admin, site_title: name, wp_language: "en_US" });
   const { idSite: id, result } = created.data;
   const live = (await call("GET", `/sites/${id}`)).site.environments[0];
   const address = result?.address ?? "";
   const layout = await world.services.runtime.layout({ id: live?.id ?? "", number: 1 });
   await writeFile(join(layout?.documentRoot ?? "", "author.php"), authorScript);
-  const made: { post: number; file: string } = JSON.parse((await ask(address, "/author.php")).body);
+  const made: { post: number; file: string } = JSON.parse((await fetchPage(address, "/author.php")).body);
   const clone = { display_name: "Staging", is_premium: true, source_env_id: live?.id };
   await carryOut("POST", `/sites/${id}/environments/clone`, clone);
   const php = { environment_id: live?.id, php_version: "8.4", is_opt_out_from_automatic_php_update: true };
@@ -125,7 +127,7 @@ async function makeSite(name: string) {
   return { id, address, staging: address.replace(name, `staging-${name}`), ...made };
 }
 
-/** What of the site's environments has to be as before. */
+/** The properties of the site's environments that a restore must preserve. */
 async function identities(id: string) {
   const { environments } = (await call("GET", `/sites/${id}/environments`)).site;
   return environments.map((each) => [
@@ -136,14 +138,14 @@ async function identities(id: string) {
   ]);
 }
 
-test("ids, posts, files, versions of PHP, passwords and whoever was logged in", async () => {
+test("restores ids, posts, files, PHP versions, passwords and logins", async () => {
   const garden = await makeSite("garden");
   const before = await identities(garden.id);
   const cookie = await logIn(garden.address, password);
-  expect((await ask(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
+  expect((await fetchPage(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
 
   expect((await carryOut("DELETE", `/sites/${garden.id}`)).status).toBe(200);
-  for (const address of [garden.address, garden.staging]) expect((await ask(address, "/")).status).toBe(404);
+  for (const address of [garden.address, garden.staging]) expect((await fetchPage(address, "/")).status).toBe(404);
   const list = `/company/${company.company_id}/deleted-sites`;
   expect((await call("GET", list)).company.deleted_sites).toMatchObject([
     { id: garden.id, environments: [{ name: "live" }, { name: "staging" }] },
@@ -152,25 +154,25 @@ test("ids, posts, files, versions of PHP, passwords and whoever was logged in", 
   expect(await carryOut("POST", `${list}/${garden.id}/restore`)).toMatchObject({ status: 200 });
   expect(await identities(garden.id)).toEqual(before);
   for (const address of [garden.address, garden.staging]) {
-    const post = await ask(address, `/?p=${garden.post}`);
-    // The page asks for its own name first.
-    const page = post.status === 301 ? await ask(address, "/?s=Harvest") : post;
+    const post = await fetchPage(address, `/?p=${garden.post}`);
+    // WordPress may redirect to the post's permalink.
+    const page = post.status === 301 ? await fetchPage(address, "/?s=Harvest") : post;
     expect(page.body).toContain("Harvest");
-    expect(await ask(address, garden.file)).toMatchObject({ status: 200, body: "ripe" });
+    expect(await fetchPage(address, garden.file)).toMatchObject({ status: 200, body: "ripe" });
   }
-  expect((await ask(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
+  expect((await fetchPage(garden.address, "/wp-admin/profile.php", { cookie })).status).toBe(200);
   expect(await logIn(garden.address, password)).toContain("wordpress_logged_in_");
   expect(await logIn(garden.address, "another password")).not.toContain("wordpress_logged_in_");
 });
 
-test("under another name the site's addresses are changed everywhere in it", async () => {
+test("changes the site's addresses everywhere if it is restored under another name", async () => {
   const { id } = await makeSite("meadow");
   await carryOut("DELETE", `/sites/${id}`);
   const path = `/company/${company.company_id}/deleted-sites/${id}/restore`;
   const ended = await carryOut("POST", path, { display_name: "Orchard" });
   const { address = "" } = ended.data.result ?? {};
   expect(address).toBe(`http://orchard.localhost:${world.facts.edgePort}`);
-  const page = await ask(address, "/?s=Harvest");
+  const page = await fetchPage(address, "/?s=Harvest");
   expect(page.status).toBe(200);
   expect(page.body).toContain(`${address}/barn`.replace("http://", ""));
   expect(page.body).not.toContain("meadow.localhost");

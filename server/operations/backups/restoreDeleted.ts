@@ -1,6 +1,6 @@
 /**
- * A deleted site, or an environment that was deleted from a site, is there again under the same ids: made of its newest backup
- * that is whole, made known, and seen to answer before it is shown. If anything fails it can be restored as before.
+ * Restores a deleted site, or an environment that was deleted from a site, under the same ids: creates it from its
+ * newest intact backup, publishes it, and waits until it responds. If the operation fails, it can be repeated.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { backupForOperation, findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
@@ -16,29 +16,29 @@ import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { attempt, quickPace } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
-import { makeOfLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
+import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
-/** One that is restored, and of what. */
+/** An environment to restore. */
 export type Returning = {
   readonly environment: { readonly id: string; readonly number: number };
   readonly address: string;
   readonly backupId: number;
-  /** Names of domains that are in use elsewhere by now. Absent: none. */
+  /** Names of its domains that are not restored, because they are in use elsewhere now. Absent: none. */
   readonly leftOut?: readonly string[];
 };
 
-/** The ids are those of the rows that the request inserted. */
+/** The ids of the rows that the request inserted. */
 export type RestoreDeletedInput = {
   readonly siteId: string;
-  /** Whether the site comes back with them; otherwise it is there. */
+  /** Whether to restore the site itself, too. If false, the site exists. */
   readonly isSite: boolean;
-  /** The live one, where it is among them, is the first. */
+  /** The live environment, if included, comes first. */
   readonly environments: readonly Returning[];
 };
 
-/** What one of them was made of. */
+/** The stored result of one environment. */
 type Returned = {
   readonly environment_id: string;
   readonly display_name: string;
@@ -48,8 +48,8 @@ type Returned = {
   readonly damaged_backups: number;
 };
 
-/** For what passes by itself before its first page comes. */
-const patienceSeconds = 20;
+/** How long to retry transient errors of the first request. */
+const probeSeconds = 20;
 
 export function restoreDeleted(services: Services, kind: OperationKind): OperationDefinition<RestoreDeletedInput> {
   const { database, runtime, archives, publisher, probe } = services;
@@ -57,13 +57,13 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
 
   async function backupOf({ backupId }: Returning) {
     const backup = await findBackup(database, backupId);
-    if (backup === null) throw new StepFailure("The backup is not there any more.");
+    if (backup === null) throw new StepFailure("The backup no longer exists.");
     return backup;
   }
 
   async function make({ input, operationId, signal }: StepContext<RestoreDeletedInput>): Promise<void> {
     const returned = [...returnedIn(await readResult(database, operationId))];
-    // One after the other: each has the operation's work folder for itself.
+    // One after the other, because they use the same work folder.
     for (const returning of input.environments) {
       if (returned.some(({ environment_id }) => environment_id === returning.environment.id)) continue;
       returned.push(await makeOne(returning, workName(operationId), signal));
@@ -75,8 +75,8 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
     const { environment, address, backupId } = returning;
     const candidates = (await listFinishedBackups(database, environment.id)).filter(({ id }) => id <= backupId);
     const displayName = (await backupForOperation(database, backupId))?.environment_display_name ?? "";
-    const made = await makeOfLatestIntactBackup(services, { candidates, work, environment, address }, signal);
-    if (made === null) throw new StepFailure(noneIsWhole(displayName, candidates));
+    const made = await createFromLatestIntactBackup(services, { candidates, work, environment, address }, signal);
+    if (made === null) throw new StepFailure(allDamagedMessage(displayName, candidates));
     const { backup, damaged, wordpressVersion } = made;
     if (wordpressVersion !== null) await noteWordPressVersion(database, environment.id, wordpressVersion);
     return {
@@ -88,10 +88,13 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
     };
   }
 
-  /** It may have been closed for maintenance, or broken, when it was deleted: then that is what it is again. */
-  async function seeAnswer({ address }: Returning, stop: AbortSignal): Promise<void> {
-    const patience = { deadlineSeconds: patienceSeconds, pace: quickPace, stop };
-    const error = await attempt((signal) => probe(address, signal, "answer"), patience);
+  /**
+   * Waits for a response. Finally accepts any: the site may have been broken or in maintenance mode when it was
+   * deleted.
+   */
+  async function waitForAnswer({ address }: Returning, stop: AbortSignal): Promise<void> {
+    const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop };
+    const error = await attempt((signal) => probe(address, signal, "answer"), options);
     if (error !== null) await probe(address, stop, "sign");
   }
 
@@ -103,11 +106,11 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
         deadlineSeconds: 120,
         run: async ({ input }) => {
           const backups = await Promise.all(input.environments.map(backupOf));
-          // All of it as environments, and the largest at one moment as it comes from the archives.
+          // All environments, and the largest fetched backup: only one is fetched at a time.
           const sizes = backups.map(({ bytes }) => bytes);
           const moreBytes = sizes.reduce((sum, bytes) => sum + bytes, Math.max(0, ...sizes));
-          const room = { copies: [], moreBytes, freeBytes: await archives.freeBytes() };
-          await requireRoom(runtime, room, "Bringing it back");
+          const space = { copies: [], moreBytes, freeBytes: await archives.freeBytes() };
+          await requireDiskSpace(runtime, space, "The restore");
         },
       },
       {
@@ -135,14 +138,14 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
         name: "probe",
         deadlineSeconds: 600,
         run: async ({ input, signal }) => {
-          for (const returning of input.environments) await seeAnswer(returning, signal);
+          for (const returning of input.environments) await waitForAnswer(returning, signal);
         },
       },
     ],
     succeeded: async (transaction, { input, operationId }) => {
       const [first] = input.environments;
       if (!first || !(await isEnvironmentThere(transaction, first.environment.id))) {
-        throw new StepFailure("The site was deleted while this was restored.");
+        throw new StepFailure("The site was deleted during the restore.");
       }
       if (input.isSite) {
         await setSiteState(transaction, input.siteId, "live");
@@ -157,7 +160,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       const returned = environments.map((each) => ({ ...each }));
       return { address: first.address, environments: returned, left_out_domains: leftOut };
     },
-    // It can still be restored.
+    // Its backups and its entry among the deleted ones stay, so the restore can be repeated.
     failed: async (transaction, { input }) => {
       if (input.isSite) return removeSiteRows(transaction, input.siteId);
       for (const id of ids(input)) await removeEnvironmentRows(transaction, id);
@@ -166,15 +169,15 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
 }
 
 function returnedIn(result: Json): readonly Returned[] {
-  const isThere = typeof result === "object" && result !== null && "environments" in result;
-  return isThere && Array.isArray(result.environments) ? result.environments.filter(isReturned) : [];
+  const hasList = typeof result === "object" && result !== null && "environments" in result;
+  return hasList && Array.isArray(result.environments) ? result.environments.filter(isReturned) : [];
 }
 
 function isReturned(value: Json): value is Returned {
   return typeof value === "object" && value !== null && "environment_id" in value && "damaged_backups" in value;
 }
 
-/** What the owner should know although everything is there again. */
+/** Returns a warning if environments were restored from older backups, or null. */
 function warningOf(environments: readonly Returned[]): string | null {
   const older = environments.filter(({ damaged_backups }) => damaged_backups > 0);
   if (older.length === 0) return null;
@@ -185,14 +188,14 @@ function warningOf(environments: readonly Returned[]): string | null {
 
 function leftOutWarning(names: readonly string[]): string | null {
   if (names.length === 0) return null;
-  return `Without these domains, which are in use elsewhere by now: ${names.join(", ")}.`;
+  return `These domains were not restored, because they are in use elsewhere now: ${names.join(", ")}.`;
 }
 
-/** Says how to restore the rest of a site anyway. */
-function noneIsWhole(displayName: string, candidates: readonly FinishedBackup[]): string {
+/** Also says how to restore a site without the environment. */
+function allDamagedMessage(displayName: string, candidates: readonly FinishedBackup[]): string {
   const ids = candidates.map(({ id }) => id).join(", ");
   return (
-    `What the environment ${displayName} would be restored from is missing or damaged in the archives: none of its ` +
-    `backups (${ids}) is whole. Where it is a further environment of a site, remove these backups; the site is then restored without it.`
+    `The environment ${displayName} can't be restored: all of its backups (${ids}) are missing or damaged in the archives. ` +
+    "If it is not the live environment, remove these backups to restore the site without it."
   );
 }

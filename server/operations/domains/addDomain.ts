@@ -1,16 +1,16 @@
-/** Makes the edge answer for names that were added to an environment: at once, or later by the reconciler `checkDomains`. */
+/** Makes the edge serve new domains of an environment: at once, or when `checkDomains` has verified their ownership. */
 import { removeCertificate } from "../../store/domains/domainCertificates.ts";
 import { removeDomains, setActive } from "../../store/domains/domains.ts";
 import { edgeGenerations } from "../../store/generations.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
 
-/** The rows are there already: the request inserted them. */
+/** The request has already inserted the rows. */
 export type AddDomainInput = {
   readonly domains: readonly { readonly id: string; readonly name: string }[];
-  /** Of the customer's own, which came with them; null: none. */
+  /** A custom certificate that was uploaded with the domains, or null. */
   readonly certificateId: string | null;
-  /** Otherwise when ownership is proven. */
+  /** If false, the domains are served when their ownership is verified. */
   readonly isServedAtOnce: boolean;
 };
 

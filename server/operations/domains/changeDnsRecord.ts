@@ -1,4 +1,4 @@
-/** Makes the DNS server answer changes of record sets. The rows are changed already: the request did that. */
+/** Publishes changed record sets to the DNS server. The request has already changed the rows. */
 import { isDeepStrictEqual } from "node:util";
 import { DnsUnavailable } from "../../clients/dnsUnavailable.ts";
 import { type DnsRecordSetRow, findDnsRecordSet, setDnsRecordSet } from "../../store/domains/dnsRecords.ts";
@@ -16,7 +16,7 @@ export type RecordSetChange = {
 export type ChangeDnsRecordInput = {
   readonly zoneId: string;
   readonly zone: string;
-  /** Of the zone with the changes in it. */
+  /** The zone's serial after the changes. */
   readonly serial: number;
   readonly changes: readonly RecordSetChange[];
 };
@@ -32,8 +32,8 @@ export function changeDnsRecord(
   { database, zones, dns }: Services,
   kind: ZoneChangeKind,
 ): OperationDefinition<ChangeDnsRecordInput> {
-  /** A record set that was changed since keeps the newer change. */
-  async function takeBack({ zoneId, changes }: ChangeDnsRecordInput): Promise<void> {
+  /** Restores the record sets, except those that have been changed again since. */
+  async function revert({ zoneId, changes }: ChangeDnsRecordInput): Promise<void> {
     await database.transaction().execute(async (transaction) => {
       if (!(await lockZone(transaction, zoneId))) return;
       for (const { place, before, after } of changes) {
@@ -50,16 +50,18 @@ export function changeDnsRecord(
     steps: [
       {
         name: "publish",
-        // Clients wait for half a minute.
+        // Less than the 30 seconds that clients wait.
         deadlineSeconds: 25,
         run: async ({ input }) => {
           await zones.publish();
-          const answered = await dns.serialOf(input.zone);
-          if (answered < input.serial) throw new DnsUnavailable(`${input.zone} is answered with ${answered}`);
+          const served = await dns.serialOf(input.zone);
+          if (served < input.serial) {
+            throw new DnsUnavailable(`The DNS server has serial ${served} of ${input.zone}, not ${input.serial}`);
+          }
         },
         undo: async ({ input }) => {
-          await takeBack(input);
-          // A server that is away is told by the reconciler.
+          await revert(input);
+          // If the server can't be reached, the reconciler publishes the zones later.
           await zones.publish().catch((error: unknown) => {
             if (!(error instanceof DnsUnavailable)) throw error;
           });
@@ -72,6 +74,6 @@ export function changeDnsRecord(
 }
 
 function resultOf(kind: ZoneChangeKind, { changes }: ChangeDnsRecordInput) {
-  const isOfMany = kind === "restoreZoneVersion" || kind === "importZoneFile";
-  return isOfMany ? { changed_record_sets: changes.length } : { record: changes[0]?.after ?? null };
+  const isBulkChange = kind === "restoreZoneVersion" || kind === "importZoneFile";
+  return isBulkChange ? { changed_record_sets: changes.length } : { record: changes[0]?.after ?? null };
 }

@@ -1,4 +1,4 @@
-/** Another primary domain with real WordPress under it: it knows itself by the new address, in all of its forms. */
+/** Changes of the primary domain with real WordPress, as a single site and as a network. */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,26 +14,26 @@ import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { ChangePrimaryDomainInput } from "./changePrimaryDomain.ts";
 
-const patience = 240_000;
+const timeout = 240_000;
 
 let world: World;
 beforeAll(async () => {
   world = await makeWorld(playground);
   await world.services.runtime.prepare(() => undefined);
-}, patience);
+}, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
 type Site = Awaited<ReturnType<typeof liveSite>>;
 
-/** Leaves a script in the web root, which is shared by the releases or copied with them. */
-async function leave(site: Site, file: string, code: string): Promise<void> {
+/** Writes a script to the web root, which releases share or copy. */
+async function addScript(site: Site, file: string, code: string): Promise<void> {
   const layout = await world.services.runtime.layout(site.environment);
   await writeFile(join(layout?.documentRoot ?? "", file), `<?php require __DIR__ . '/wp-load.php'; ${code}`);
 }
 
-/** What WordPress says of itself. */
+/** Prints the addresses that WordPress knows. */
 const about = `
   $posts = get_posts(['name' => 'linked', 'post_type' => 'post', 'post_status' => 'publish']);
   echo json_encode([
@@ -44,13 +44,13 @@ const about = `
     'second' => is_multisite() ? get_blog_option(2, 'home') : null,
   ]);`;
 
-async function ask(address: string, file: string) {
+async function fetchJson(address: string, file: string) {
   const { status, body } = await visit(world.facts.edgePort, `${address}/`, `/${file}`);
   if (status !== 200) throw new Error(`${address}/${file} answered ${status}: ${body.slice(0, 300)}`);
   return JSON.parse(body);
 }
 
-/** A site with a post and an option that have its address, and in a network a second site. */
+/** Creates a site with its address in a post and in an option, and in a network a second site. */
 async function siteWithTexts(multisite: MultisiteKind | null): Promise<Site> {
   const site = await liveSite(world, multisite);
   const { host } = new URL(site.address);
@@ -59,16 +59,16 @@ async function siteWithTexts(multisite: MultisiteKind | null): Promise<Site> {
       ? `['domain' => 'two.${host}', 'path' => '/', 'title' => 'Two', 'user_id' => 1, 'network_id' => 1]`
       : `['domain' => '${host}', 'path' => '/two/', 'title' => 'Two', 'user_id' => 1, 'network_id' => 1]`;
   const addSecond = `require_once ABSPATH . 'wp-admin/includes/ms.php'; wp_insert_site(${second});`;
-  await leave(
+  await addScript(
     site,
-    "begin.php",
+    "setUp.php",
     `wp_insert_post(['post_title' => 'Linked', 'post_name' => 'linked', 'post_status' => 'publish',
        'post_content' => '<a href="${site.address}/about">about</a>']);
      update_option('kept', ['deep' => ['${site.address}/kept']]);
      ${multisite === null ? "" : addSecond} echo json_encode(true);`,
   );
-  expect(await ask(site.address, "begin.php")).toBe(true);
-  await leave(site, "about.php", about);
+  expect(await fetchJson(site.address, "setUp.php")).toBe(true);
+  await addScript(site, "about.php", about);
   return site;
 }
 
@@ -106,11 +106,11 @@ async function change(site: Site, more: { readonly isEverywhere: boolean; readon
   return address;
 }
 
-describe("a plain WordPress", () => {
-  test("is at its new address, and what people wrote stays", { timeout: patience }, async () => {
+describe("a single site", () => {
+  test("has its new address, and texts stay unchanged", { timeout }, async () => {
     const site = await siteWithTexts(null);
     const address = await change(site, { isEverywhere: false });
-    expect(await ask(address, "about.php")).toMatchObject({
+    expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
       site: address,
       option: address,
@@ -120,7 +120,7 @@ describe("a plain WordPress", () => {
     const front = await visit(world.facts.edgePort, address);
     expect(front.status).toBe(200);
     expect(front.body).toContain(address);
-    // The name from the installation goes on, with links to the new address.
+    // The former domain still works, with links to the new address.
     const former = await visit(world.facts.edgePort, site.address);
     expect(former.status).toBe(200);
     expect(former.body).toContain(address);
@@ -128,35 +128,35 @@ describe("a plain WordPress", () => {
     expect(primary?.name).toBe(new URL(address).hostname);
   });
 
-  test("has it in all of its texts where that is asked for", { timeout: patience }, async () => {
+  test("has its new address also in all texts if requested", { timeout }, async () => {
     const site = await siteWithTexts(null);
     const address = await change(site, { isEverywhere: true });
-    expect(await ask(address, "about.php")).toMatchObject({
+    expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
       content: expect.stringContaining(`${address}/about`),
       kept: [`${address}/kept`],
     });
   });
 
-  test("that was told another address by its owner is at the new one all the same", { timeout: patience }, async () => {
+  test("has its new address even if its owner has set a different one before", { timeout }, async () => {
     const site = await siteWithTexts(null);
-    await leave(
+    await addScript(
       site,
-      "wander.php",
+      "move.php",
       "update_option('home', 'http://elsewhere.example'); update_option('siteurl', 'http://elsewhere.example'); echo json_encode(1);",
     );
-    await ask(site.address, "wander.php");
+    await fetchJson(site.address, "move.php");
     const address = await change(site, { isEverywhere: false });
-    expect(await ask(address, "about.php")).toMatchObject({ home: address, site: address });
+    expect(await fetchJson(address, "about.php")).toMatchObject({ home: address, site: address });
   });
 });
 
 describe.each([true, false])("a network of subdirectories, everywhere: %s", (isEverywhere) => {
-  test("is at its new address with all of its sites", { timeout: patience }, async () => {
+  test("has its new address, and so have all of its sites", { timeout }, async () => {
     const site = await siteWithTexts("subdirectory");
     const address = await change(site, { isEverywhere });
     const { host } = new URL(address);
-    expect(await ask(address, "about.php")).toMatchObject({
+    expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
       network: host,
       blogs: [`${host}/`, `${host}/two/`],
@@ -167,11 +167,11 @@ describe.each([true, false])("a network of subdirectories, everywhere: %s", (isE
   });
 });
 
-test("a network of subdomains is at its new address with all of its sites", { timeout: patience }, async () => {
+test("a network of subdomains has its new address, and so have all of its sites", { timeout }, async () => {
   const site = await siteWithTexts("subdomain");
   const address = await change(site, { isEverywhere: false });
   const { host, hostname, port } = new URL(address);
-  expect(await ask(address, "about.php")).toMatchObject({
+  expect(await fetchJson(address, "about.php")).toMatchObject({
     home: address,
     network: host,
     blogs: [`${host}/`, `two.${host}/`],

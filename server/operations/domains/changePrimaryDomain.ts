@@ -1,24 +1,24 @@
 /**
- * A WordPress gets another address: that of another of its domains, or the same by https. It is changed in a copy beside the
- * live site, which takes its place (`../steps/takeOver.ts`). Visitors find the site under all of its domains throughout.
+ * Changes the address of a WordPress to another of its domains, or to HTTPS. The change is made in a copy, which then
+ * replaces the current release (`../steps/takeOver.ts`). The site stays available under all its domains.
  */
 import { setPrimaryDomain } from "../../store/domains/domains.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";
-import { backupRoom } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { backupSpace } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
-import { holdAndStage, takeOver } from "../steps/takeOver.ts";
+import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
 
 type Named = { readonly id: string; readonly name: string; readonly isHttps: boolean };
 
 export type ChangePrimaryDomainInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
   readonly target: { readonly id: string; readonly number: number };
-  /** The new one: scheme, host and port. */
+  /** The new scheme, host and port. */
   readonly address: string;
   readonly addressBefore: string;
-  /** Whether texts of all kinds are changed, or only where WordPress looks up where it is. */
+  /** Whether to replace the address in all texts, or only in the settings from which WordPress reads it. */
   readonly isEverywhere: boolean;
   readonly domain: Named;
   readonly former: Named;
@@ -27,13 +27,13 @@ export type ChangePrimaryDomainInput = {
 export function changePrimaryDomain(services: Services): OperationDefinition<ChangePrimaryDomainInput> {
   const { database, runtime } = services;
 
-  /** After the switch: until then the site answers as what it was. */
+  /** Runs after the switch, because the site has its old address until then. */
   const name: Step<ChangePrimaryDomainInput> = {
     name: "name",
     deadlineSeconds: 30,
     run: async ({ input: { target, domain } }) => {
       if (await setPrimaryDomain(database, target.id, domain)) return;
-      throw new StepFailure(`The domain "${domain.name}" is not there any more.`);
+      throw new StepFailure(`The domain "${domain.name}" no longer exists.`);
     },
     undo: async ({ input: { target, former } }) => {
       await setPrimaryDomain(database, target.id, former);
@@ -42,7 +42,7 @@ export function changePrimaryDomain(services: Services): OperationDefinition<Cha
   const [frozen, tried, switched, pruned] = takeOver<ChangePrimaryDomainInput>(services, {
     what: "The site at its new address",
     note: ({ domain }) => `Before ${domain.name} became the primary domain`,
-    sharesOwn: () => true,
+    sharesTargetData: () => true,
     addressBefore: (input) => input.addressBefore,
   });
 
@@ -53,14 +53,14 @@ export function changePrimaryDomain(services: Services): OperationDefinition<Cha
         name: "estimate",
         deadlineSeconds: 120,
         run: async ({ input: { target } }) => {
-          // The configuration of a network says where it is, and comes with the files.
+          // A network's address is also in wp-config.php, so its files are copied, too.
           const layout = await runtime.layout(target);
           const files = layout !== null && layout.multisite !== null ? 1 : 0;
-          const copies = [{ environment: target, files, database: 1 }, await backupRoom(database, target)];
-          await requireRoom(runtime, { copies }, "The change");
+          const copies = [{ environment: target, files, database: 1 }, await backupSpace(database, target)];
+          await requireDiskSpace(runtime, { copies }, "The change");
         },
       },
-      ...holdAndStage<ChangePrimaryDomainInput>(services, async ({ input }) => {
+      ...freezeAndStage<ChangePrimaryDomainInput>(services, async ({ input }) => {
         const { target: environment, token, address, addressBefore, isEverywhere } = input;
         const change = { from: addressBefore, to: address };
         await runtime.stageAddress({ environment, token, change, isEverywhere });

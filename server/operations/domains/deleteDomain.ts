@@ -1,4 +1,7 @@
-/** Takes domains from an environment: the edge forgets them, then their rows go, with the certificates that only they needed. */
+/**
+ * Deletes domains of an environment: stops serving them, then removes their rows and the certificates that only they
+ * used.
+ */
 import { removeUselessCertificates } from "../../store/domains/domainCertificates.ts";
 import { domainsOfEnvironment, removeDomains, setActive } from "../../store/domains/domains.ts";
 import { edgeGenerations } from "../../store/generations.ts";
@@ -11,7 +14,7 @@ export type DeleteDomainInput = {
   readonly domainIds: readonly string[];
 };
 
-/** Those that were served, so that an undo serves them and no others. */
+/** The domains that were served before, for the undo. */
 type Found = { readonly active: readonly string[] };
 
 function isFound(found: unknown): found is Found {
@@ -19,12 +22,13 @@ function isFound(found: unknown): found is Found {
 }
 
 export function deleteDomain({ database, publisher }: Services): OperationDefinition<DeleteDomainInput> {
-  /** It may have waited for another operation, which may have made one of them the primary one. */
+  /** Fails if an earlier operation in the queue has made one of the domains primary. */
   async function note({ input, operationId }: StepContext<DeleteDomainInput>): Promise<void> {
     const own = await domainsOfEnvironment(database, input.environmentId);
     const domains = own.filter(({ id }) => input.domainIds.includes(id));
     const primary = domains.find(({ isPrimary }) => isPrimary);
-    if (primary) throw new StepFailure(`"${primary.name}" is the primary domain by now. Make another one that first.`);
+    if (primary)
+      throw new StepFailure(`"${primary.name}" is now the primary domain. Make another domain primary first.`);
     await saveResult(database, operationId, { active: domains.filter((each) => each.isActive).map(({ id }) => id) });
   }
 

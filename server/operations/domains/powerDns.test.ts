@@ -1,4 +1,4 @@
-/** The same operations where a PowerDNS answers instead of our own server. */
+/** DNS operations with PowerDNS instead of the built-in DNS server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makePowerDnsClient } from "../../clients/powerDnsClient.ts";
 import { makeZonePublisher } from "../../publishing/publishZones.ts";
@@ -36,8 +36,8 @@ afterAll(() => stack.disposeAsync());
 
 const subjects = Object.entries(dnsSubjects);
 
-/** What it answers for every name that the request is about. */
-async function answeredOf(input: unknown) {
+/** The values that PowerDNS serves for the names in the request. */
+async function servedValues(input: unknown) {
   const { changes } = Object(input);
   const texts = changes.map(({ place }: { place: { name: string } }) => textsOf(place.name));
   return Promise.all(texts);
@@ -46,21 +46,21 @@ async function answeredOf(input: unknown) {
 const valuesOf = (input: unknown, which: "before" | "after") =>
   Object(input).changes.map((change: Record<string, { values: string[] } | null>) => change[which]?.values ?? []);
 
-test.each(subjects)("%s ends when PowerDNS answers the change", async (_, subject) => {
+test.each(subjects)("%s ends when PowerDNS serves the change", async (_, subject) => {
   const request = await subject.prepare(world);
   const row = await withEngine(world, (table) => table.submit(request));
   expect(row.state).toBe("succeeded");
-  expect(await answeredOf(request.input)).toEqual(valuesOf(request.input, "after"));
+  expect(await servedValues(request.input)).toEqual(valuesOf(request.input, "after"));
 });
 
-test.each(subjects)("%s that fails has PowerDNS answer what it did before", async (_, subject) => {
+test.each(subjects)("if %s fails, PowerDNS serves the previous values", async (_, subject) => {
   const request = await subject.prepare(world);
   const row = await withEngine(world, (table) => table.submit(request), { failAt: "succeed:before" });
   expect(row.state).toBe("failed");
-  expect(await answeredOf(request.input)).toEqual(valuesOf(request.input, "before"));
+  expect(await servedValues(request.input)).toEqual(valuesOf(request.input, "before"));
 });
 
-test("a change waits for a PowerDNS that is away, and is answered when it is back", async () => {
+test("a change waits while PowerDNS is unavailable", async () => {
   const [[, subject] = []] = subjects;
   if (subject === undefined) throw new Error("There is no operation");
   const request = await subject.prepare(world);
@@ -71,5 +71,5 @@ test("a change waits for a PowerDNS that is away, and is answered when it is bac
     return ended;
   });
   expect(row.state).toBe("succeeded");
-  expect(await answeredOf(request.input)).toEqual(valuesOf(request.input, "after"));
+  expect(await servedValues(request.input)).toEqual(valuesOf(request.input, "after"));
 });

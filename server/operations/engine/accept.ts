@@ -1,6 +1,6 @@
 /**
- * Accepting an operation: one row, its activity entry and its locks, in the caller's transaction.
- * The commit of that transaction starts the operation; a rollback leaves nothing.
+ * Accepts an operation: inserts its row, its activity entry and its locks in the caller's transaction.
+ * The commit of that transaction starts the operation; a rollback leaves nothing behind.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -22,13 +22,13 @@ export interface OperationRequest {
   readonly companyId: string;
   readonly siteId: string | null;
   readonly environmentId: string | null;
-  /** Ids of the environments that nothing else may change meanwhile. */
+  /** Ids of the environments that no other operation may change at the same time. */
   readonly locks: readonly string[];
-  /** All that the steps need, ids included. Nothing secret: it is stored as it is. */
+  /** Everything that the steps need, including new ids. Must not contain secrets: it is stored unencrypted. */
   readonly input: Json;
-  /** Sealed before it is stored, and erased when the operation ends. */
+  /** Encrypted before it is stored, and erased when the operation ends. */
   readonly secret?: string;
-  /** What happens when one of the environments is busy: the operation fails at once, or waits its turn. */
+  /** If one of the environments is busy, the operation either fails at once or waits in the queue. */
   readonly whenBusy: "fail" | "queue";
   readonly actor: Actor;
   /** Display names for the activity entry. */
@@ -36,10 +36,10 @@ export interface OperationRequest {
 }
 
 /**
- * Accepts an operation as part of `transaction` and returns its id. It begins when the transaction commits; where
- * an environment is busy it waits, or has failed already (`isRefused`): then no step and no ending of it will ever run.
- * It has failed, too, where nothing of an environment is on this machine yet.
- * Rejects only when the database does.
+ * Accepts an operation as part of `transaction` and returns its id. The operation starts when the transaction commits.
+ * If an environment is busy, it waits or fails at once, see `whenBusy`. It also fails at once if an environment's files
+ * are not on this machine yet. An operation that failed at once (`isRefused`) never runs a step or its `failed`
+ * function. Rejects only if the database fails.
  */
 export type AcceptOperation = (
   transaction: DatabaseTransaction,
@@ -49,18 +49,18 @@ export type AcceptOperation = (
 export interface AcceptedOperation {
   readonly operationId: string;
   readonly isRefused: boolean;
-  /** The operations because of which it has failed; empty if it has not, or for another reason. */
+  /** The operations that hold the locks. Empty unless the operation failed because of them. */
   readonly blockedBy: readonly Blocker[];
 }
 
 export interface AcceptServices {
   readonly sealer: Sealer;
-  /** Only the number of steps is read, for the progress that is shown. */
+  /** Used for the number of steps, which the progress report shows. */
   readonly definitions: Readonly<Record<OperationKind, { readonly steps: readonly unknown[] }>>;
 }
 
-/** Nothing of the environment need be on this machine for these. */
-const worksOnWhatIsAway: ReadonlySet<OperationKind> = new Set<OperationKind>([
+/** Operations that can run before an environment's files are on this machine. */
+const allowedWhileAway: ReadonlySet<OperationKind> = new Set<OperationKind>([
   "rebuildEnvironment",
   "deleteSite",
   "deleteEnvironment",
@@ -93,7 +93,7 @@ export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
       secret: request.secret === undefined ? null : services.sealer.seal(request.secret, operationId),
       referenceId: randomUUID(),
     });
-    if (!worksOnWhatIsAway.has(kind) && (await areAwaitingRebuild(transaction, request.locks))) {
+    if (!allowedWhileAway.has(kind) && (await areAwaitingRebuild(transaction, request.locks))) {
       const isLost = await haveLost(transaction, request.locks);
       const publicError = isLost ? environmentLostMessage : environmentAwayMessage;
       await endOperation(transaction, operationId, { state: "failed", publicError });

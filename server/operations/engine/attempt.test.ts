@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ObjectStoreFailure } from "../../archives/objectStoreFailure.ts";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
 import { testPaces } from "../../testing/engine.ts";
-import { type AttemptOptions, attempt, insist, pause, Stopping } from "./attempt.ts";
-import { CrashLoop, DeadlinePassed, diskFullReason, isTransient, publicReason } from "./failures.ts";
+import { type AttemptOptions, attempt, pause, retryUntilDone, Stopping } from "./attempt.ts";
+import { CrashLoop, DeadlineExceeded, diskFullReason, isTransient, publicReason } from "./failures.ts";
 import { StepFailure } from "./operation.ts";
 
 function options(more: Partial<AttemptOptions> = {}): AttemptOptions {
@@ -15,14 +15,14 @@ function withCode(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-const passing = new StepFailure("Busy.", { isTransient: true });
+const transient = new StepFailure("Busy.", { isTransient: true });
 
 describe("attempt", () => {
-  test("null for work that is done", async () => {
+  test("returns null if the work succeeds", async () => {
     expect(await attempt(async () => undefined, options())).toBeNull();
   });
 
-  test("an error that does not pass ends it at once", async () => {
+  test("stops at once after a permanent error", async () => {
     let tries = 0;
     const error = await attempt(async () => {
       tries++;
@@ -31,74 +31,74 @@ describe("attempt", () => {
     expect([tries, error?.message]).toEqual([1, "No."]);
   });
 
-  test("an error that passes is tried again until the deadline, and then is the reason", async () => {
+  test("retries a transient error until the deadline, and then returns it", async () => {
     const error = await attempt(
       async () => {
-        throw passing;
+        throw transient;
       },
       options({ deadlineSeconds: 0.1 }),
     );
-    expect(error).toBe(passing);
+    expect(error).toBe(transient);
   });
 
-  test("work that heeds its signal is given up at the deadline", async () => {
+  test("aborts the work at the deadline", async () => {
     const heeds = (signal: AbortSignal) =>
       new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-    expect(await attempt(heeds, options({ deadlineSeconds: 0.05 }))).toBeInstanceOf(DeadlinePassed);
+    expect(await attempt(heeds, options({ deadlineSeconds: 0.05 }))).toBeInstanceOf(DeadlineExceeded);
   });
 
-  test("work that ignores its signal is left behind, and handed over", async () => {
-    const left: Promise<unknown>[] = [];
+  test("abandons work that ignores its signal, and passes it to onAbandoned", async () => {
+    const abandoned: Promise<unknown>[] = [];
     const never = () => new Promise<void>(() => undefined);
-    const more = { deadlineSeconds: 0.05, onLeftOver: (work: Promise<unknown>) => left.push(work) };
-    expect(await attempt(never, options(more))).toBeInstanceOf(DeadlinePassed);
-    expect(left.length).toBe(1);
+    const more = { deadlineSeconds: 0.05, onAbandoned: (work: Promise<unknown>) => abandoned.push(work) };
+    expect(await attempt(never, options(more))).toBeInstanceOf(DeadlineExceeded);
+    expect(abandoned.length).toBe(1);
   });
 
-  test("what ends well in the time of grace counts", async () => {
+  test("returns null if the work succeeds in the grace period", async () => {
     const late = (signal: AbortSignal) => new Promise<void>((done) => signal.addEventListener("abort", () => done()));
     expect(await attempt(late, options({ deadlineSeconds: 0.05 }))).toBeNull();
   });
 
-  test("a process that stops records neither failure nor success", async () => {
+  test("rejects on shutdown, whether the work failed or succeeded", async () => {
     const stop = new AbortController();
     const work = async () => {
       stop.abort();
-      throw passing;
+      throw transient;
     };
     await expect(attempt(work, options({ stop: stop.signal }))).rejects.toBeInstanceOf(Stopping);
-    const well = async () => stop.abort();
-    await expect(attempt(well, options({ stop: stop.signal }))).rejects.toBeInstanceOf(Stopping);
+    const succeeding = async () => stop.abort();
+    await expect(attempt(succeeding, options({ stop: stop.signal }))).rejects.toBeInstanceOf(Stopping);
   });
 });
 
-describe("insist", () => {
-  test("repeats until it succeeds and tells of every failure", async () => {
+describe("retryUntilDone", () => {
+  test("repeats the work until it succeeds, and reports each failure", async () => {
     let tries = 0;
-    const told: string[] = [];
+    const failures: string[] = [];
     const work = async () => {
       if (++tries < 4) throw new Error(`try ${tries}`);
       return "done";
     };
-    const onFailure = (error: Error) => told.push(error.message);
+    const onFailure = (error: Error) => failures.push(error.message);
     const { stop } = options();
-    expect(await insist(work, { pace: testPaces.quickPace, stop, onFailure })).toBe("done");
-    expect(told).toEqual(["try 1", "try 2", "try 3"]);
+    expect(await retryUntilDone(work, { pace: testPaces.quickPace, stop, onFailure })).toBe("done");
+    expect(failures).toEqual(["try 1", "try 2", "try 3"]);
   });
 
-  test("ends when the process does, also in a pause", async () => {
+  test("stops on shutdown, also during a pause", async () => {
     const stop = new AbortController();
     const pace = { firstPauseMilliseconds: 60_000, longestPauseMilliseconds: 60_000, graceMilliseconds: 0 };
     const work = () => Promise.reject(new Error("no"));
-    const insisting = insist(work, { pace, stop: stop.signal, onFailure: () => stop.abort() });
-    await expect(insisting).rejects.toBeInstanceOf(Stopping);
+    const retrying = retryUntilDone(work, { pace, stop: stop.signal, onFailure: () => stop.abort() });
+    await expect(retrying).rejects.toBeInstanceOf(Stopping);
     await pause(3, pace, stop.signal);
   });
 });
 
 describe("failures", () => {
   test.each([
-    [passing, true],
+    [transient, true],
     [new StepFailure("No."), false],
     [new RuntimeFailure("No."), false],
     [new EdgeUnavailable("No."), true],
@@ -113,23 +113,23 @@ describe("failures", () => {
     [withCode("ENOSPC"), false],
     [new TypeError("x is not a function"), false],
     ["thrown text", false],
-  ])("%s passes by itself: %s", (error, expected) => {
+  ])("%s is transient: %s", (error, expected) => {
     expect(isTransient(error)).toBe(expected);
   });
 
   test.each([
     [new StepFailure("There is no room."), "There is no room."],
     [new RuntimeFailure("The language is not there."), "The language is not there."],
-    [new DeadlinePassed(3), "This took longer than 3 seconds and was given up."],
+    [new DeadlineExceeded(3), "This took longer than 3 seconds and was aborted."],
     [new CrashLoop(), "The server stopped each time this was tried, so it was given up."],
     [withCode("ENOSPC"), diskFullReason],
     [new RuntimeFailure("Copying failed.", { cause: withCode("ENOSPC") }), diskFullReason],
     [withCode("53100"), diskFullReason],
-  ])("the customer reads the reason of %s", (error, expected) => {
+  ])("users see the reason of %s", (error, expected) => {
     expect(publicReason(error, "ref")).toEqual({ text: expected, saysCause: true });
   });
 
-  test("of a store that failed the customer reads what it did, and not where it is", () => {
+  test("users see what happened to the archive store, but not its address", () => {
     const summary = "The archive store can't be reached.";
     const error = new ObjectStoreFailure("The archive store at http://10.0.0.7 can't be reached: it is off.", {
       isTransient: true,
@@ -140,7 +140,7 @@ describe("failures", () => {
   });
 
   test.each([new Error("password=hunter2"), "hunter2", null, { message: "hunter2" }])(
-    "anything else is kept from the customer",
+    "users don't see other errors",
     (error) => {
       const reason = publicReason(error, "ref-1");
       expect(reason.text).not.toContain("hunter2");

@@ -1,28 +1,28 @@
-/** One step, tried until it is done, has failed for good, or its time is up. */
-import { DeadlinePassed, isTransient } from "./failures.ts";
+/** Retries: of a step until its deadline (`attempt`), and of work that must succeed in the end (`retryUntilDone`). */
+import { DeadlineExceeded, isTransient } from "./failures.ts";
 
 export interface Pace {
-  /** The first pause between two tries; each next one is twice as long. */
+  /** The pause after the first failure. It doubles after each further failure. */
   readonly firstPauseMilliseconds: number;
   readonly longestPauseMilliseconds: number;
-  /** How long after its deadline a step that ignores its signal is still waited for. */
+  /** How long to wait after the deadline for a step that has not ended yet. */
   readonly graceMilliseconds: number;
 }
 
-/** Within a step: quickly, for what passes by itself. */
+/** For transient errors within a step: short pauses. */
 export const quickPace: Pace = {
   firstPauseMilliseconds: 50,
   longestPauseMilliseconds: 2_000,
   graceMilliseconds: 2_000,
 };
-/** For what must succeed in the end, whatever stands in its way. */
+/** For work that must succeed in the end: long pauses. */
 export const patientPace: Pace = {
   firstPauseMilliseconds: 1_000,
   longestPauseMilliseconds: 60_000,
   graceMilliseconds: 2_000,
 };
 
-/** The process ends: nothing of this is to be recorded, the next process goes on. */
+/** The process is shutting down. The outcome must not be recorded: the next process continues. */
 export class Stopping extends Error {
   override readonly name = "Stopping";
 }
@@ -30,13 +30,16 @@ export class Stopping extends Error {
 export interface AttemptOptions {
   readonly deadlineSeconds: number;
   readonly pace: Pace;
-  /** Aborted when the process ends. */
+  /** Aborted on shutdown. */
   readonly stop: AbortSignal;
-  /** Receives work that goes on although it was abandoned. */
-  readonly onLeftOver?: (work: Promise<unknown>) => void;
+  /** Receives work that is still running after the grace period. */
+  readonly onAbandoned?: (work: Promise<unknown>) => void;
 }
 
-/** Null if the work was done; otherwise the error for which it was given up. Rejects with `Stopping` only. */
+/**
+ * Retries transient errors until the deadline. Returns null if the work succeeded, or the error that ended it.
+ * Rejects only with `Stopping`.
+ */
 export async function attempt(
   work: (signal: AbortSignal) => Promise<void>,
   options: AttemptOptions,
@@ -46,14 +49,14 @@ export async function attempt(
   const signal = AbortSignal.any([deadline.signal, options.stop]);
   try {
     for (let tries = 0; ; tries++) {
-      const error = await settle(work(signal), signal, options);
+      const error = await waitForWork(work(signal), signal, options);
       if (options.stop.aborted) throw new Stopping();
       if (error === null) return null;
-      if (deadline.signal.aborted) return isAbort(error) ? new DeadlinePassed(options.deadlineSeconds) : error;
+      if (deadline.signal.aborted) return isAbort(error) ? new DeadlineExceeded(options.deadlineSeconds) : error;
       if (!isTransient(error)) return error;
       await pause(tries, options.pace, signal);
       if (options.stop.aborted) throw new Stopping();
-      // What kept it from succeeding says more than that the time is up.
+      // The error is more helpful than the fact that the time is up.
       if (deadline.signal.aborted) return error;
     }
   } finally {
@@ -61,29 +64,29 @@ export async function attempt(
   }
 }
 
-/** Waits for the work, but no longer than the grace after the signal. */
-async function settle(work: Promise<void>, signal: AbortSignal, options: AttemptOptions): Promise<Error | null> {
-  const givenUp = Promise.withResolvers<Error>();
+/** Returns the work's error or null. Abandons the work when the grace period after the signal is over. */
+async function waitForWork(work: Promise<void>, signal: AbortSignal, options: AttemptOptions): Promise<Error | null> {
+  const abandoned = Promise.withResolvers<Error>();
   let timer: NodeJS.Timeout | undefined;
   const onAbort = () => {
     timer = setTimeout(() => {
-      options.onLeftOver?.(work);
-      givenUp.resolve(new DeadlinePassed(options.deadlineSeconds));
+      options.onAbandoned?.(work);
+      abandoned.resolve(new DeadlineExceeded(options.deadlineSeconds));
     }, options.pace.graceMilliseconds);
   };
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
-  const settled = work.then(() => null, toError);
+  const outcome = work.then(() => null, toError);
   try {
-    return await Promise.race([settled, givenUp.promise]);
+    return await Promise.race([outcome, abandoned.promise]);
   } finally {
     signal.removeEventListener("abort", onAbort);
     clearTimeout(timer);
   }
 }
 
-/** Repeats `work` until it succeeds. `onFailure` hears of each error. Rejects with `Stopping` only. */
-export async function insist<T>(
+/** Repeats `work` until it succeeds, and calls `onFailure` with each error. Rejects only with `Stopping`. */
+export async function retryUntilDone<T>(
   work: () => Promise<T>,
   options: { readonly pace: Pace; readonly stop: AbortSignal; readonly onFailure: (error: Error) => void },
 ): Promise<T> {
@@ -99,7 +102,7 @@ export async function insist<T>(
   }
 }
 
-/** The pause after so many failures, or until the signal. */
+/** Waits as long as `pace` says after this number of failures, or until the signal is aborted. */
 export async function pause(failures: number, pace: Pace, signal: AbortSignal): Promise<void> {
   const milliseconds = Math.min(
     pace.firstPauseMilliseconds * 2 ** Math.min(failures, 20),
@@ -118,7 +121,7 @@ export async function pause(failures: number, pace: Pace, signal: AbortSignal): 
 }
 
 function isAbort(error: Error): boolean {
-  return error instanceof DeadlinePassed || error.name === "AbortError" || error.name === "TimeoutError";
+  return error instanceof DeadlineExceeded || error.name === "AbortError" || error.name === "TimeoutError";
 }
 
 function toError(error: unknown): Error {

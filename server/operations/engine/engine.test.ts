@@ -1,4 +1,4 @@
-/** What the engine promises, each promise against a real database. */
+/** The guarantees of the engine, each tested with a real database. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expire } from "../../reconcilers/expire.ts";
@@ -76,8 +76,8 @@ async function locks() {
 
 const environment = "11111111-1111-4111-8111-111111111111";
 
-describe("an operation that goes well", () => {
-  test("runs its steps once each and in order, and ends everything that belongs to it together", async () => {
+describe("a successful operation", () => {
+  test("runs each step once and in order, and ends its activity entry and its locks in the same transaction", async () => {
     const ops = await begin(define([step("one"), step("two"), step("three")]));
     const row = await ops.finish(await ops.submit({ locks: [environment], secret: "hush" }));
     expect(done).toEqual(["one", "two", "three"]);
@@ -86,13 +86,13 @@ describe("an operation that goes well", () => {
     expect(await locks()).toEqual([]);
   });
 
-  test("begins because of the commit that accepts it, without a sweep that looks for it", async () => {
+  test("is started by the commit that accepts it, without a sweep", async () => {
     const ops = await begin(define([step("one")]), { sweepMilliseconds: 3_600_000 });
     const { state } = await ops.finish(await ops.submit());
     expect(state).toBe("succeeded");
   });
 
-  test("shows how far it is", async () => {
+  test("shows its progress", async () => {
     const reached = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     const hold = () => {
@@ -109,7 +109,7 @@ describe("an operation that goes well", () => {
     await ops.finish(id);
   });
 
-  test("gives its steps the secret, which the database holds sealed only", async () => {
+  test("gives its steps the secret, which is encrypted in the database", async () => {
     const seen: string[] = [];
     const ops = await begin(define([step("one", ({ secret }) => seen.push(secret()))]));
     await engine?.stop();
@@ -122,8 +122,8 @@ describe("an operation that goes well", () => {
   });
 });
 
-describe("an operation that fails", () => {
-  test("undoes what began, the last first, and says why", async () => {
+describe("a failed operation", () => {
+  test("undoes the started steps in reverse order, and shows the reason", async () => {
     const fails = () => {
       throw new StepFailure("There is no room.");
     };
@@ -136,11 +136,11 @@ describe("an operation that fails", () => {
   });
 
   test.each([
-    ["what was to be done is refused", new StepFailure("No.", { kind: "refused" }), "refused"],
-    ["somebody else has done it", new StepFailure("No.", { kind: "superseded" }), "superseded"],
-    ["there is another reason", new StepFailure("No."), null],
-    ["nobody knows the reason", new Error("No."), null],
-  ])("is told as what it is where %s, and remembered", async (_, error, kind) => {
+    ["a refused request", new StepFailure("No.", { kind: "refused" }), "refused"],
+    ["a superseded request", new StepFailure("No.", { kind: "superseded" }), "superseded"],
+    ["a failure without a kind", new StepFailure("No."), null],
+    ["an unexpected error", new Error("No."), null],
+  ])("passes the kind of %s to `failed`, and stores it", async (_, error, kind) => {
     const fails = () => {
       throw error;
     };
@@ -153,7 +153,7 @@ describe("an operation that fails", () => {
     expect([failures, failure_kind]).toEqual([[kind], kind]);
   });
 
-  test("keeps to itself what was not written for the customer, and names where the cause is logged", async () => {
+  test("hides messages that were not written for users, and shows the reference id of the log", async () => {
     const fails = () => {
       throw new Error("password=hunter2 at /srv/secret");
     };
@@ -163,7 +163,7 @@ describe("an operation that fails", () => {
     expect(row.public_error).toContain(row.reference_id);
   });
 
-  test("says when the disk is full", async () => {
+  test("tells that the disk is full", async () => {
     const fails = () => {
       throw new Error("copy failed", { cause: Object.assign(new Error("write"), { code: "ENOSPC" }) });
     };
@@ -171,7 +171,7 @@ describe("an operation that fails", () => {
     expect((await ops.finish(await ops.submit())).public_error).toBe(diskFullReason);
   });
 
-  test("tries again what passes by itself", async () => {
+  test("retries transient errors", async () => {
     let tries = 0;
     const fails = () => {
       if (++tries < 4) throw Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
@@ -181,7 +181,7 @@ describe("an operation that fails", () => {
     expect(tries).toBe(4);
   });
 
-  test("gives up a step that does not end, and undoes it only when it has ended", async () => {
+  test("aborts a step at its deadline, and undoes it only when it has ended", async () => {
     const hangs: Work = async ({ signal }) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       await delay(200);
@@ -193,7 +193,7 @@ describe("an operation that fails", () => {
     expect(done).toEqual(["one", "two", "two has ended", "undo two", "undo one"]);
   });
 
-  test("an undo is tried until it succeeds", async () => {
+  test("retries an undo until it succeeds", async () => {
     let tries = 0;
     const undo = async () => {
       if (++tries < 4) throw new Error("not yet");
@@ -206,7 +206,7 @@ describe("an operation that fails", () => {
     expect(tries).toBe(4);
   });
 
-  test("an end that can't be written undoes every step", async () => {
+  test("undoes every step if its end can't be written", async () => {
     const succeeded = async () => {
       throw new Error("a constraint");
     };
@@ -215,7 +215,7 @@ describe("an operation that fails", () => {
     expect(done).toEqual(["one", "two", "undo two", "undo one"]);
   });
 
-  test("past the point of no return it only goes forward", async () => {
+  test("retries steps after the point of no return until they succeed", async () => {
     let tries = 0;
     const fails = () => {
       if (++tries < 4) throw new Error("not yet");
@@ -227,8 +227,8 @@ describe("an operation that fails", () => {
   });
 });
 
-describe("one at a time per environment", () => {
-  test("a second operation fails at once with the sentence of the interface", async () => {
+describe("the lock of an environment", () => {
+  test("makes a second operation fail at once with the message of the API", async () => {
     const go = Promise.withResolvers<void>();
     const ops = await begin(define([step("one", () => go.promise)]));
     const companyId = await insertTestCompany(own.database);
@@ -244,7 +244,7 @@ describe("one at a time per environment", () => {
     expect(done).toEqual(["one"]);
   });
 
-  test("those that wait have their turn in the order in which they came, and never overlap", async () => {
+  test("runs queued operations one at a time, in the order of their requests", async () => {
     let running = 0;
     const order: string[] = [];
     const work: Work = async ({ operationId }) => {
@@ -264,7 +264,7 @@ describe("one at a time per environment", () => {
     expect(await locks()).toEqual([]);
   });
 
-  test("operations of other environments run at the same time", async () => {
+  test("does not block operations of other environments", async () => {
     const both = Promise.withResolvers<void>();
     let running = 0;
     const work: Work = () => {
@@ -279,7 +279,7 @@ describe("one at a time per environment", () => {
 });
 
 describe("acceptance", () => {
-  test("a transaction that is rolled back leaves nothing, and nothing runs", async () => {
+  test("leaves nothing and runs nothing if the transaction is rolled back", async () => {
     const ops = await begin(define([step("one")]));
     const companyId = await insertTestCompany(own.database);
     const rolledBack = own.database.transaction().execute(async (transaction) => {
@@ -303,7 +303,7 @@ describe("acceptance", () => {
     expect(done).toEqual([]);
   });
 
-  test("what was accepted while no engine ran is begun by the next", async () => {
+  test("works without an engine: the next engine starts the operations", async () => {
     const ops = await begin(define([step("one")]));
     await engine?.stop();
     const ids = [await ops.submit(), await ops.submit()];
@@ -314,7 +314,7 @@ describe("acceptance", () => {
 });
 
 describe("the journal", () => {
-  test("goes with the operation when that is no longer kept", async () => {
+  test("is removed with its operation", async () => {
     const ops = await begin(define([step("one")]));
     const { id } = await ops.finish(await ops.submit());
     const journal = () => own.database.selectFrom("operation_outcomes").select(["operation_id", "part"]).execute();
@@ -326,7 +326,7 @@ describe("the journal", () => {
     expect(await ops.wait(id, 0)).toBe(true);
   });
 
-  test("an operation whose kind a process did not know is run by another that does", async () => {
+  test("an operation of an unknown kind is left to a process that knows it", async () => {
     const ops = await begin(define([step("one")]), { definitions: [] });
     const id = await ops.submit();
     await expect
@@ -350,7 +350,7 @@ describe("several engines on one database", () => {
     await other.stop();
   });
 
-  test("an engine that loses its lock records nothing more, and another goes on with its operations", async () => {
+  test("an engine that has lost its lock records nothing, and another engine continues its operations", async () => {
     const reached = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     let runs = 0;
@@ -379,11 +379,11 @@ describe("several engines on one database", () => {
     await other.stop();
   });
 
-  test("an operation that was claimed without being run is taken up by the process that claimed it", async () => {
+  test("an operation that was claimed but not started is resumed by the same process", async () => {
     const ops = await begin(define([step("one")]), { sweepMilliseconds: 3_600_000 });
     const first = await ops.finish(await ops.submit());
     const { runner } = await own.database.selectFrom("operations").select("runner").executeTakeFirstOrThrow();
-    // As if the claim had been written and its confirmation lost.
+    // Simulates that the claim was written but its confirmation was lost.
     await own.database
       .updateTable("operations")
       .set({ state: "running", finished_at: null })
@@ -398,7 +398,7 @@ describe("several engines on one database", () => {
 });
 
 describe("stopping", () => {
-  test("asks the running step to break off, and the next engine goes on with that step", async () => {
+  test("aborts the running step, and the next engine repeats that step", async () => {
     const reached = Promise.withResolvers<void>();
     let mayEnd = false;
     const work: Work = ({ signal }) => {
@@ -416,7 +416,7 @@ describe("stopping", () => {
     expect(done).toEqual(["one", "two", "two", "three"]);
   });
 
-  test("as often as anybody likes does not count against the step", async () => {
+  test("does not count as a failed attempt of the step", async () => {
     let reached = Promise.withResolvers<void>();
     let mayEnd = false;
     const work: Work = ({ signal }) => {

@@ -1,14 +1,15 @@
 /**
- * Runs operations so that the death of a process at any instruction loses none. Any number of processes may do so on one
- * database, and several engines in one process.
+ * Runs operations so that none is lost if a process is killed at any instruction. Several processes can run operations
+ * of one database, and one process can have several engines.
  *
- * - Start. The commit that accepts an operation announces it. Every process hears that and tries to claim the operation; one
- *   of them succeeds. Nothing is polled for.
- * - Recovery. Every `sweepMilliseconds`, and at startup, a process looks for running operations that nobody has claimed (an
- *   announcement was missed) and for those whose process is dead (`store/operationRuns.ts` says how that is known). It claims
- *   them and goes on after the last part that was recorded (`journal.ts`).
- * - Fencing. A process that loses its lock can't know whether another has taken over its operations. It stops, and must be
- *   ended: see `lost`. Until then, nothing that it writes about an operation counts: each write names the runner.
+ * - Start. The commit that accepts an operation also announces it. Every process receives the announcement and tries to
+ *   claim the operation; one succeeds. There is no polling.
+ * - Recovery. At startup and every `sweepMilliseconds`, a process looks for running operations without a runner (it
+ *   missed an announcement) and for operations of dead processes (`store/operationRuns.ts` says how death is detected).
+ *   It claims them and continues after the last recorded part (`journal.ts`).
+ * - Fencing. A process that loses its lock can't know whether another process has taken over its operations. It stops
+ *   and must be ended: see `lost`. Until then its writes about operations have no effect, because each write names the
+ *   runner.
  */
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../store/database.ts";
@@ -37,29 +38,29 @@ export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
 }
 
 export interface Engine {
-  /** Resolves when this process may no longer run operations. End it and start another. */
+  /** Resolves when this process has lost the right to run operations. End the process and start another one. */
   readonly lost: Promise<Error>;
-  /** Takes up unclaimed operations now rather than at the next sweep. Never rejects. */
+  /** Claims unclaimed operations now instead of at the next sweep. Never rejects. */
   sweep(): Promise<void>;
-  /** Takes up nothing more, asks running steps to break off, and leaves them to the next process. */
+  /** Claims no more operations, aborts running steps, and leaves them to the next process. */
   stop(): Promise<void>;
 }
 
-/** How long `stop` waits for steps that heard the signal. */
-const breakOffMilliseconds = 1_000;
+/** How long `stop` waits for aborted steps. */
+const shutdownGraceMilliseconds = 1_000;
 
-/** Starts to run operations, including those that earlier processes left. */
+/** Starts running operations, including unfinished ones of earlier processes. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const runner = randomUUID();
   const stop = new AbortController();
-  // Stopped in reverse order: the runner's lock is released last, since others take over from then on.
+  // Disposed of in reverse order: the runner's lock is released last, because other processes take over from then on.
   await using started = new AsyncDisposableStack();
   const lock = await holdRunnerLock(options.url, runner);
   started.defer(() => lock.release());
   const runs = startRuns(runner, servicesOf(options, runner, stop.signal));
   started.defer(async () => {
     stop.abort();
-    await waitAtMost(runs.settled(), breakOffMilliseconds);
+    await waitAtMost(runs.settled(), shutdownGraceMilliseconds);
   });
   const sweeps = repeat(runs.sweep, options.sweepMilliseconds ?? 1_000, stop.signal);
   started.defer(sweeps.stop);
@@ -72,18 +73,18 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 }
 
 interface Runs {
-  /** Claims an operation that was just accepted, and runs it. Should that fail, a sweep does it. Never rejects. */
+  /** Claims an accepted operation and runs it. If that fails, the next sweep does it. Never rejects. */
   start(operationId: string): Promise<void>;
   /** Never rejects. */
   sweep(): Promise<void>;
-  /** Resolves when nothing is being run. */
+  /** Resolves when no operation is running in this process. */
   settled(): Promise<unknown>;
 }
 
 function startRuns(runner: string, services: RunServices): Runs {
   const { database, log, stop } = services;
   const active = new Map<string, Promise<void>>();
-  /** Operations that this process can't run, for instance of a kind that only a newer version knows: another may. */
+  /** Operations that this process can't run, for example because only a newer version knows their kind. */
   const declined = new Set<string>();
 
   function run(operationId: string): void {
@@ -97,9 +98,12 @@ function startRuns(runner: string, services: RunServices): Runs {
   async function decline(operationId: string, error: unknown): Promise<void> {
     if (error instanceof Stopping) return;
     declined.add(operationId);
-    log.error({ err: error, operation: operationId }, "This process can't run an operation; it is left to another");
+    log.error(
+      { err: error, operation: operationId },
+      "This process can't run an operation; leaving it to another process",
+    );
     await releaseOperation(database, operationId, runner).catch((err: unknown) =>
-      log.error({ err, operation: operationId }, "An operation could not be left to another process"),
+      log.error({ err, operation: operationId }, "Could not release an operation for another process"),
     );
   }
 
@@ -126,17 +130,17 @@ function startRuns(runner: string, services: RunServices): Runs {
   return {
     start: (id) =>
       claim(id).catch((err: unknown) =>
-        log.warn({ err, operation: id }, "An operation did not start; the next sweep starts it"),
+        log.warn({ err, operation: id }, "Could not start an operation; the next sweep will retry"),
       ),
     sweep: () =>
       sweep().catch((err: unknown) =>
-        log.warn({ err }, "Could not look for interrupted operations; the next sweep does"),
+        log.warn({ err }, "Could not look for interrupted operations; the next sweep will retry"),
       ),
     settled: () => Promise.allSettled(active.values()),
   };
 }
 
-/** Repeats `work`, which never rejects, with a pause between two runs, until it is stopped. */
+/** Repeats `work`, which must not reject, with a pause after each run, until it is stopped. */
 function repeat(work: () => Promise<void>, pauseMilliseconds: number, stop: AbortSignal) {
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> | undefined;

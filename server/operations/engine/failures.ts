@@ -1,4 +1,4 @@
-/** What a step's error means: worth another try or not, and what the customer may read of it. */
+/** Classifies the errors of steps: whether to retry, and which message users see. */
 import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { ObjectStoreFailure } from "../../archives/objectStoreFailure.ts";
 import { Unreadable } from "../../archives/tree.ts";
@@ -6,15 +6,15 @@ import { DnsUnavailable } from "../../clients/dnsUnavailable.ts";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
 import { type FailureKind, StepFailure } from "./operation.ts";
 
-/** A step went on past its deadline. */
-export class DeadlinePassed extends Error {
-  override readonly name = "DeadlinePassed";
+/** A step did not end before its deadline. */
+export class DeadlineExceeded extends Error {
+  override readonly name = "DeadlineExceeded";
   constructor(seconds: number) {
-    super(`This took longer than ${seconds} seconds and was given up.`);
+    super(`This took longer than ${seconds} seconds and was aborted.`);
   }
 }
 
-/** Each process that began the step ended while it ran. */
+/** Every process that started the step died while it was running. */
 export class CrashLoop extends Error {
   override readonly name = "CrashLoop";
   constructor() {
@@ -23,9 +23,9 @@ export class CrashLoop extends Error {
 }
 
 export const diskFullReason =
-  "The disk of this server is full. Nothing was changed; try again when the operator has made room.";
+  "The server's disk is full. Nothing was changed; try again when the operator has freed disk space.";
 
-const passingNodeErrors = new Set([
+const transientNodeErrors = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -34,31 +34,31 @@ const passingNodeErrors = new Set([
   "EMFILE",
   "ENFILE",
 ]);
-/** Serialization failure, deadlock, a lock not to be had, too many connections, shutting down, starting up. */
-const passingSqlStates = new Set(["40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03"]);
+/** Serialization failure, deadlock, lock not available, too many connections, shutdown, startup. */
+const transientSqlStates = new Set(["40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03"]);
 const diskFullCodes = new Set(["ENOSPC", "EDQUOT", "53100"]);
 
-/** Whether the same may succeed in a moment without anybody changing anything. */
+/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof StepFailure) return error.isTransient;
   if (error instanceof RuntimeFailure) return false;
   if (error instanceof EdgeUnavailable || error instanceof DnsUnavailable) return true;
-  // It was asked again and again already, and a site may be frozen meanwhile.
+  // The client has retried already, and a site may be frozen while we wait.
   if (error instanceof ObjectStoreFailure) return false;
   return causes(error).some((cause) => {
     const code = codeOf(cause);
     if (code === null) return isLostConnection(cause);
-    return passingNodeErrors.has(code) || passingSqlStates.has(code) || code.startsWith("08");
+    return transientNodeErrors.has(code) || transientSqlStates.has(code) || code.startsWith("08");
   });
 }
 
-/** What has ended each process that tried it would end the next one too. */
-export function kindOf(error: unknown): FailureKind {
+/** A crash loop counts as refused: the step would crash the next process, too. */
+export function failureKindOf(error: unknown): FailureKind {
   if (error instanceof StepFailure) return error.kind;
   return error instanceof CrashLoop ? "refused" : null;
 }
 
-/** node-postgres gives these no code. */
+/** node-postgres reports these errors without a code. */
 function isLostConnection(error: Error): boolean {
   return /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/.test(
     error.message,
@@ -67,11 +67,11 @@ function isLostConnection(error: Error): boolean {
 
 export interface PublicReason {
   readonly text: string;
-  /** False if the text says nothing about the cause: the log must. */
+  /** False if the text does not name the cause, so that it must be logged. */
   readonly saysCause: boolean;
 }
 
-/** What the customer may read. Only messages made for them are passed on. */
+/** Returns the message for users. Messages that were not written for users are replaced by a general sentence. */
 export function publicReason(error: unknown, referenceId: string): PublicReason {
   if (causes(error).some((cause) => diskFullCodes.has(codeOf(cause) ?? ""))) {
     return { text: diskFullReason, saysCause: true };
@@ -80,15 +80,15 @@ export function publicReason(error: unknown, referenceId: string): PublicReason 
     error instanceof StepFailure ||
     error instanceof RuntimeFailure ||
     error instanceof Unreadable ||
-    error instanceof DeadlinePassed ||
+    error instanceof DeadlineExceeded ||
     error instanceof CrashLoop;
   if (isPublic) return { text: error.message, saysCause: true };
-  // The store's own words name places that are none of the customer's business.
+  // The store's full message names internal addresses.
   const what = error instanceof ObjectStoreFailure ? error.summary : "Something went wrong on the server.";
   return { text: `${what} The operator finds the cause in the log under ${referenceId}.`, saysCause: false };
 }
 
-/** The error, its cause, the cause of that, and so on. */
+/** Returns the error and its chain of causes, including the parts of aggregate errors. */
 function causes(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let current = error; current instanceof Error && !chain.includes(current); current = current.cause) {

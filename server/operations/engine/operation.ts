@@ -1,13 +1,13 @@
 /**
- * What an operation is: a list of named steps, each with its undo beside it.
+ * The definition of an operation: a list of named steps, each with its undo.
  *
- * Two rules make this sound. A step takes its identity from its input, an id and never "what the last try
- * made", so that running it twice is running it once. An undo tolerates that its step never happened, because
- * a step may have begun without ending. Everything that can fail stands before the point of no return;
- * after it an operation only goes forward.
+ * Three rules make operations safe to resume and to undo:
+ * - Steps are idempotent. They take ids from their input and never depend on the result of an earlier try.
+ * - An undo works even if its step never ran or stopped halfway.
+ * - Every step that can fail comes before the point of no return. After it, steps are retried until they succeed.
  *
- * The name of a step is recorded and outlives the process that ran it. A released list of steps is never
- * reordered, and none is put in or taken out: register a new kind and keep the old one until it has drained.
+ * The names of steps are stored in the database and outlive the process. Never reorder, add or remove steps of a
+ * released operation: register a new kind, and keep the old one until no operation of it is left.
  */
 import type { DatabaseTransaction, Json } from "../../store/database.ts";
 
@@ -19,16 +19,16 @@ export interface StepContext<Input> {
   readonly input: Input;
   /** Decrypts the operation's secret. Throws if it has none. */
   secret(): string;
-  /** Aborted when the step's deadline has passed. */
+  /** Aborted at the step's deadline. */
   readonly signal: AbortSignal;
 }
 
-/** What is left of the context when the operation ends. */
+/** The context when the operation ends. */
 export type EndContext<Input> = Omit<StepContext<Input>, "signal" | "secret">;
 
 /**
- * What a failure says of what was to be done. `refused`: it was looked at and is not good, so that trying it again would come to the
- * same. `superseded`: somebody else has done it, or taken away what it was about. Null: nothing.
+ * Tells what a failure means for the request. `refused`: it was checked and rejected, so a retry would fail again.
+ * `superseded`: someone else has done it, or has removed its subject. Null: unknown.
  */
 export type FailureKind = "refused" | "superseded" | null;
 
@@ -43,34 +43,34 @@ export interface Step<Input> {
 export interface OperationDefinition<Input extends Json> {
   readonly kind: string;
   readonly steps: readonly Step<Input>[];
-  /** Name of the first step that can't be taken back; absent if every step can. */
+  /** Name of the first step that can't be undone. Absent if all steps can be. */
   readonly pointOfNoReturn?: string;
-  /** Part of the transaction that ends the operation well; gives `data.result`. */
+  /** Runs in the transaction that ends a successful operation. Returns `data.result`. */
   succeeded(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
-  /** Part of the transaction that ends it badly, after every undo. */
+  /** Runs in the transaction that ends a failed operation, after all undos. */
   failed(transaction: DatabaseTransaction, context: EndContext<Input>, kind: FailureKind): Promise<void>;
-  /** Part of the same: `data.result` of an operation that has failed. Absent: there is none. */
-  keptOfFailure?(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
+  /** Runs in the same transaction as `failed`. Returns `data.result`, which is null if this is absent. */
+  failureResult?(transaction: DatabaseTransaction, context: EndContext<Input>): Promise<Json>;
 }
 
-/** A definition whose input only itself knows. */
+/** A definition whose type of input is not known to the engine. */
 export type AnyDefinition = OperationDefinition<Json>;
 
-interface StepFailureFacts {
+interface StepFailureOptions {
   readonly isTransient?: boolean;
   readonly kind?: FailureKind;
 }
 
 /**
- * A failure whose message the customer may read. Anything else that a step throws is logged under the
- * operation's reference id and shown as a general sentence.
+ * An error whose message is shown to users. All other errors of steps are logged under the operation's reference id,
+ * and users see a general sentence.
  */
 export class StepFailure extends Error {
   override readonly name = "StepFailure";
-  /** Whether the same step may succeed in a moment without anybody changing anything. */
+  /** Whether a retry of the same step may succeed. */
   readonly isTransient: boolean;
   readonly kind: FailureKind;
-  constructor(publicMessage: string, options: ErrorOptions & StepFailureFacts = {}) {
+  constructor(publicMessage: string, options: ErrorOptions & StepFailureOptions = {}) {
     super(publicMessage, options);
     this.isTransient = options.isTransient ?? false;
     this.kind = options.kind ?? null;

@@ -5,11 +5,11 @@ const row = (id: string, runner: string | null) => ({ id, runner });
 const none = () => false;
 
 describe("planSweep", () => {
-  test("has nothing to do without operations", () => {
+  test("is empty without operations", () => {
     expect(planSweep([], "us", none)).toEqual({ unclaimed: [], dropped: [], others: [] });
   });
 
-  test("finds operations that nobody has claimed, in the order in which they came", () => {
+  test("finds operations without a runner, in their order", () => {
     expect(planSweep([row("a", null), row("b", null)], "us", none).unclaimed).toEqual(["a", "b"]);
   });
 
@@ -21,7 +21,7 @@ describe("planSweep", () => {
     });
   });
 
-  test("finds our own operations that nobody runs, and leaves alone those that we are running", () => {
+  test("finds its own operations that it is not running", () => {
     expect(planSweep([row("a", "us"), row("b", "us")], "us", (id) => id === "a").dropped).toEqual(["b"]);
   });
 });

@@ -1,16 +1,16 @@
-/** Which running operations a process has to take up: a decision from rows alone, so that any number of processes may make it. */
+/** Decides which running operations a process should claim, from database rows only. */
 import type { RunningOperation } from "../../store/operationRuns.ts";
 
 export interface Sweep {
-  /** Unclaimed. */
+  /** Operations without a runner. */
   readonly unclaimed: string[];
-  /** Ours, and not being run: the claim was written, but its confirmation was lost. */
+  /** Operations of this runner that it is not running: the claim was written, but its confirmation was lost. */
   readonly dropped: string[];
-  /** Other runners that have operations. Each must be found dead before its operations are taken over. */
+  /** Other runners with operations. Take over their operations only if the runner is dead. */
   readonly others: string[];
 }
 
-/** `isActive` says whether this process is running an operation at the moment. */
+/** `isActive` tells whether this process is running an operation. */
 export function planSweep(
   rows: readonly RunningOperation[],
   self: string,

@@ -18,28 +18,28 @@ async function withOperation(work: (operations: TestOperations, operationId: str
 }
 
 describe("waitForOperation", () => {
-  test("is told of the end by whoever ends it", () =>
+  test("resolves when the operation ends", () =>
     withOperation(async ({ wait }, id) => {
       const waiting = Promise.all([wait(id, 30), wait(id, 30)]);
       await end(id);
       expect(await waiting).toEqual([true, true]);
     }));
 
-  test("an end before the waiting, and an operation that does not exist, are not waited for", () =>
+  test("resolves at once for ended and unknown operations", () =>
     withOperation(async ({ wait }, id) => {
       await end(id);
       expect(await wait(id, 30)).toBe(true);
       expect(await wait("sites:add-nothing", 30)).toBe(true);
     }));
 
-  test("ends when the time is up or the client is gone", () =>
+  test("resolves with false at the timeout or when the client disconnects", () =>
     withOperation(async ({ wait }, id) => {
       expect(await wait(id, 0.05)).toBe(false);
       expect(await wait(id, 30, AbortSignal.timeout(50))).toBe(false);
       expect(await wait(id, 30, AbortSignal.abort())).toBe(false);
     }));
 
-  test("hears of an end that came while its connection was lost", () =>
+  test("does not miss an end while its database connection is lost", () =>
     withOperation(async ({ wait }, id) => {
       const waiting = wait(id, 30);
       await own.pool.query(

@@ -1,11 +1,11 @@
-/** Waiting for the end of an operation, without asking again and again. */
+/** Waits for the end of an operation without polling. */
 import type { Database } from "../../store/database.ts";
 import type { Notifications } from "../../store/notifications.ts";
 import { endedChannel, hasOperationEnded } from "../../store/operations.ts";
 
 /**
- * Resolves when the operation has ended, when `seconds` have passed or when `signal` is aborted, whichever is
- * first; true if it has ended. An operation that does not exist counts as ended.
+ * Resolves with true when the operation has ended, or with false after `seconds` or when `signal` is aborted.
+ * An operation that does not exist counts as ended.
  */
 export type WaitForOperation = (operationId: string, seconds: number, signal?: AbortSignal) => Promise<boolean>;
 
@@ -17,19 +17,20 @@ export interface WaitServices {
 export function makeWaitForOperation({ database, notifications }: WaitServices): WaitForOperation {
   return async (operationId, seconds, signal) => {
     const ended = Promise.withResolvers<boolean>();
-    const look = () => hasOperationEnded(database, operationId).then((yes) => yes && ended.resolve(true), ended.reject);
-    // Listening comes before looking: what ends in between is announced.
+    const check = () =>
+      hasOperationEnded(database, operationId).then((yes) => yes && ended.resolve(true), ended.reject);
+    // Subscribe first, so that an end between the two is not missed.
     const subscriptions = [
       notifications.on(endedChannel, (id) => id === operationId && ended.resolve(true)),
-      notifications.onGap(look),
+      notifications.onGap(check),
     ];
     let timer: NodeJS.Timeout | undefined;
     const onAbort = () => ended.resolve(false);
     signal?.addEventListener("abort", onAbort);
     if (signal?.aborted) onAbort();
     try {
-      await look();
-      // Not before: however short the time, what had ended when this was asked has ended.
+      await check();
+      // Start the timer only now: an operation that has ended already counts as ended even if `seconds` is 0.
       timer = setTimeout(() => ended.resolve(false), seconds * 1000);
       return await ended.promise;
     } finally {

@@ -108,7 +108,7 @@ async function runWith(table: Table, subject: Subject, call: BlobCall, nth: numb
 
 const reference = "(?:backups:restore-)?[0-9a-f-]{36}";
 /** Where it was the backup before a restore that could not be made. */
-const bypassHint = " To restore it all the same, .+";
+const bypassHint = " To restore it anyway .+";
 const saysUnreachable = new RegExp(
   `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
 );

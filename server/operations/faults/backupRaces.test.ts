@@ -79,7 +79,7 @@ async function twoPlaces() {
   return { site, other: { environment: { id, number }, address } };
 }
 
-const gone = { state: "failed", public_error: "The backup is not there any more." };
+const gone = { state: "failed", public_error: "The backup no longer exists." };
 
 test("a backup can be restored twice at once, to one environment and to another", async () => {
   const { site, other } = await twoPlaces();

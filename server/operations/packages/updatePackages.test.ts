@@ -1,4 +1,4 @@
-/** Updates whose turn comes late: nothing newer is replaced by something older, and nothing comes back that was removed. */
+/** Queued updates: they never downgrade a package or bring back a removed one. */
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -28,14 +28,14 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const isTheme = (name: string) => name === "leaf";
 const fileOf = (name: string) => (isTheme(name) ? name : `${name}/${name}.php`);
-/** The file that has the header, below `wp-content`. */
+/** The file with the package's header, relative to `wp-content`. */
 const headerFile = (name: string) => (isTheme(name) ? "themes/leaf/style.css" : `plugins/${fileOf(name)}`);
 const code = (name: string, version: string) =>
   isTheme(name)
     ? `/* Theme Name: Leaf\n * Version: ${version} */\n`
     : `<?php\n/* Plugin Name: ${name}\n * Version: ${version} */\n`;
 
-/** A live site with version 1.0 of these. */
+/** Creates a live site with version 1.0 of these packages. */
 async function siteWith(...names: readonly string[]) {
   const site = await liveSite(world);
   const { runtime } = world.services;
@@ -46,17 +46,17 @@ async function siteWith(...names: readonly string[]) {
     await writeFile(place, code(name, version));
   };
   for (const name of names) await install(name, "1.0");
-  const kindOf = (name: string): PackageKind => (isTheme(name) ? "theme" : "plugin");
+  const packageKindOf = (name: string): PackageKind => (isTheme(name) ? "theme" : "plugin");
   await putPackages(
     world.own.database,
     site.environment.id,
-    names.map((name) => ({ name, kind: kindOf(name) })),
+    names.map((name) => ({ name, kind: packageKindOf(name) })),
   );
 
-  /** As it is asked for while 1.0 is there. */
+  /** An update that was requested while 1.0 was installed. */
   const update = (to: string, which = names): OperationRequest => {
     const { companyId, siteId, environment, address, name: siteName } = site;
-    const [kind] = which.map(kindOf);
+    const [kind] = which.map(packageKindOf);
     const input: UpdatePackagesInput = {
       token: randomUUID(),
       target: environment,
@@ -81,7 +81,7 @@ async function siteWith(...names: readonly string[]) {
     install,
     update,
     remove: async (name: string) => rm(path.dirname(path.join(await content(), headerFile(name))), { recursive: true }),
-    /** Null: it is not there. */
+    /** Returns null if it is not installed. */
     versionOf: async (name: string) => {
       const text = await readFile(path.join(await content(), headerFile(name)), "utf8").catch(() => "");
       return /Version: (\S+)/.exec(text)?.[1] ?? null;
@@ -93,14 +93,14 @@ async function siteWith(...names: readonly string[]) {
   };
 }
 
-/** How often a release was built for it. */
+/** Counts the releases that were built for the environment. */
 async function built({ id }: { readonly id: string }): Promise<number> {
   const { script } = createFakeRuntime({ folder: path.join(world.facts.dataFolder, "fake") });
   const calls = (await script.calls()).filter(({ method, when }) => method === "stage" && when === "before");
   return calls.filter(({ environmentId }) => environmentId === id).length;
 }
 
-/** The second is accepted while the first is under way, and waits for it. */
+/** Submits the second operation while the first one runs. */
 async function inLine(table: Table, first: OperationRequest, second: OperationRequest) {
   const accepted = Promise.withResolvers<void>();
   const one = table.submit(first, () => accepted.resolve());
@@ -108,37 +108,37 @@ async function inLine(table: Table, first: OperationRequest, second: OperationRe
   return Promise.all([one, table.submit(second)]);
 }
 
-describe.each(["shop", "leaf"])("an update of %s that has waited", (name) => {
-  test("puts no older version over a newer one", async () => {
+describe.each(["shop", "leaf"])("a queued update of %s", (name) => {
+  test("does not replace a newer version", async () => {
     const site = await siteWith(name);
     const [first, second] = await withEngine(world, (table) => inLine(table, site.update("2.0"), site.update("1.5")));
     expect(first).toMatchObject({ state: "succeeded", result: { updated: [{ name, from: "1.0", to: "2.0" }] } });
     expect(second).toMatchObject({
       state: "failed",
-      public_error: `${name} has version 2.0 by now, and 1.5 is not newer.`,
+      public_error: `${name} already has version 2.0, and 1.5 is not newer.`,
     });
     expect(await site.versionOf(name)).toBe("2.0");
   });
 
-  test("builds nothing again that is there already, and nobody is told that it failed", async () => {
+  test("does not install the same version again, and is not shown as failed", async () => {
     const site = await siteWith(name);
     const [, second] = await withEngine(world, (table) => inLine(table, site.update("2.0"), site.update("2.0")));
-    expect(second.public_error).toBe(`${name} has version 2.0 by now, and 2.0 is not newer.`);
+    expect(second.public_error).toBe(`${name} already has version 2.0, and 2.0 is not newer.`);
     expect(await built(site.environment)).toBe(1);
     expect(await site.statusOf(name)).toEqual({ version: "2.0", update_status: "updated", failed_version: null });
   });
 
-  test("brings nothing back that was removed", async () => {
+  test("does not bring back a removed package", async () => {
     const site = await siteWith(name);
     await site.remove(name);
     const row = await withEngine(world, (table) => table.submit(site.update("2.0")));
     const kind = name === "leaf" ? "theme" : "plugin";
-    expect(row).toMatchObject({ state: "failed", public_error: `The environment has no ${kind} ${name} any more.` });
+    expect(row).toMatchObject({ state: "failed", public_error: `The environment no longer has the ${kind} ${name}.` });
     expect(await site.versionOf(name)).toBeNull();
     expect(await built(site.environment)).toBe(0);
   });
 
-  test("says which version was there when its turn came", async () => {
+  test("reports the version that was installed when it started", async () => {
     const site = await siteWith(name);
     const [, second] = await withEngine(world, (table) => inLine(table, site.update("1.5"), site.update("2.0")));
     expect(second).toMatchObject({ state: "succeeded", result: { updated: [{ name, from: "1.5", to: "2.0" }] } });
@@ -146,22 +146,22 @@ describe.each(["shop", "leaf"])("an update of %s that has waited", (name) => {
   });
 });
 
-test("of several none is updated where one of them has a newer version by now", async () => {
+test("updates none of several packages if one of them already has a newer version", async () => {
   const site = await siteWith("shop", "cart");
   const first = site.update("2.0", ["cart"]);
   const [, second] = await withEngine(world, (table) => inLine(table, first, site.update("1.5")));
-  expect(second.public_error).toBe("cart has version 2.0 by now, and 1.5 is not newer.");
+  expect(second.public_error).toBe("cart already has version 2.0, and 1.5 is not newer.");
   expect([await site.versionOf("shop"), await site.versionOf("cart")]).toEqual(["1.0", "2.0"]);
 });
 
-test("what the site itself has updated while the new version was fetched is not replaced either", async () => {
+test("does not replace a newer version that the site itself has installed during the download", async () => {
   const site = await siteWith("shop");
   const { settle } = world.services;
   const updatesItself: World = {
     ...world,
     services: {
       ...world.services,
-      // The last moment at which it can.
+      // The last moment before the environment is frozen.
       settle: async (environmentId, signal) => {
         await site.install("shop", "3.0");
         return settle(environmentId, signal);
@@ -169,7 +169,7 @@ test("what the site itself has updated while the new version was fetched is not 
     },
   };
   const row = await withEngine(updatesItself, (table) => table.submit(site.update("2.0")));
-  expect(row.public_error).toBe("shop has version 3.0 by now, and 2.0 is not newer.");
+  expect(row.public_error).toBe("shop already has version 3.0, and 2.0 is not newer.");
   expect(await site.versionOf("shop")).toBe("3.0");
   expect(await built(site.environment)).toBe(0);
   expect(await site.statusOf("shop")).toMatchObject({ update_status: null });

@@ -1,9 +1,8 @@
 /**
- * Newer versions of plugins or themes, one or several, in an environment. They are fetched and looked through while nothing is
- * held. When nobody can change anything any more, and they are still newer than what is there (`../steps/requireOlder.ts`), a copy of
- * everything that the environment has becomes its next release, gets them, and is tried out: what they change in the
- * database when they are first asked for something, they change there. It takes the present one's place by one rename
- * (`../steps/takeOver.ts`).
+ * Updates one or more plugins or themes of an environment. Downloads and checks them first. Then freezes the
+ * environment, checks that they are still newer than the installed versions (`../steps/requireOlder.ts`), and installs
+ * them in a copy of the environment. The copy is tried out, including the database changes that the new versions make
+ * on their first page, and then replaces the current release (`../steps/takeOver.ts`).
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { applyOffers } from "../../packages/applyOffers.ts";
@@ -12,34 +11,34 @@ import type { Database, DatabaseTransaction, Json, PackageKind } from "../../sto
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type NotedUpdates, notePackageUpdates } from "../../store/packages/packageUpdates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backupRoom, workName } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { backupSpace, workName } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { fetchPackage } from "../steps/fetchPackage.ts";
 import { requireOlderPackages } from "../steps/requireOlder.ts";
 import type { Services } from "../steps/services.ts";
-import { holdAndStage, takeOver } from "../steps/takeOver.ts";
-import { loginAndDashboard, namedPage, sameFrontPage } from "../steps/trial.ts";
+import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
+import { comparedFrontPage, loginAndDashboard, updateCheckPage } from "../steps/trial.ts";
 
 export type PackageUpdate = {
   readonly name: string;
-  /** As the source calls it. */
+  /** Its name in the package source. */
   readonly slug: string;
-  /** As WordPress names it. */
+  /** The plugin's main file or the theme's folder, as WordPress identifies it. */
   readonly file: string;
-  /** When the update was asked for. */
+  /** The installed version when the update was requested. */
   readonly from: string;
   readonly to: string;
 };
 
 export type UpdatePackagesInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
   readonly target: { readonly id: string; readonly number: number };
-  /** Of the target. */
+  /** The target's address. */
   readonly address: string;
   readonly kind: PackageKind;
   readonly updates: readonly PackageUpdate[];
-  /** Paths that are asked for besides. Absent: none. */
+  /** Paths of further pages to try out. Absent: none. */
   readonly checks?: readonly string[];
   /** How much screenshots of these and of the front page may differ, in percent. Absent or null: no screenshots. */
   readonly pictureThreshold?: number | null;
@@ -47,22 +46,22 @@ export type UpdatePackagesInput = {
 
 type Context = StepContext<UpdatePackagesInput>;
 
-/** A zip, what is in it, and the copy in the release. */
-const roomForPackages = 300_000_000;
+/** Disk space for a package's zip, its content, and the copy in the release. */
+const packageBytes = 300_000_000;
 
 export function updatePackages(services: Services, kind: OperationKind): OperationDefinition<UpdatePackagesInput> {
   const { database, runtime, archives } = services;
-  const workOf = (operationId: string) => `${workName(operationId)}-packages`;
+  const workFolderName = (operationId: string) => `${workName(operationId)}-packages`;
 
   async function fetch({ input, operationId, signal }: Context): Promise<void> {
     const { target, kind: packageKind, updates } = input;
     const { packageSource } = services;
-    if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
+    if (packageSource === null) throw new StepFailure("This installation no longer has a package source.");
     await requireOlderPackages(runtime, target, packageKind, updates);
     await note(database, input, "updating");
-    const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
-    await requireRoom(runtime, { copies, moreBytes: roomForPackages }, "The update");
-    const folder = await archives.workFolder(workOf(operationId));
+    const copies = [{ environment: target, files: 1, database: 1 }, await backupSpace(database, target)];
+    await requireDiskSpace(runtime, { copies, moreBytes: packageBytes }, "The update");
+    const folder = await archives.workFolder(workFolderName(operationId));
     for (const { to: version, ...one } of updates) {
       await fetchPackage(packageSource, { ...one, version, kind: packageKind }, folder, signal);
     }
@@ -74,7 +73,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
     await saveResult(database, operationId, resultOf(older));
     const whole = { files: "all", database: "all", addresses: [] } as const;
     await runtime.stage({ environment: target, source: target, token, ...whole });
-    const folder = archives.workPlace(workOf(operationId));
+    const folder = archives.workPlace(workFolderName(operationId));
     const packages = updates.map(({ name }) => ({ kind: packageKind, name, folder: `${folder}/${name}` }));
     await runtime.installPackages(target, token, packages);
   }
@@ -86,30 +85,30 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
         name: "fetch",
         deadlineSeconds: 1_800,
         run: fetch,
-        undo: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+        undo: ({ operationId }) => archives.removeWorkFolder(workFolderName(operationId)),
       },
-      ...holdAndStage<UpdatePackagesInput>(services, stage),
+      ...freezeAndStage<UpdatePackagesInput>(services, stage),
       ...takeOver<UpdatePackagesInput>(services, {
         what: "The site with the update",
         note: ({ updates }) => `Before an update of ${namesOf(updates)}`,
-        sharesOwn: () => false,
+        sharesTargetData: () => false,
         isSameSite: true,
-        pages: ({ checks = [] }) => [sameFrontPage, ...loginAndDashboard, ...checks.map(namedPage)],
-        looks: ({ checks: paths = [], pictureThreshold: threshold = null }) =>
+        pages: ({ checks = [] }) => [comparedFrontPage, ...loginAndDashboard, ...checks.map(updateCheckPage)],
+        visualCheck: ({ checks: paths = [], pictureThreshold: threshold = null }) =>
           threshold === null ? null : { paths, threshold },
       }),
       {
         name: "tidy",
         deadlineSeconds: 60,
-        run: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+        run: ({ operationId }) => archives.removeWorkFolder(workFolderName(operationId)),
       },
     ],
     pointOfNoReturn: "prune",
     succeeded: async (transaction, { input, operationId }) => {
       await note(transaction, input, "updated");
-      // It is read again in a moment; until then its old state must not be reported.
+      // The packages are read again soon; until then the list must not show the old state.
       await applyOffers(transaction, [input.target.id]);
-      // Where an earlier version of Sitewright has built it, what was found then was not kept.
+      // The result is missing if an earlier version of Sitewright ran the "stage" step.
       return (await readResult(transaction, operationId)) ?? resultOf(input.updates);
     },
     failed: (transaction, { input }, kind) => note(transaction, input, kind ?? "failed"),
@@ -129,11 +128,11 @@ function resultOf(updates: readonly PackageUpdate[]): Json {
   return { updated: updates.map(({ name, from, to }) => ({ name, from, to })) };
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
-/** For the note of a backup. */
+/** Lists the updates for the name of the backup. */
 function namesOf(updates: readonly PackageUpdate[]): string {
-  const named = updates.slice(0, mostNamed).map(({ name, to }) => `${name} to ${to}`);
+  const named = updates.slice(0, maxNamed).map(({ name, to }) => `${name} to ${to}`);
   const more = updates.length - named.length;
   return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(", ");
 }

@@ -1,4 +1,4 @@
-/** Several plugins or themes updated as one, what visitors write meanwhile, and the way back, with real WordPress. */
+/** Updates of several plugins or themes at once with real WordPress: writes of visitors, and restores. */
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import type { World } from "../../testing/world.ts";
 import type { RestoreBackupInput } from "../backups/restoreBackup.ts";
 
-const patience = 400_000;
+const timeout = 400_000;
 
 let world: World;
 let shopSite: ShopSite;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   shopSite = await openShopSite();
   world = shopSite.world;
   await shopSite.addPlugin("cart", "1.0");
-}, patience);
+}, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
@@ -26,7 +26,7 @@ afterAll(async () => {
 const wpCli: ShopSite["wpCli"] = (...argv) => shopSite.wpCli(...argv);
 const plugin = (name: string, to: string) => ({ name, slug: name, file: `${name}/${name}.php`, from: "1.0", to });
 
-/** Shop and Cart, as they are shown on the front page. */
+/** The versions of Shop and Cart on the front page. */
 async function shown(): Promise<readonly (string | undefined)[]> {
   const body = await shopSite.front();
   return ["shop", "cart"].map((name) => new RegExp(`<i>${name} (\\S+)</i>`).exec(body)?.[1]);
@@ -34,7 +34,7 @@ async function shown(): Promise<readonly (string | undefined)[]> {
 
 const both = (to: string) => shopSite.update([plugin("shop", to), plugin("cart", to)]);
 
-test("several plugins are updated together, or none of them where one is broken", { timeout: patience }, async () => {
+test("several plugins are updated together, or none if one is broken", { timeout }, async () => {
   expect(await shown()).toEqual(["1.0", "1.0"]);
   await putZip(world, "shop-6.0.zip", await pluginZip("shop", "6.0", shows("6.0")));
   await putZip(world, "cart-6.0.zip", await pluginZip("cart", "6.0", "add_action('init', fn () => nothing_there());"));
@@ -51,8 +51,8 @@ require __DIR__ . '/wp-load.php';
 echo add_option( 'written_' . $_POST['n'], '1', '', false ) ? 'saved' : 'not saved';
 `;
 
-test("what visitors write while several are updated is saved, or refused for a moment, and never lost", {
-  timeout: patience,
+test("writes during an update are saved, or refused for a moment, and never lost", {
+  timeout,
 }, async () => {
   for (const name of ["shop", "cart"]) {
     await putZip(world, `${name}-6.1.zip`, await pluginZip(name, "6.1", shows("6.1", name)));
@@ -65,7 +65,7 @@ test("what visitors write while several are updated is saved, or refused for a m
   const writing = (async () => {
     while (!isOver) answers.push(await write(answers.length));
   })();
-  // While it is tried out nobody's write may be taken, whenever it is sent.
+  // No writes may be accepted during the trial.
   const midway: typeof answers = [];
   const { tryOut } = world.services;
   const services: World["services"] = {
@@ -86,21 +86,21 @@ test("what visitors write while several are updated is saved, or refused for a m
   expect(await shown()).toEqual(["6.1", "6.1"]);
   expect(midway.length).toBeGreaterThan(0);
   for (const each of midway) expect(each).toMatchObject({ status: 503, retryAfter: "3" });
-  const unlike = answers.filter(({ status, body }) => (status === 200 ? body !== "saved" : status !== 503));
-  expect(unlike).toEqual([]);
+  const unexpected = answers.filter(({ status, body }) => (status === 200 ? body !== "saved" : status !== 503));
+  expect(unexpected).toEqual([]);
   const saved = answers.flatMap(({ status }, n) => (status === 200 ? [`written_${n}`] : []));
   expect(saved.length).toBeGreaterThan(0);
   const found = (await wpCli("option", "list", "--search=written_*", "--field=option_name")).split("\n");
   expect(saved.filter((name) => !found.includes(name))).toEqual([]);
 });
 
-test("a site that an update has broken after all comes back with the backup of before, without its WordPress", {
-  timeout: patience,
+test("a site that an update has broken can be restored from the backup before it", {
+  timeout,
 }, async () => {
   const { environment: target, address } = shopSite.site;
   await writeFile(join(await shopSite.content(), "plugins/shop/shop.php"), "<?php\nthis is no PHP\n");
-  // A page that nobody has kept.
-  expect((await visit(world.facts.edgePort, address, "/?anew")).status).toBe(500);
+  // A page that is not cached.
+  expect((await visit(world.facts.edgePort, address, "/?fresh")).status).toBe(500);
   const backups = world.own.database.selectFrom("backups").select(["id", "name"]);
   const { id: backupId, name: backupName } = await backups.executeTakeFirstOrThrow();
   expect(backupName).toBe("Before an update of shop to 6.1, cart to 6.1");
@@ -118,7 +118,7 @@ test("a site that an update has broken after all comes back with the backup of b
   expect(await shown()).toEqual(["1.0", "1.0"]);
 });
 
-test("several themes are updated together, too", { timeout: patience }, async () => {
+test("several themes are updated together", { timeout }, async () => {
   const names = ["leaf", "twig"];
   const themes = join(await shopSite.content(), "themes");
   for (const name of names) {
@@ -134,8 +134,8 @@ test("several themes are updated together, too", { timeout: patience }, async ()
   expect(await Promise.all(versions)).toEqual(["99.0", "99.0"]);
 });
 
-test("what WP-CLI has deleted does not come back with an update that has waited", { timeout: patience }, async () => {
+test("a queued update does not bring back a plugin that WP-CLI has deleted", { timeout }, async () => {
   await wpCli("plugin", "uninstall", "--deactivate", "cart");
   const row = await withEngine(world, (table) => table.submit(shopSite.update([plugin("cart", "6.1")])));
-  expect(row).toMatchObject({ state: "failed", public_error: "The environment has no plugin cart any more." });
+  expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer has the plugin cart." });
 });

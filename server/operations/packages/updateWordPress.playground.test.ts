@@ -1,4 +1,4 @@
-/** Updates of WordPress itself, with real ones: what is good takes the site's place, and nothing else ever does. */
+/** Updates of real WordPress: good ones replace the site, bad ones are rejected. */
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -19,9 +19,9 @@ import {
 } from "../../testing/wordpressUpdates.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 
-const patience = 400_000;
+const timeout = 400_000;
 const from = "7.1.1";
-/** No real one is called so: its code is removed again from what all tests share. */
+/** Not a real version, so that the test can remove its code from the cache that all tests share. */
 const to = "77.1.2-test";
 
 let world: World;
@@ -36,13 +36,13 @@ beforeAll(async () => {
   const layout = await world.services.runtime.layout(site.environment);
   core = dirname(layout?.overlays["wp-includes"] ?? "");
   cores = join(dirname(dirname(core)), "cores");
-}, patience);
+}, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await removeCoresOf(to);
 });
 
-/** By name, the code that is kept of that version. */
+/** Names of the version's folders in the shared code. */
 async function coresOf(version: string): Promise<string[]> {
   const names = await readdir(cores).catch(() => []);
   return names.filter((name) => name.startsWith(`${version}-`) && !name.endsWith(".lock"));
@@ -61,7 +61,7 @@ async function wpCli(...argv: readonly string[]): Promise<string> {
   return stdout.text.trim();
 }
 
-/** The version's own file, one version of the database further. */
+/** The version's own `version.php`, with a raised database version. */
 async function newer(version: string): Promise<CoreFiles> {
   const file = "wp-includes/version.php";
   const text = await readFile(join(core, file), "utf8");
@@ -79,7 +79,7 @@ const update = (version: string, packageSource = world.services.packageSource) =
     table.submit(wordPressUpdate(site, { from, to: version })),
   );
 
-async function refused(version: string, source?: PackageSource): Promise<string> {
+async function rejected(version: string, source?: PackageSource): Promise<string> {
   const row = await update(version, source);
   expect(row.state).toBe("failed");
   expect((await world.services.runtime.layout(site.environment))?.wordpressVersion).toBe(from);
@@ -88,28 +88,26 @@ async function refused(version: string, source?: PackageSource): Promise<string>
   return row.public_error ?? "";
 }
 
-test("what is broken, or something else, never becomes the site, and the reason is told", {
-  timeout: patience,
-}, async () => {
+test("broken and invalid updates are rejected with the reason", { timeout }, async () => {
   const broken = { "wp-settings.php": "<?php\nnothing_there();\n" };
   await offer("78.0", realCoreZip(core, { ...(await newer("78.0")), ...broken }));
   await offer("78.1", smallCoreZip("78.0"));
   await offer("78.2", smallCoreZip("78.2", { "wp-includes/version.php": versionFile("78.2", "99.0") }));
   const leadsOut = withText(await smallCoreZip("78.3", { "xx/x.php": "" }), "wordpress/xx/x.php", "wordpress/../x.php");
-  // The mirror would leave it out.
+  // The mirror would omit it.
   const source = await coreSource("78.3", (response) => response.end(leadsOut));
   try {
-    expect(await refused("78.0")).toMatch(/its database upgrade has the status 500: .*nothing_there/);
-    expect(await refused("78.1")).toBe("WordPress 78.1: The package is refused: it says that it is version 78.0.");
-    expect(await refused("78.2")).toMatch(/it needs PHP 99\.0, and the environment has 8\.\d\.$/);
-    expect(await refused("78.3", source)).toBe("WordPress 78.3: The package is refused: a path in it leads outside.");
-    expect(await refused("77.7")).toBe("WordPress 77.7: The package source does not offer it.");
+    expect(await rejected("78.0")).toMatch(/its database upgrade has the status 500: .*nothing_there/);
+    expect(await rejected("78.1")).toBe("WordPress 78.1: The package is refused: it is version 78.0.");
+    expect(await rejected("78.2")).toMatch(/it needs PHP 99\.0, but the environment has 8\.\d\.$/);
+    expect(await rejected("78.3", source)).toBe("WordPress 78.3: The package is refused: a path in it leads outside.");
+    expect(await rejected("77.7")).toBe("WordPress 77.7: The package source does not offer it.");
   } finally {
     await removeCoresOf("78.0");
   }
 });
 
-test("a good one is what the site is, its database upgraded", { timeout: patience }, async () => {
+test("a good update replaces the site and upgrades its database", { timeout }, async () => {
   await offer(to, realCoreZip(core, await newer(to)));
   const before = Number(await wpCli("option", "get", "db_version"));
   const row = await update(to);
@@ -122,7 +120,7 @@ test("a good one is what the site is, its database upgraded", { timeout: patienc
   expect(await known.where("id", "=", site.environment.id).executeTakeFirst()).toEqual({ wordpress_version: to });
 });
 
-test("a snapshot of it brings its WordPress where nobody has that version", { timeout: patience }, async () => {
+test("a snapshot restores WordPress code that is missing on the machine", { timeout }, async () => {
   const { runtime, archives } = world.services;
   const folder = await archives.workFolder("snapshot");
   await runtime.snapshot(site.environment, folder);

@@ -1,4 +1,4 @@
-/** Updates of WordPress whose turn comes late: nothing newer is replaced by something older. */
+/** Queued updates of WordPress: they never downgrade it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { putZip } from "../../testing/packageUpdates.ts";
 import { liveSite } from "../../testing/sites.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Both are asked for while the first version is there; the second waits for the first. Returns what became of it. */
+/** Requests both updates while the first version is installed, and returns the outcome of the second one. */
 async function oneAfterTheOther(first: string, second: string) {
   const site = await liveSite(world);
   const update = (to: string) => ({ ...wordPressUpdate(site, { from, to }), whenBusy: "queue" }) as const;
@@ -29,20 +29,20 @@ async function oneAfterTheOther(first: string, second: string) {
   return { row: rows[1], release: layout?.release, version: layout?.wordpressVersion };
 }
 
-test("an older one that has waited is refused", async () => {
+test("a queued update to an older version is rejected", async () => {
   const { row, ...left } = await oneAfterTheOther("7.2", "7.1.2");
-  const public_error = "The environment has WordPress 7.2 by now, and 7.1.2 is not newer.";
+  const public_error = "The environment already has WordPress 7.2, and 7.1.2 is not newer.";
   expect(row).toMatchObject({ state: "failed", public_error });
   expect(left).toEqual({ release: 2, version: "7.2" });
 });
 
-test("and so is the same one a second time", async () => {
+test("a queued update to the same version is rejected", async () => {
   const { row, ...left } = await oneAfterTheOther("7.2", "7.2");
-  expect(row.public_error).toBe("The environment has WordPress 7.2 by now, and 7.2 is not newer.");
+  expect(row.public_error).toBe("The environment already has WordPress 7.2, and 7.2 is not newer.");
   expect(left).toEqual({ release: 2, version: "7.2" });
 });
 
-test("a newer one says from which it came", async () => {
+test("a queued update to a newer version reports the version that it replaced", async () => {
   const { row, ...left } = await oneAfterTheOther("7.1.2", "7.2");
   expect(row).toMatchObject({ state: "succeeded", result: { from: "7.1.2", to: "7.2" } });
   expect(left).toEqual({ release: 3, version: "7.2" });

@@ -1,29 +1,28 @@
 /**
- * A newer version of WordPress itself in an environment. As with plugins, a copy of everything that the environment has becomes its
- * next release and gets it. There the database is brought to the new version, as WordPress's own page for that does it, and
- * the site is tried out; then it takes the present one's place by one rename (`../steps/takeOver.ts`).
+ * Updates WordPress itself. Installs the new version in a copy of the environment, upgrades the copy's database through
+ * WordPress's own upgrade page, tries out the site, and then replaces the current release (`../steps/takeOver.ts`).
  */
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backupRoom, workName } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
-import { fetchWordPress, wordPressIn } from "../steps/fetchWordPress.ts";
+import { backupSpace, workName } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
+import { fetchWordPress, wordPressFolder } from "../steps/fetchWordPress.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { requireOlderWordPress } from "../steps/requireOlder.ts";
 import type { Services } from "../steps/services.ts";
-import { holdAndStage, takeOver } from "../steps/takeOver.ts";
-import { frontPage, loginAndDashboard, namedPage, sameFrontPage, type TrialPage } from "../steps/trial.ts";
+import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
+import { comparedFrontPage, frontPage, loginAndDashboard, type TrialPage, updateCheckPage } from "../steps/trial.ts";
 
 export type UpdateWordPressInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
   readonly target: { readonly id: string; readonly number: number };
-  /** Of the target. */
+  /** The target's address. */
   readonly address: string;
-  /** When the update was asked for. */
+  /** The installed version when the update was requested. */
   readonly from: string;
   readonly to: string;
-  /** Paths that are asked for besides. */
+  /** Paths of further pages to try out. */
   readonly checks: readonly string[];
   /** How much screenshots of these and of the front page may differ, in percent. Null: no screenshots. */
   readonly pictureThreshold: number | null;
@@ -31,10 +30,10 @@ export type UpdateWordPressInput = {
 
 type Context = StepContext<UpdateWordPressInput>;
 
-/** A zip, what is in it, the code that is kept, and the copy in the release. */
-const roomForWordPress = 400_000_000;
+/** Disk space for the zip, its content, the shared code, and the copy in the release. */
+const wordPressBytes = 400_000_000;
 
-/** It needs no login, and says so if there is nothing to do. */
+/** The page that upgrades the database. Works without a login, and does nothing if the database is up to date. */
 const databaseUpgrade: TrialPage = {
   url: "/wp-admin/upgrade.php?step=1",
   name: "database upgrade",
@@ -44,16 +43,16 @@ const databaseUpgrade: TrialPage = {
 
 export function updateWordPress(services: Services): OperationDefinition<UpdateWordPressInput> {
   const { database, runtime, archives } = services;
-  const workOf = (operationId: string) => `${workName(operationId)}-wordpress`;
+  const workFolderName = (operationId: string) => `${workName(operationId)}-wordpress`;
 
   async function fetch({ input: { target, to }, operationId, signal }: Context): Promise<void> {
     const { packageSource } = services;
-    if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
+    if (packageSource === null) throw new StepFailure("This installation no longer has a package source.");
     const from = await requireOlderWordPress(runtime, target, to);
-    const copies = [{ environment: target, files: 1, database: 1 }, await backupRoom(database, target)];
-    await requireRoom(runtime, { copies, moreBytes: roomForWordPress }, "The update");
+    const copies = [{ environment: target, files: 1, database: 1 }, await backupSpace(database, target)];
+    await requireDiskSpace(runtime, { copies, moreBytes: wordPressBytes }, "The update");
     const { version: phpVersion } = await phpOf(database, target.id);
-    const folder = await archives.workFolder(workOf(operationId));
+    const folder = await archives.workFolder(workFolderName(operationId));
     await fetchWordPress(packageSource, { from, to, phpVersion }, folder, signal);
   }
 
@@ -62,7 +61,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
     await saveResult(database, operationId, { from, to: version });
     const whole = { files: "all", database: "all", addresses: [] } as const;
     await runtime.stage({ environment: target, source: target, token, ...whole });
-    const folder = wordPressIn(archives.workPlace(workOf(operationId)));
+    const folder = wordPressFolder(archives.workPlace(workFolderName(operationId)));
     await runtime.installWordPress(target, token, { version, folder });
   }
 
@@ -73,25 +72,31 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
         name: "fetch",
         deadlineSeconds: 1_800,
         run: fetch,
-        undo: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+        undo: ({ operationId }) => archives.removeWorkFolder(workFolderName(operationId)),
       },
-      ...holdAndStage<UpdateWordPressInput>(services, stage),
+      ...freezeAndStage<UpdateWordPressInput>(services, stage),
       ...takeOver<UpdateWordPressInput>(services, {
         what: "The site with the update",
         note: ({ to }) => `Before the update to WordPress ${to}`,
-        sharesOwn: () => false,
+        sharesTargetData: () => false,
         isSameSite: true,
-        pages: ({ checks }) => [databaseUpgrade, sameFrontPage, ...loginAndDashboard, ...checks.map(namedPage)],
-        looks: ({ checks: paths, pictureThreshold: threshold }) => (threshold === null ? null : { paths, threshold }),
+        pages: ({ checks }) => [
+          databaseUpgrade,
+          comparedFrontPage,
+          ...loginAndDashboard,
+          ...checks.map(updateCheckPage),
+        ],
+        visualCheck: ({ checks: paths, pictureThreshold: threshold }) =>
+          threshold === null ? null : { paths, threshold },
       }),
       {
         name: "tidy",
         deadlineSeconds: 60,
-        run: ({ operationId }) => archives.removeWorkFolder(workOf(operationId)),
+        run: ({ operationId }) => archives.removeWorkFolder(workFolderName(operationId)),
       },
     ],
     pointOfNoReturn: "prune",
-    // Where an earlier version of Sitewright has built it, what was found then was not kept.
+    // The result is missing if an earlier version of Sitewright ran the "stage" step.
     succeeded: async (transaction, { operationId, input: { from, to } }) =>
       (await readResult(transaction, operationId)) ?? { from, to },
     failed: async () => undefined,

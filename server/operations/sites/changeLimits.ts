@@ -1,6 +1,6 @@
 /**
- * What environments may take, changed for all of them at once. It is in force for whatever is asked from the end of the
- * operation on; PHP processes that are at work finish what they do.
+ * Changes the limits of several environments at once. The new limits apply to all requests after the end of the
+ * operation; running requests finish under the old limits.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
@@ -10,7 +10,7 @@ import type { Services } from "../steps/services.ts";
 
 export type ChangeLimitsInput = {
   readonly environmentIds: readonly string[];
-  /** What is left out stays as it is; null: as the installation has it. */
+  /** Omitted limits stay as they are; null restores the installation's default. */
   readonly changes: {
     readonly php_threads?: number;
     readonly php_memory_mb?: number;
@@ -19,7 +19,7 @@ export type ChangeLimitsInput = {
   };
 };
 
-/** What the first step found. */
+/** The limits before the change, which the first step stores. */
 type Found = { readonly before: readonly (OwnLimits & { readonly id: string })[] };
 
 function isFound(found: unknown): found is Found {
@@ -34,12 +34,12 @@ export function changeLimits(
     kind,
     steps: [
       {
-        // It may have waited for another change: what it is undone to is known only now.
+        // Earlier operations in the queue may have changed the limits, so the values for the undo are read only now.
         name: "note",
         deadlineSeconds: 30,
         run: async ({ input, operationId }) => {
           const before = await ownLimits(database, input.environmentIds);
-          if (before.length === 0) throw new StepFailure("The environment is not there any more.");
+          if (before.length === 0) throw new StepFailure("The environment no longer exists.");
           await saveResult(database, operationId, { before: before.map((each) => ({ ...each })) });
         },
       },

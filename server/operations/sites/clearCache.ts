@@ -1,19 +1,19 @@
-/** Cached pages are let go: all of an environment's, or those at one address. */
+/** Clears an environment's page cache, or purges the pages of one URL. */
 import { forgetPages } from "../../store/traffic/pageCache.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
 
 export type ClearCacheInput = {
   readonly environmentId: string;
-  /** An address or a path; null: all pages. */
+  /** A URL or a path, or null for all pages. */
   readonly url: string | null;
-  /** Whether what lies below is meant, too. */
+  /** Whether to include all pages below the URL. */
   readonly isSubtree: boolean;
 };
 
 /**
- * All pages: by another number to keep them under, which a crash does not take back, and an edge that starts later learns
- * too. One address: the edge lets go of it, in memory and on the disk, before it answers.
+ * Clears all pages by changing the version of the environment's cache, which survives a crash and also reaches an edge
+ * that starts later. Purges one URL at the edge, from memory and disk, before the step ends.
  */
 function clearing(services: Services): Step<ClearCacheInput> {
   const { database, publisher, purge } = services;
@@ -25,8 +25,7 @@ function clearing(services: Services): Step<ClearCacheInput> {
         await purge({ environmentId, urls: [url], subtrees: isSubtree ? [url] : [] }, signal);
         return;
       }
-      if (!(await forgetPages(database, environmentId)))
-        throw new StepFailure("The environment is not there any more.");
+      if (!(await forgetPages(database, environmentId))) throw new StepFailure("The environment no longer exists.");
       await publisher.publish();
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Creates an environment, of an existing site or together with a new one. It becomes visible in the API as live only after
- * its first page answered. Its content is a WordPress, nothing, or a copy of another environment.
+ * Creates an environment, for an existing site or together with a new one. Its content is a new WordPress, a copy of
+ * another environment, or nothing. The API shows the site as live only after its front page has been loaded once.
  */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
@@ -10,7 +10,7 @@ import { noteWordPressVersion, removeSiteRows, setSiteState } from "../../store/
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { addPlugins, type NewPlugin, removePluginWork } from "../steps/addPlugins.ts";
-import { requireQuota, requireRoom } from "../steps/diskRoom.ts";
+import { requireDiskSpace, requireQuota } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 
 type Ref = { readonly id: string; readonly number: number };
@@ -31,10 +31,10 @@ export type NewWordPress = {
   readonly plugins?: readonly NewPlugin[];
 };
 
-/** The ids are those of the rows that the request inserted. A WordPress's password digest is the secret. */
+/** The ids of the rows that the request inserted. The secret is the hash of the WordPress password. */
 export type CreateEnvironmentInput = {
   readonly siteId: string;
-  /** Whether the site begins, and goes if this fails, with this environment. */
+  /** Whether the site is created with this environment, and removed if the operation fails. */
   readonly isNewSite: boolean;
   readonly environment: Ref;
   readonly phpVersion: string;
@@ -79,11 +79,11 @@ export function createEnvironment(
       {
         name: "probe",
         deadlineSeconds: 90,
-        // A copy is right where it does what its source does, even if that is an error.
+        // A copy may answer with an error if its source does.
         run: ({ input, signal }) => probe(input.address, signal, input.content.kind === "clone" ? "answer" : "page"),
       },
       {
-        // Hashing takes a processor for long: the first page comes first.
+        // Hashing is slow and needs a whole processor, so the first page is loaded before.
         name: "password",
         deadlineSeconds: 60,
         run: async ({ input: { content, environment }, secret }) => {
@@ -93,12 +93,12 @@ export function createEnvironment(
     ],
     succeeded: async (transaction, { input }) => {
       if (!(await isEnvironmentThere(transaction, input.environment.id))) {
-        throw new StepFailure("The site was deleted while this environment was made for it.");
+        throw new StepFailure("The site was deleted while the environment was created.");
       }
       if (input.isNewSite) await setSiteState(transaction, input.siteId, "live");
       return { address: input.address };
     },
-    // Its names are free again.
+    // Also frees its names.
     failed: async (transaction, { input }) => {
       if (input.isNewSite) await removeSiteRows(transaction, input.siteId);
       else await removeEnvironmentRows(transaction, input.environment.id);
@@ -115,8 +115,8 @@ async function provision(
   if (content.kind === "plain") return runtime.provision({ environment, phpVersion, wordpress: null });
   if (content.kind === "clone") {
     const { source, sourceAddress } = content;
-    await requireRoom(runtime, { copies: [{ environment: source, files: 1, database: 1 }] }, "The copy");
-    // Both may have changed while this waited for its turn.
+    await requireDiskSpace(runtime, { copies: [{ environment: source, files: 1, database: 1 }] }, "The copy");
+    // The source's settings may have changed while this operation was in the queue.
     await serveLike(database, environment.id, source.id);
     await requireQuota(services, { target: environment, files: source, database: source }, "The copy");
     return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });

@@ -1,16 +1,16 @@
-/** An environment goes like a site: into a backup, out of the visitors' sight, out of the way, and then for good. */
+/** Deletes an environment: backs it up, stops serving it, moves its files aside, and removes them. */
 import { forgetEnvironment, keepDeletedEnvironments } from "../../store/backups/deletedEnvironments.ts";
 import { removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
-import { beforeDeletion, type Doomed } from "../steps/beforeDeletion.ts";
+import { beforeDeletion, type EnvironmentToDelete } from "../steps/beforeDeletion.ts";
 import { removeDownloads } from "../steps/removeDownloads.ts";
 import type { Services } from "../steps/services.ts";
 
 export type DeleteEnvironmentInput = {
-  readonly environment: Doomed;
+  readonly environment: EnvironmentToDelete;
   readonly isLive: boolean;
-  /** Whether nothing is kept of it, earlier backups included. */
+  /** Whether to delete permanently, including all earlier backups. */
   readonly withoutBackup: boolean;
 };
 
@@ -32,7 +32,7 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
         run: async ({ input }) => {
           if (!input.isLive) return;
           throw new StepFailure(
-            "The live environment can't be deleted by itself, because a site can't be without one: delete the site instead.",
+            "The live environment can't be deleted alone, because every site needs one. Delete the site instead.",
           );
         },
       },
@@ -74,7 +74,7 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
       await removeEnvironmentRows(transaction, id);
       return null;
     },
-    // Undone: it is there as before.
+    // The undos have restored everything.
     failed: async () => undefined,
   };
 }

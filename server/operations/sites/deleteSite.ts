@@ -1,19 +1,19 @@
 /**
- * A site goes with all its environments: first into a backup from which it can be restored, then out of the visitors'
- * sight, then out of the way, then for good.
+ * Deletes a site with all its environments: backs them up, stops serving them, moves their files aside, and removes
+ * them.
  */
 import { forgetSite, keepDeletedSite } from "../../store/backups/deletedSites.ts";
 import { removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
-import { beforeDeletion, type Doomed } from "../steps/beforeDeletion.ts";
+import { beforeDeletion, type EnvironmentToDelete } from "../steps/beforeDeletion.ts";
 import { removeDownloads } from "../steps/removeDownloads.ts";
 import type { Services } from "../steps/services.ts";
 
 export type DeleteSiteInput = {
   readonly siteId: string;
-  readonly environments: readonly Doomed[];
-  /** Whether nothing is kept of it, earlier backups included. */
+  readonly environments: readonly EnvironmentToDelete[];
+  /** Whether to delete permanently, including all earlier backups. */
   readonly withoutBackup: boolean;
 };
 
@@ -68,7 +68,7 @@ export function deleteSite(services: Services): OperationDefinition<DeleteSiteIn
       await removeSiteRows(transaction, siteId);
       return null;
     },
-    // Undone: the site is there as before.
+    // The undos have restored everything.
     failed: async () => undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** What a deletion keeps, what becomes of it where that can't be kept, and what can be made of it. */
+/** Deletions: the backup before them, deletions without a backup, and restores. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,26 +24,26 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 const run = (request: OperationRequest) => withEngine(world, (table) => table.submit(request));
-const bypassHint = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
+const bypassHint = 'To delete it permanently and without a backup, send { "without_backup": true }.';
 
 const subjects = [
   ["site", deletingSite],
   ["environment", deletingEnvironment],
 ] as const;
 
-/** The same, for good. */
-function forGood(request: OperationRequest): OperationRequest {
+/** The same deletion, without a backup. */
+function permanently(request: OperationRequest): OperationRequest {
   return { ...request, input: { ...Object(request.input), withoutBackup: true } };
 }
 
 test.each(subjects)(
-  "a %s that can't be backed up is not deleted, answers all the while, and its owner is told how it could be",
+  "a %s that can't be backed up is not deleted and stays online, and the error says how to delete it anyway",
   async (_, subject) => {
     const request = await subject.prepare(world);
-    // Where the archives should be is something else.
+    // A file in place of the archives' folder.
     await writeFile(join(world.facts.dataFolder, "archives"), "");
     const row = await run(request);
-    // Found out before anything was done: nothing had to be undone.
+    // Detected before anything was changed.
     expect(row).toMatchObject({ state: "failed", steps_done: subject === deletingSite ? 0 : 1 });
     expect(row.public_error).toMatch(
       /^The archive folder is missing, or there is something else at its path\. The operator finds the cause in the log under/,
@@ -53,7 +53,7 @@ test.each(subjects)(
   },
 );
 
-test.each(subjects)("a %s is not deleted where the disk is full, and the reason is told", async (_, subject) => {
+test.each(subjects)("a %s is not deleted if the disk is full, and the error says so", async (_, subject) => {
   const request = await subject.prepare(world);
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const message = "There is not enough room on the server's disk.";
@@ -63,39 +63,36 @@ test.each(subjects)("a %s is not deleted where the disk is full, and the reason 
   expect(await subject.cleanSlate(world, request)).toEqual([]);
 });
 
-test.each(subjects)(
-  "while a %s is backed up its visitors go on reading, and nothing is written",
-  async (_, subject) => {
-    const request = await subject.prepare(world);
-    const { archives } = world.services;
-    const seen: { readonly status: number; readonly isFrozen: boolean }[] = [];
-    const watched: World = {
-      ...world,
-      services: {
-        ...world.services,
-        archives: {
-          ...archives,
-          keep: async (...archive) => {
-            const row = await world.own.database
-              .selectFrom("environments as e")
-              .innerJoin("domains as d", "d.environment_id", "e.id")
-              .select(["e.is_frozen", "d.name"])
-              .where("e.id", "=", request.environmentId)
-              .executeTakeFirstOrThrow();
-            const { status } = await visit(world.facts.edgePort, `http://${row.name}:${world.facts.edgePort}`);
-            seen.push({ status, isFrozen: row.is_frozen });
-            return archives.keep(...archive);
-          },
+test.each(subjects)("while a %s is backed up, visitors can read it, but writes are refused", async (_, subject) => {
+  const request = await subject.prepare(world);
+  const { archives } = world.services;
+  const seen: { readonly status: number; readonly isFrozen: boolean }[] = [];
+  const watched: World = {
+    ...world,
+    services: {
+      ...world.services,
+      archives: {
+        ...archives,
+        keep: async (...archive) => {
+          const row = await world.own.database
+            .selectFrom("environments as e")
+            .innerJoin("domains as d", "d.environment_id", "e.id")
+            .select(["e.is_frozen", "d.name"])
+            .where("e.id", "=", request.environmentId)
+            .executeTakeFirstOrThrow();
+          const { status } = await visit(world.facts.edgePort, `http://${row.name}:${world.facts.edgePort}`);
+          seen.push({ status, isFrozen: row.is_frozen });
+          return archives.keep(...archive);
         },
       },
-    };
-    expect((await withEngine(watched, (table) => table.submit(request))).state).toBe("succeeded");
-    expect(seen).toEqual([{ status: 200, isFrozen: true }]);
-    expect(await subject.finished(world, request)).toEqual([]);
-  },
-);
+    },
+  };
+  expect((await withEngine(watched, (table) => table.submit(request))).state).toBe("succeeded");
+  expect(seen).toEqual([{ status: 200, isFrozen: true }]);
+  expect(await subject.finished(world, request)).toEqual([]);
+});
 
-test.each(subjects)("a %s whose backup fails half-way can be written to again", async (_, subject) => {
+test.each(subjects)("a %s is writable again if its backup fails", async (_, subject) => {
   const request = await subject.prepare(world);
   const { archives } = world.services;
   const keep = () => Promise.reject(new StepFailure("The store is closed."));
@@ -107,19 +104,19 @@ test.each(subjects)("a %s whose backup fails half-way can be written to again", 
   expect(await frozen.execute()).toEqual([]);
 });
 
-test("room for the backup is asked for before anything is done", async () => {
+test("disk space for the backup is checked first", async () => {
   const request = await deletingSite.prepare(world);
   const { runtime } = world.services;
-  const crowded = { ...runtime, diskUse: async () => ({ files: 300e6, database: 100e6, free: 500e6 }) };
-  const small: World = { ...world, services: { ...world.services, runtime: crowded } };
+  const nearlyFull = { ...runtime, diskUse: async () => ({ files: 300e6, database: 100e6, free: 500e6 }) };
+  const small: World = { ...world, services: { ...world.services, runtime: nearlyFull } };
   const row = await withEngine(small, (table) => table.submit(request));
   expect(row.public_error).toBe(
-    `The backup before the deletion needs about 550 MB on the server's disk, and 500 MB are free. Nothing was changed. ${bypassHint}`,
+    `The backup before the deletion needs about 550 MB on the server's disk, but only 500 MB are free. Nothing was changed. ${bypassHint}`,
   );
   expect(row.steps_done).toBe(0);
 });
 
-test("whoever deletes for good needs no archives, and nothing is kept, earlier backups included", async () => {
+test("a permanent deletion works without the archives and also removes earlier backups", async () => {
   const { site } = await backedUpSite(world);
   await rename(join(world.facts.dataFolder, "archives"), join(world.facts.dataFolder, "elsewhere"));
   await writeFile(join(world.facts.dataFolder, "archives"), "");
@@ -131,17 +128,17 @@ test("whoever deletes for good needs no archives, and nothing is kept, earlier b
   expect(await keptOf(world, site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
 });
 
-test("of an environment that is deleted for good no backup is kept; others stay", async () => {
+test("a permanent deletion of an environment removes its backups", async () => {
   const request = await deletingEnvironment.prepare(world);
   const siteId = request.siteId ?? "";
-  expect((await run(forGood(request))).state).toBe("succeeded");
+  expect((await run(permanently(request))).state).toBe("succeeded");
   expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
 });
 
-test("a site that is deleted for good takes along what was deleted of it before", async () => {
+test("a permanent deletion of a site also removes its deleted environments", async () => {
   const restore = await restoringDeletedEnvironment.prepare(world);
   const siteId = restore.siteId ?? "";
-  // Its environment is not restored after all.
+  // Removes the row of the environment that would be restored.
   await world.own.database.deleteFrom("environments").where("id", "=", restore.environmentId).execute();
   expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })).toEqual([]);
   const left = world.own.database.selectFrom("environments").select(["id", "number"]).where("site_id", "=", siteId);
@@ -152,7 +149,7 @@ test("a site that is deleted for good takes along what was deleted of it before"
   expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
 });
 
-test("a deletion that waited for another finds nothing to do", async () => {
+test("a deletion that waited for another deletion of the same site succeeds", async () => {
   const request = await deletingSite.prepare(world);
   await withEngine(world, async (table) => {
     const both = await Promise.all([table.submit(request), table.submit({ ...request, whenBusy: "queue" })]);
@@ -161,14 +158,14 @@ test("a deletion that waited for another finds nothing to do", async () => {
   expect(await deletingSite.finished(world, request)).toEqual([]);
 });
 
-/** What is to be restored, with this in the place of some of its input. */
+/** The request with changes to all of its environments. */
 function changed(request: OperationRequest, change: Partial<RestoreDeletedInput["environments"][number]>) {
   const input: RestoreDeletedInput = Object(request.input);
   const environments = input.environments.map((each) => ({ ...each, ...change }));
   return { ...request, input: { ...input, environments } };
 }
 
-test("what is restored elsewhere is at home there: addresses are those of the new place", async () => {
+test("an environment that is restored at another address has that address", async () => {
   const request = await restoringDeletedEnvironment.prepare(world);
   const address = `http://elsewhere.localhost:${world.facts.edgePort}`;
   const host = { name: "elsewhere.localhost" };
@@ -189,19 +186,19 @@ test("what is restored elsewhere is at home there: addresses are those of the ne
 test.each([
   ["site", restoringDeletedSite],
   ["environment", restoringDeletedEnvironment],
-] as const)("a %s whose backup is gone is not restored, and its names are free", async (_, subject) => {
+] as const)("a %s whose backup was removed is not restored, and its names are free", async (_, subject) => {
   const request = await subject.prepare(world);
   const row = await run(changed(request, { backupId: 2_147_483_647 }));
-  expect(row).toMatchObject({ state: "failed", public_error: "The backup is not there any more." });
+  expect(row).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
   expect(await subject.cleanSlate(world, request)).toEqual([]);
 });
 
-/** A backup of which the archives have nothing, newer than all others of what is to be restored. */
+/** Adds a newest backup that has no data in the archives. */
 async function addLostBackup(request: OperationRequest) {
   const facts = { operationId: randomUUID(), type: "system-generated", name: "Lost", note: null } as const;
-  const wish = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
-  const backup = await beginBackup(world.own.database, { ...wish, expiresAt: new Date(Date.now() + 86_400_000) });
-  if (backup === null) throw new Error("The environment is not there");
+  const options = { ...facts, environmentId: request.environmentId ?? "", address: "http://x.localhost" };
+  const backup = await beginBackup(world.own.database, { ...options, expiresAt: new Date(Date.now() + 86_400_000) });
+  if (backup === null) throw new Error("The environment does not exist");
   const content = { manifest: randomBytes(32), files: 1, bytes: 1, addedBytes: 1 };
   await finishBackup(world.own.database, backup, content);
   return backup.id;
@@ -220,7 +217,7 @@ test.each([
   ["site", restoringDeletedSite],
   ["environment", restoringDeletedEnvironment],
 ] as const)(
-  "a %s whose last backup is damaged comes back from the one before, and that is told",
+  "a %s whose newest backup is damaged is restored from the one before, with a warning",
   async (_, subject) => {
     const request = await subject.prepare(world);
     const [first] = Object(request.input).environments;
@@ -240,40 +237,42 @@ test.each([
     expect(await warningIn(request.siteId)).toMatchObject({
       has_failed: false,
       has_warning: true,
-      public_error: expect.stringMatching(/newest backups \(1\) are missing or damaged: it is there as it was on 20/),
+      public_error: expect.stringMatching(
+        /newest backups \(1\) are missing or damaged, so it was restored from the backup of 20/,
+      ),
     });
   },
 );
 
-test("where no backup is whole nothing comes back, and it is told which are damaged and how to do without them", async () => {
+test("if no backup is intact, the restore fails, lists the backups, and says how to restore without them", async () => {
   const request = await restoringDeletedSite.prepare(world);
   const input: RestoreDeletedInput = Object(request.input);
   await rm(join(world.facts.dataFolder, "archives", "packs"), { recursive: true });
   const row = await run(request);
   expect(row.state).toBe("failed");
-  expect(row.public_error).toContain(`none of its backups (${input.environments[0]?.backupId}) is whole`);
-  expect(row.public_error).toContain("the site is then restored without it");
+  expect(row.public_error).toContain(`all of its backups (${input.environments[0]?.backupId}) are missing or damaged`);
+  expect(row.public_error).toContain("remove these backups to restore the site without it");
   expect(await restoringDeletedSite.cleanSlate(world, request)).toEqual([]);
 });
 
-test("a site comes back although it answers with an error, as it did when it was deleted", async () => {
+test("a site is restored even if it answers with an error", async () => {
   const request = await restoringDeletedEnvironment.prepare(world);
-  const asked: string[] = [];
-  const closed: World = {
+  const probes: string[] = [];
+  const failing: World = {
     ...world,
     services: {
       ...world.services,
       probe: async (_, __, wanted) => {
-        asked.push(wanted);
+        probes.push(wanted);
         if (wanted !== "sign") throw new Error("It answered with status 503.");
       },
     },
   };
-  expect((await withEngine(closed, (table) => table.submit(request))).state).toBe("succeeded");
-  expect(asked).toEqual(["answer", "sign"]);
+  expect((await withEngine(failing, (table) => table.submit(request))).state).toBe("succeeded");
+  expect(probes).toEqual(["answer", "sign"]);
 });
 
-test("the backup before a deletion says what it is, and is kept as long as what was deleted can be restored", async () => {
+test("the backup before a deletion has a name and is kept as long as the deletion can be restored", async () => {
   const services = { ...world.services, backupDays: { manual: 1, scheduled: 1, "system-generated": 1 } };
   const request = await deletingEnvironment.prepare(world);
   const row = await withEngine({ ...world, services }, (table) => table.submit(request));

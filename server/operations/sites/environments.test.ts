@@ -1,4 +1,4 @@
-/** What operations on environments do when the world has changed since they were accepted. */
+/** Operations on environments that have changed since the operation was accepted. */
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,7 +15,7 @@ afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())))
 
 function firstWorld(): World {
   const [world] = worlds;
-  if (!world) throw new Error("There is no world");
+  if (!world) throw new Error("The world is missing");
   return world;
 }
 
@@ -24,7 +24,7 @@ async function phpVersionOf(world: World, environmentId: string | null) {
   return (await query.where("id", "=", environmentId ?? "").executeTakeFirst())?.php_version;
 }
 
-test("a change of PHP's version that fails goes back to the version that was there when it began", async () => {
+test("a failed PHP change restores the version from the start of the operation", async () => {
   const world = firstWorld();
   const request = await modifyingPhpVersion.prepare(world);
   await world.own.database
@@ -40,7 +40,7 @@ test("a change of PHP's version that fails goes back to the version that was the
 test.each([
   ["its version was changed meanwhile", { php_version: "8.2" }],
   ["its owner opted out meanwhile", { is_opt_out_from_automatic_php_update: true }],
-])("an environment is not moved off a version that has ended where %s", async (_, change) => {
+])("an environment does not get an automatic PHP change if %s", async (_, change) => {
   const world = firstWorld();
   const request = await modifyingPhpVersion.prepare(world);
   const automatic = { ...request, input: { ...Object(request.input), onlyFrom: "8.3" } };
@@ -49,20 +49,20 @@ test.each([
   const row = await withEngine(world, (table) => table.submit(automatic));
   expect(row).toMatchObject({
     state: "failed",
-    public_error: "The environment is not to be moved off PHP 8.3 any more.",
+    public_error: "The automatic change from PHP 8.3 no longer applies to this environment.",
   });
   expect(await phpVersionOf(world, request.environmentId)).toBe(before);
 });
 
-test("an operation that finds its environment deleted says so", async () => {
+test("an operation fails if its environment was deleted", async () => {
   const world = firstWorld();
   const request = await modifyingPhpVersion.prepare(world);
   await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
   const row = await withEngine(world, (table) => table.submit(request));
-  expect(row).toMatchObject({ state: "failed", public_error: "The environment is not there any more." });
+  expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer exists." });
 });
 
-test("a copy runs what its source runs when the copy is made", async () => {
+test("a copy gets the source's PHP version at the time of the copy", async () => {
   const world = firstWorld();
   const request = await cloningEnvironment.prepare(world);
   await world.own.database
@@ -75,7 +75,7 @@ test("a copy runs what its source runs when the copy is made", async () => {
   expect(await phpVersionOf(world, request.environmentId)).toBe("8.4");
 });
 
-test("an environment whose site went away while it was made is not left on the disk", async () => {
+test("an environment is removed from the disk if its site was deleted while it was created", async () => {
   const world = firstWorld();
   const request = await cloningEnvironment.prepare(world);
   await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
@@ -84,7 +84,7 @@ test("an environment whose site went away while it was made is not left on the d
   expect(await world.services.runtime.layout({ id: request.environmentId ?? "", number: 1 })).toBeNull();
 });
 
-test("a push that finds the disk full half-way says so, and changes nothing", async () => {
+test("a push changes nothing if the disk becomes full, and the error says so", async () => {
   const world = firstWorld();
   const subject = pushing("all", "all");
   const request = await subject.prepare(world);

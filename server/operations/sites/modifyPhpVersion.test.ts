@@ -1,4 +1,4 @@
-/** The backup that is made while another version of PHP is tried out, and what becomes of both where one of the two fails. */
+/** The parallel trial and backup of a PHP change, and failures of each. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { modifyingPhpVersion, notesOf } from "../../testing/environments.ts";
@@ -6,7 +6,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
-import { sameFrontPage } from "../steps/trial.ts";
+import { comparedFrontPage } from "../steps/trial.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Changes to 8.4 unless told; `change` gives what takes the place of some services. */
+/** Changes the version with some services replaced by `change`. */
 async function modify(change: (services: Services, environmentId: string) => Partial<Services>, to = "8.4") {
   const request = await modifyingPhpVersion.prepare(world);
   const { environment, site } = notesOf(request);
@@ -25,7 +25,7 @@ async function modify(change: (services: Services, environmentId: string) => Par
   return { row, backups: listed?.backups ?? [], left: () => modifyingPhpVersion.cleanSlate(world, request) };
 }
 
-test("the environment is backed up beside the trial, and nobody is refused for that", async () => {
+test("the backup runs in parallel with the trial, and the environment is not frozen", async () => {
   const [tried, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const frozen: (boolean | undefined)[] = [];
   const { row, backups } = await modify(({ archives, database, tryOut }, id) => ({
@@ -50,11 +50,11 @@ test("the environment is backed up beside the trial, and nobody is refused for t
   expect(backups).toMatchObject([{ type: "system-generated", name: "Before PHP 8.4", note: "Before PHP 8.4" }]);
 });
 
-test("where no PHP process is free for a moment, it is tried out again, and the backup is not made again", async () => {
+test("if PHP is busy, the trial is retried without repeating the backup", async () => {
   let [tries, keeps] = [0, 0];
   const { row } = await modify(({ archives, tryOut }) => ({
     tryOut: async (...candidate) => {
-      expect(candidate[0].page).toBe(sameFrontPage);
+      expect(candidate[0].page).toBe(comparedFrontPage);
       tries += 1;
       if (tries < 3) throw new StepFailure("No PHP process was free for it.", { isTransient: true });
       return tryOut(...candidate);
@@ -71,8 +71,8 @@ test("where no PHP process is free for a moment, it is tried out again, and the 
   expect([tries, keeps]).toEqual([3, 1]);
 });
 
-test("a site that fails on the new version stays on the old one, the backup is broken off, and nothing is left", async () => {
-  const message = "The site on PHP 8.4 does not answer as it should: its front page has the status 500.";
+test("a site that fails on the new version keeps the old one, and the backup is aborted and removed", async () => {
+  const message = "The site on PHP 8.4 failed its check: its front page has the status 500.";
   const { row, left } = await modify(({ archives }) => ({
     tryOut: async () => {
       throw new StepFailure(message);
@@ -90,7 +90,7 @@ test("a site that fails on the new version stays on the old one, the backup is b
   expect(await left()).toEqual([]);
 });
 
-test("a backup that fails is the reason for which nothing is changed", async () => {
+test("nothing is changed if the backup fails", async () => {
   const { row, left } = await modify(({ archives }) => ({
     archives: { ...archives, keep: () => Promise.reject(new StepFailure("The store is closed.")) },
   }));
@@ -98,7 +98,7 @@ test("a backup that fails is the reason for which nothing is changed", async () 
   expect(await left()).toEqual([]);
 });
 
-test("where there is no room for the backup, nothing is begun, and the numbers are told", async () => {
+test("nothing is started if there is no disk space for the backup, and the error has the numbers", async () => {
   let tries = 0;
   const { row, left } = await modify(({ runtime }) => ({
     runtime: { ...runtime, diskUse: async () => ({ files: 3e9, database: 1e9, free: 2e9 }) },
@@ -108,13 +108,13 @@ test("where there is no room for the backup, nothing is begun, and the numbers a
     },
   }));
   expect(row.public_error).toBe(
-    "The change to PHP 8.4 needs about 5050 MB on the server's disk, and 2000 MB are free. Nothing was changed.",
+    "The change to PHP 8.4 needs about 5050 MB on the server's disk, but only 2000 MB are free. Nothing was changed.",
   );
   expect(tries).toBe(0);
   expect(await left()).toEqual([]);
 });
 
-test("what stays on its version needs no backup", async () => {
+test("no backup is made if the version stays the same", async () => {
   const { row, backups } = await modify(() => ({}), "8.3");
   expect(row.state).toBe("succeeded");
   expect(backups).toEqual([]);

@@ -1,16 +1,18 @@
-/** Another version of PHP: tried out beside the one in use while the environment is backed up, then visitors are moved. */
+/**
+ * Changes the PHP version: tries out the new one while the environment is backed up, and then switches visitors to it.
+ */
 import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { setPhpOptOut, setPhpVersion } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { atOnce } from "../steps/atOnce.ts";
-import { backUp, backupRoom, removeBackUp, workName } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
-import { patientlyTryOut } from "../steps/patientTrial.ts";
+import { backUp, backupSpace, removeBackUp, workName } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
+import { inParallel } from "../steps/inParallel.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
-import { sameFrontPage } from "../steps/trial.ts";
+import { comparedFrontPage } from "../steps/trial.ts";
+import { tryOutWithRetries } from "../steps/tryOutWithRetries.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
@@ -18,14 +20,17 @@ export type ModifyPhpVersionInput = {
   readonly environment: Ref;
   readonly to: string;
   readonly address: string;
-  /** Null: as before. */
+  /** Whether to opt out of automatic changes, or null to keep the setting. */
   readonly isOptOut: boolean | null;
-  /** For automatic changes: only if it still has this version and its owner did not opt out. Null: always. */
+  /**
+   * For automatic changes: fails unless the environment still has this version and has not opted out. Null: no
+   * condition.
+   */
   readonly onlyFrom: string | null;
 };
 
-/** What the first step found. */
-function isBefore(found: Json): found is { readonly from: string } {
+/** The stored version before the change. */
+function isPreviousVersion(found: Json): found is { readonly from: string } {
   return typeof found === "object" && found !== null && "from" in found && typeof found.from === "string";
 }
 
@@ -34,10 +39,10 @@ const trialSeconds = 600;
 export function modifyPhpVersion(services: Services): OperationDefinition<ModifyPhpVersionInput> {
   const { database, runtime, publisher, tryOut } = services;
 
-  /** A copy of what visitors use: on another PHP a plugin may want to change that at its first page, and fail. */
+  /** Copies the live data for the trial: on a new PHP version, a plugin may change its data and then fail. */
   async function rehearse(environment: Ref, operationId: string): Promise<EnvironmentLayout> {
     const token = workName(operationId);
-    await requireRoom(runtime, { copies: [{ environment, files: 1, database: 1 }] }, "Trying it out");
+    await requireDiskSpace(runtime, { copies: [{ environment, files: 1, database: 1 }] }, "The trial");
     const nothing = { files: "none", database: "none", addresses: [] } as const;
     await runtime.stage({ environment, source: environment, token, ...nothing });
     return runtime.rehearse(environment, token);
@@ -49,28 +54,31 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
     stop: AbortSignal,
   ): Promise<void> {
     const layout = await runtime.layout(environment);
-    if (layout === null) throw new StepFailure("The environment's files are not there.");
-    const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}`, page: sameFrontPage };
-    if (await patientlyTryOut(tryOut, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
+    if (layout === null) throw new StepFailure("The environment's files are missing.");
+    const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}`, page: comparedFrontPage };
+    if (await tryOutWithRetries(tryOut, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
     const rehearsal = { ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false };
-    await patientlyTryOut(tryOut, rehearsal, trialSeconds, stop);
+    await tryOutWithRetries(tryOut, rehearsal, trialSeconds, stop);
   }
 
-  /** Nothing is frozen for the backup: the environment's files and its database stay what they are. */
+  /** The environment is not frozen for the backup, because the change does not replace its files or its database. */
   async function tryAndBackUp({ input, operationId, signal }: StepContext<ModifyPhpVersionInput>): Promise<void> {
     const { environment, to, address, onlyFrom } = input;
-    // It may have waited for another change: what it is undone to is known only now.
+    // Earlier operations in the queue may have changed the version, so the one for the undo is read only now.
     const { version: from, isOptOut } = await phpOf(database, environment.id);
     if (onlyFrom !== null && (isOptOut || from !== onlyFrom)) {
-      throw new StepFailure(`The environment is not to be moved off PHP ${onlyFrom} any more.`);
+      throw new StepFailure(`The automatic change from PHP ${onlyFrom} no longer applies to this environment.`);
     }
     await saveResult(database, operationId, { from });
-    // Opting in or out alone changes nothing that would need a backup.
+    // If only the opt-out changes, no backup is needed.
     if (from === to) return tryVersion(input, operationId, signal);
-    await requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, `The change to PHP ${to}`);
+    await requireDiskSpace(runtime, { copies: [await backupSpace(database, environment)] }, `The change to PHP ${to}`);
     const name = `Before PHP ${to}`;
-    const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
-    await atOnce(signal, [(stop) => tryVersion(input, operationId, stop), (stop) => backUp(services, wish, stop)]);
+    const request = { environment, address, operationId, type: "system-generated", name, note: name } as const;
+    await inParallel(signal, [
+      (stop) => tryVersion(input, operationId, stop),
+      (stop) => backUp(services, request, stop),
+    ]);
   }
 
   return {
@@ -95,7 +103,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
         },
         undo: async ({ input, operationId }) => {
           const found = await readResult(database, operationId);
-          if (!isBefore(found)) return;
+          if (!isPreviousVersion(found)) return;
           await setPhpVersion(database, input.environment.id, found.from);
           await publisher.publish();
         },

@@ -1,4 +1,4 @@
-/** A push with real WordPress under it while people read and write: nobody sees an error or a mixture, nothing is lost. */
+/** Pushes with real WordPress under load: visitors see no errors and no mixture, and no writes are lost. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** Says which code and which database answered. */
+/** Prints which code and which database answered. */
 const readScript = (code: string) => `<?php
 require __DIR__ . '/wp-load.php';
 echo '${code}|' . get_option( 'blogname' ) . '|end';
@@ -33,14 +33,14 @@ require __DIR__ . '/wp-load.php';
 echo add_option( 'written_' . $_POST['n'], '1', '', false ) ? 'saved' : 'refused';
 `;
 
-/** A page that is only read, and on which a plugin counts its readers. */
+/** A GET request that writes, like a plugin that counts visitors. */
 const countScript = `<?php
 require __DIR__ . '/wp-load.php';
 add_option( 'written_' . $_GET['n'], '1', '', false );
 echo 'counted';
 `;
 
-/** What readers' pages write has numbers from here on. */
+/** The first number that `count.php` writes. */
 const firstCounted = 1_000_000;
 
 interface Answer {
@@ -48,22 +48,25 @@ interface Answer {
   readonly body: string;
 }
 
-function ask(address: string, path: string, form?: string): Promise<Answer> {
+function fetchPage(address: string, path: string, form?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = {
       host: new URL(address).host,
       ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
     };
     const options = { host: "127.0.0.1", port: world.facts.edgePort, path, headers, agent: false };
-    const asked = request({ ...options, method: form === undefined ? "GET" : "POST" }, (response) => {
+    const sent = request({ ...options, method: form === undefined ? "GET" : "POST" }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
-    asked.on("error", reject);
-    asked.end(form);
+    sent.on("error", reject);
+    sent.end(form);
   });
 }
 
-/** A site and another environment with scripts of their own, and what pushes the second over the first. */
+/**
+ * Creates a site and a second environment with different scripts, and the request that pushes the second over the
+ * first.
+ */
 async function prepare(files: PushPart, database: PushPart) {
   const requested = await pushing(files, database).prepare(world);
   const { site, environment: source } = notesOf(requested);
@@ -72,7 +75,7 @@ async function prepare(files: PushPart, database: PushPart) {
     [source, "new"],
   ] as const) {
     const layout = await world.services.runtime.layout({ id, number });
-    if (!layout) throw new Error("The environment is not there");
+    if (!layout) throw new Error("The environment does not exist");
     await writeFile(join(layout.documentRoot, "read.php"), readScript(code));
     await writeFile(join(layout.documentRoot, "write.php"), writeScript);
     await writeFile(join(layout.documentRoot, "count.php"), countScript);
@@ -80,20 +83,20 @@ async function prepare(files: PushPart, database: PushPart) {
   return { requested, site, source };
 }
 
-/** Reads and writes until `stop` is called, and returns what was answered. */
+/** Reads and writes until the returned function is called, which returns all responses. */
 function traffic(address: string) {
   let isOver = false;
   const reads: Answer[] = [];
   const writes: (Answer & { readonly n: number })[] = [];
   const counts: (Answer & { readonly n: number })[] = [];
   const reader = async () => {
-    while (!isOver) reads.push(await ask(address, "/read.php"));
+    while (!isOver) reads.push(await fetchPage(address, "/read.php"));
   };
   const writer = async () => {
-    for (let n = 0; !isOver; n += 1) writes.push({ n, ...(await ask(address, "/write.php", `n=${n}`)) });
+    for (let n = 0; !isOver; n += 1) writes.push({ n, ...(await fetchPage(address, "/write.php", `n=${n}`)) });
   };
   const counter = async () => {
-    for (let n = firstCounted; !isOver; n += 1) counts.push({ n, ...(await ask(address, `/count.php?n=${n}`)) });
+    for (let n = firstCounted; !isOver; n += 1) counts.push({ n, ...(await fetchPage(address, `/count.php?n=${n}`)) });
   };
   const running = Promise.all([reader(), reader(), writer(), counter()]);
   return async () => {
@@ -115,7 +118,7 @@ function writtenIn(file: string): number[] {
   }
 }
 
-/** The numbers that the backup has which the push made. */
+/** The numbers in the backup that the push made. */
 async function writtenInBackup(environmentId: string): Promise<number[]> {
   const { database, archives } = world.services;
   const backup = await findNewestBackup(database, environmentId);
@@ -129,10 +132,10 @@ async function writtenInBackup(environmentId: string): Promise<number[]> {
 
 async function pushUnderTraffic(files: PushPart, database: PushPart) {
   const { requested, site, source } = await prepare(files, database);
-  expect(await ask(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
+  expect(await fetchPage(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
   const stop = traffic(site.address);
   const row = await withEngine(world, (table) => table.submit(requested));
-  const afterwards = await ask(site.address, "/read.php");
+  const afterwards = await fetchPage(site.address, "/read.php");
   expect(afterwards.body).toMatch(/^new\|/);
   const { reads, writes, counts } = await stop();
   expect(new Set(counts.map(({ status, body }) => `${status} ${body}`))).toEqual(new Set(["200 counted"]));
@@ -146,7 +149,7 @@ async function pushUnderTraffic(files: PushPart, database: PushPart) {
 
 const newTitle = (source: { readonly id: string }) => titleOf({ id: source.id, number: 0, address: "" });
 
-test("a push of everything: readers see the old site or the new one, and every saved text is in one of the two", async () => {
+test("a push of everything: visitors see the old or the new site, and every saved write is in the site or its backup", async () => {
   const { site, source, reads, writes, saved, inUse } = await pushUnderTraffic("all", "all");
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${newTitle(source)}|end`, `200 old|${site.name}|end`]);
@@ -156,24 +159,24 @@ test("a push of everything: readers see the old site or the new one, and every s
   for (const { status, body } of writes) if (status === 503) expect(body).toContain("Back in a moment");
 });
 
-test("a push of the files alone: nothing that was saved goes away", async () => {
+test("a push of only the files loses no saved writes", async () => {
   const { site, reads, saved, inUse } = await pushUnderTraffic("all", "none");
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
   expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
 });
 
-test("a push of one file and one table: what is the target's own is kept, also what was saved meanwhile", async () => {
+test("a push of one file and one table keeps the target's other data, including writes during the push", async () => {
   const { site, reads, saved, inUse } = await pushUnderTraffic(["read.php"], ["wp_posts"]);
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
   expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
 });
 
-/** Leaves a plugin in the environment's files that changes the database at its first page. */
-async function leaveUpgrade(environment: { readonly id: string; readonly number: number }, afterwards: string) {
+/** Adds a plugin that writes to the database on its first page. */
+async function addUpgradingPlugin(environment: { readonly id: string; readonly number: number }, afterwards: string) {
   const layout = await world.services.runtime.layout(environment);
-  if (!layout) throw new Error("The environment is not there");
+  if (!layout) throw new Error("The environment does not exist");
   const folder = join(layout.documentRoot, "wp-content", "mu-plugins");
   await mkdir(folder, { recursive: true });
   const code = `<?php add_action( 'init', function () { add_option( 'written_1', '1' ); ${afterwards} } );`;
@@ -184,19 +187,19 @@ function databaseOf(site: { readonly environment: { readonly id: string } }): st
   return join(world.facts.dataFolder, "environments", site.environment.id, "current", "database", "wordpress.sqlite");
 }
 
-test("a plugin that changes the database and then fails has changed nothing that visitors use", async () => {
+test("a pushed plugin that changes the database and then fails does not change live data", async () => {
   const { requested, site, source } = await prepare("all", "none");
-  await leaveUpgrade(source, "throw new Error( 'half upgraded' );");
+  await addUpgradingPlugin(source, "throw new Error( 'half upgraded' );");
   const row = await withEngine(world, (table) => table.submit(requested));
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("half upgraded");
   expect(writtenIn(databaseOf(site))).toEqual([]);
-  expect((await ask(site.address, "/read.php")).body).toBe(`old|${site.name}|end`);
+  expect((await fetchPage(site.address, "/read.php")).body).toBe(`old|${site.name}|end`);
 });
 
-test("a plugin that changes the database does so for visitors after the switch, and not before", async () => {
+test("a pushed plugin changes the live database only after the switch", async () => {
   const { requested, site, source } = await prepare("all", "none");
-  await leaveUpgrade(source, "");
+  await addUpgradingPlugin(source, "");
   const before: number[] = [];
   const { runtime } = world.services;
   const services = {
@@ -212,11 +215,11 @@ test("a plugin that changes the database does so for visitors after the switch, 
   const row = await withEngine({ ...world, services }, (table) => table.submit(requested));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(before).toEqual([]);
-  expect((await ask(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
+  expect((await fetchPage(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
   expect(writtenIn(databaseOf(site))).toEqual([1]);
 });
 
-test("a plugin that fails on another PHP, after it has changed the site, has changed nothing that visitors use", async () => {
+test("a plugin that changes data and then fails on another PHP version does not change live data", async () => {
   const requested = await modifyingPhpVersion.prepare(world);
   const { site } = notesOf(requested);
   const on84 = "if ( PHP_VERSION_ID < 80400 ) return; file_put_contents( __DIR__ . '/left.txt', 'x' );";
@@ -229,5 +232,5 @@ test("a plugin that fails on another PHP, after it has changed the site, has cha
   expect(row).toMatchObject({ state: "failed", public_error: expect.stringContaining("not on 8.4") });
   expect(writtenIn(databaseOf(site))).toEqual([]);
   expect(await readdir(folder)).not.toContain("left.txt");
-  expect((await ask(site.address, "/")).status).toBe(200);
+  expect((await fetchPage(site.address, "/")).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** How a push tries out and backs up, and what it does where one of the two fails. */
+/** The parallel trial and backup of a push, and failures of each. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pushing } from "../../testing/environments.ts";
 import { withEngine } from "../../testing/withEngine.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Pushes; `change` gives what takes the place of some services. */
+/** Pushes with some services replaced by `change`. */
 async function push(files: PushPart, database: PushPart, change: (services: Services) => Partial<Services>) {
   const subject = pushing(files, database);
   const request = await subject.prepare(world);
@@ -23,7 +23,7 @@ async function push(files: PushPart, database: PushPart, change: (services: Serv
   return { row, left: () => subject.cleanSlate(world, request) };
 }
 
-test("what is wholly new is tried out while the backup is made", async () => {
+test("a push of everything is tried out while the backup is made", async () => {
   const [tried, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { row } = await push("all", "all", ({ archives, tryOut }) => ({
     tryOut: async (...candidate) => {
@@ -48,8 +48,8 @@ describe.each([
   ["the database alone", "none", "all", true],
   ["everything", "all", "all", false],
   ["a part of both", ["index.php"], ["wp_options"], false],
-] as const)("of a push of %s", (_, files, database, isReadOnly) => {
-  test("what visitors use is not changed when it is tried out", async () => {
+] as const)("a push of %s", (_, files, database, isReadOnly) => {
+  test("is tried out without changing live data", async () => {
     const tried: Candidate[] = [];
     const { row } = await push(files, database, ({ tryOut }) => ({
       tryOut: (candidate, signal) => {
@@ -62,7 +62,7 @@ describe.each([
   });
 });
 
-test("what wants to change what visitors use is tried out with a copy of that, of which nothing is left", async () => {
+test("a trial that needs to write to live data runs on a copy, which is removed", async () => {
   const tried: Candidate[] = [];
   const { row, left } = await push("all", "none", ({ tryOut }) => ({
     tryOut: async (candidate, signal) => {
@@ -78,7 +78,7 @@ test("what wants to change what visitors use is tried out with a copy of that, o
   expect(await left()).toEqual([]);
 });
 
-test("where no PHP process is free for a moment, it is tried out again, and the backup is not made again", async () => {
+test("if PHP is busy, the trial is retried without repeating the backup", async () => {
   let [tries, backups] = [0, 0];
   const { row } = await push("all", "all", ({ archives, tryOut }) => ({
     tryOut: async (...candidate) => {
@@ -98,8 +98,8 @@ test("where no PHP process is free for a moment, it is tried out again, and the 
   expect([tries, backups]).toEqual([3, 1]);
 });
 
-test("what fails when it is tried out is told as it was found, the backup is broken off, and nothing is left", async () => {
-  const message = "What would be pushed does not answer as it should: its front page has the status 500.";
+test("if the trial fails, the push fails with its message, and the backup is aborted and removed", async () => {
+  const message = "The pushed site failed its check: its front page has the status 500.";
   const { row, left } = await push("all", "all", ({ archives }) => ({
     tryOut: async () => {
       throw new StepFailure(message);
@@ -117,7 +117,7 @@ test("what fails when it is tried out is told as it was found, the backup is bro
   expect(await left()).toEqual([]);
 });
 
-test("a backup that fails ends the push before anything is switched", async () => {
+test("if the backup fails, nothing is switched", async () => {
   const { row, left } = await push("all", "all", ({ archives }) => ({
     archives: { ...archives, keep: () => Promise.reject(new StepFailure("There is not enough room for a backup.")) },
   }));
@@ -125,9 +125,9 @@ test("a backup that fails ends the push before anything is switched", async () =
   expect(await left()).toEqual([]);
 });
 
-test("a push that would make its target larger than its quota is refused, and nothing is changed", async () => {
+test("a push that would exceed the target's quota is rejected, and nothing is changed", async () => {
   const { row, left } = await push("all", "all", () => ({ diskQuotaBytes: 1 }));
   expect(row.state).toBe("failed");
-  expect(row.public_error).toMatch(/^The push would make the environment \d+ MB large, and its disk quota is 1 MB\./);
+  expect(row.public_error).toMatch(/^The push would grow the environment to \d+ MB, but its disk quota is 1 MB\./);
   expect(await left()).toEqual([]);
 });

@@ -1,28 +1,28 @@
 /**
- * One environment's database and files over another's. The next release is built beside the one that visitors see, and
- * takes its place (`../steps/takeOver.ts`).
+ * Pushes one environment's database and files over another's. Builds the target's next release while visitors see the
+ * current one, and then switches to it (`../steps/takeOver.ts`).
  *
- * The time for which writing is refused is short: where the target's own tables or files are copied into its next
- * release it begins before they are, otherwise when it is built, just before the backup is taken.
+ * Writes are refused for as short a time as possible. If tables or files of the target are copied into the next
+ * release, the target is frozen before the copy; otherwise only after the release is built, just before the backup.
  */
 
 import type { OperationDefinition } from "../engine/operation.ts";
-import { backupRoom } from "../steps/backup.ts";
-import { type Copy, type NextSize, requireQuota, requireRoom } from "../steps/diskRoom.ts";
+import { backupSpace } from "../steps/backup.ts";
+import { type Copy, requireDiskSpace, requireQuota, type SizeAfter } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 import { freeze, takeOver, thaw } from "../steps/takeOver.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
-/** What is pushed: everything, the named ones, or nothing. */
+/** Which files or tables to push: all, none, or the named ones. */
 export type PushPart = "all" | "none" | readonly string[];
 
 export type PushInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
   readonly source: Ref;
   readonly target: Ref;
-  /** Of the target. */
+  /** The target's address. */
   readonly address: string;
   readonly files: PushPart;
   readonly database: PushPart;
@@ -30,13 +30,13 @@ export type PushInput = {
   readonly sourceName: string;
 };
 
-/** Whether what is the target's own is copied, and must not change from then on. */
-function copiesOwn({ files, database }: PushInput): boolean {
+/** Whether data of the target is copied into the next release, so that it must not change after the copy. */
+function copiesTargetData({ files, database }: PushInput): boolean {
   return typeof files !== "string" || typeof database !== "string";
 }
 
-/** Whether a part that is not pushed is served by the next release too. */
-export function sharesOwn({ files, database }: Pick<PushInput, "files" | "database">): boolean {
+/** Whether the next release shares the target's current files or database, because they are not pushed. */
+export function sharesTargetData({ files, database }: Pick<PushInput, "files" | "database">): boolean {
   return files === "none" || database === "none";
 }
 
@@ -49,16 +49,16 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         name: "estimate",
         deadlineSeconds: 120,
         run: async ({ input }) => {
-          await requireQuota(services, nextSize(input), "The push");
-          const copies = [...stagedCopies(input), await backupRoom(database, input.target)];
-          await requireRoom(runtime, { copies }, "The push");
+          await requireQuota(services, sizeAfter(input), "The push");
+          const copies = [...stagedCopies(input), await backupSpace(database, input.target)];
+          await requireDiskSpace(runtime, { copies }, "The push");
         },
       },
       {
         name: "hold",
         deadlineSeconds: 60,
         run: async ({ input, signal }) => {
-          if (copiesOwn(input)) await freeze(services, input.target, signal);
+          if (copiesTargetData(input)) await freeze(services, input.target, signal);
         },
         undo: ({ input }) => thaw(services, input.target),
       },
@@ -69,9 +69,9 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
         undo: ({ input }) => runtime.unstage(input.target, input.token),
       },
       ...takeOver<PushInput>(services, {
-        what: "What would be pushed",
+        what: "The pushed site",
         note: ({ sourceName }) => `Before a push from ${sourceName}`,
-        sharesOwn,
+        sharesTargetData,
       }),
     ],
     pointOfNoReturn: "prune",
@@ -80,7 +80,10 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
   };
 }
 
-/** What the next release is made of. Named files and tables are mixed with the target's own, of which all are copied. */
+/**
+ * Returns the copies that the next release consists of. If only some files or tables are pushed, all of the target's
+ * are copied, too.
+ */
 function stagedCopies({ source, target, files, database }: PushInput): readonly Copy[] {
   const isMixed = { files: typeof files !== "string", database: typeof database !== "string" };
   return [
@@ -89,8 +92,8 @@ function stagedCopies({ source, target, files, database }: PushInput): readonly 
   ];
 }
 
-/** Named files and tables are taken for none: how large they are is not known before they are copied. */
-function nextSize({ source, target, files, database }: PushInput): NextSize {
+/** Ignores named files and tables, because their size is unknown before the copy. */
+function sizeAfter({ source, target, files, database }: PushInput): SizeAfter {
   return { target, files: files === "all" ? source : target, database: database === "all" ? source : target };
 }
 

@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())));
 
-/** The request and the row of a reset that has ended; `change` is done to the live environment before. */
+/** Resets a site after `change` to its live environment, and returns the request and the row. */
 async function reset(change: (world: World, environmentId: string) => Promise<void> = async () => undefined) {
   const [world] = worlds;
-  if (!world) throw new Error("There is no world");
+  if (!world) throw new Error("The world is missing");
   return withEngine(world, async (table) => {
     const request = await resettingSite.prepare(world);
     await change(world, request.environmentId ?? "");
@@ -22,7 +22,7 @@ async function reset(change: (world: World, environmentId: string) => Promise<vo
   });
 }
 
-test("the backup is one of the system's, and says what it was made before", async () => {
+test("the backup is system-generated, and its note names the reset", async () => {
   const { world, request, row } = await reset();
   expect(row).toMatchObject({ state: "succeeded", result: null });
   expect(await resettingSite.finished(world, request)).toEqual([]);
@@ -38,7 +38,7 @@ test("the backup is one of the system's, and says what it was made before", asyn
   });
 });
 
-test("a site whose database can't be read stays as it is, and its owner is told why", async () => {
+test("a site with an unreadable database is not changed, and the error says why", async () => {
   const message = "The site's database has no administrator. Mend it, or make a new environment instead.";
   const { world, request, row } = await reset(async ({ facts }, environmentId) => {
     const { script } = createFakeRuntime({ folder: join(facts.dataFolder, "fake") });
@@ -48,7 +48,7 @@ test("a site whose database can't be read stays as it is, and its owner is told 
   expect(await resettingSite.cleanSlate(world, request)).toEqual([]);
 });
 
-test("a site without WordPress is not given one", async () => {
+test("a site without WordPress can't be reset", async () => {
   const { row } = await reset(async ({ services: { runtime, publisher } }, id) => {
     const environment = { id, number: 1 };
     await runtime.destroy(environment);

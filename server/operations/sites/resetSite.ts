@@ -1,32 +1,31 @@
 /**
- * A fresh WordPress in the place of a site's live one, with its title, its administrator and its language. It is made as
- * an environment of its own that nobody serves, becomes the live environment's next release, is tried out, and is
- * switched to by one rename; the same rename undoes it.
+ * Replaces a site's live WordPress with a fresh one that has the same title, administrator and language. It is created
+ * in a scratch environment without visitors, staged as the live environment's next release, tried out, and switched to
+ * with one rename. The undo is the reverse rename.
  *
- * What could be written to the live environment while it is backed up is refused by the edge, so that nothing is
- * accepted that is in neither the backup nor the site.
+ * During the backup the edge refuses writes to the live environment, so that nothing is accepted and then lost.
  */
 import type { WordPressFacts } from "@sitewright/runtimes/runtime.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { setFrozen } from "../../store/sites/environmentStates.ts";
 import { noteWordPressVersion } from "../../store/sites/siteStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupRoom, removeBackUp } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { backUp, backupSpace, removeBackUp } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
-/** The new password's digest is the secret. */
+/** The secret is the hash of the new password. */
 export type ResetSiteInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
-  /** The live one. */
+  /** The live environment. */
   readonly environment: Ref;
-  /** Fresh, without a row: where the new WordPress is made. */
+  /** A new environment without a database row, in which the new WordPress is created. */
   readonly scratch: Ref;
-  /** Of the live environment. */
+  /** The live environment's address. */
   readonly address: string;
 };
 
@@ -45,7 +44,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
         name: "estimate",
         deadlineSeconds: 120,
         run: async ({ input: { environment } }) =>
-          requireRoom(runtime, { copies: [await backupRoom(database, environment)] }, "The reset"),
+          requireDiskSpace(runtime, { copies: [await backupSpace(database, environment)] }, "The reset"),
       },
       {
         name: "prepare",
@@ -67,7 +66,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
           const { environment, token, address } = input;
           const { version: phpVersion } = await phpOf(database, environment.id);
           const layout = await runtime.staged(environment, token);
-          if (layout === null) throw new StepFailure("What was built for the reset is not there any more.");
+          if (layout === null) throw new StepFailure("The new release no longer exists.");
           const what = "The fresh WordPress";
           await tryOut({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
         },
@@ -86,8 +85,8 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
         deadlineSeconds: 3_600,
         run: ({ input: { environment, address }, operationId, signal }) => {
           const note = "Before a reset";
-          const wish = { environment, address, operationId, type: "system-generated", name: note, note } as const;
-          return backUp(services, wish, signal);
+          const request = { environment, address, operationId, type: "system-generated", name: note, note } as const;
+          return backUp(services, request, signal);
         },
         undo: ({ operationId }) => removeBackUp(services, operationId),
       },
@@ -122,26 +121,24 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
   };
 }
 
-/** Makes the new WordPress beside the live one, and keeps which version it is until it is the site's. */
+/** Creates the new WordPress in the scratch environment, and stores its version until the operation ends. */
 async function prepare(
   { database, runtime }: Services,
   { input, operationId, secret }: StepContext<ResetSiteInput>,
 ): Promise<void> {
   const { scratch, address } = input;
   const { version: phpVersion } = await phpOf(database, input.environment.id);
-  const facts = await factsOf(runtime, input);
+  const facts = await wordPressFacts(runtime, input);
   const wordpress = { ...facts, address, adminPasswordDigest: secret() };
   const { wordpressVersion } = await runtime.provision({ environment: scratch, phpVersion, wordpress });
   await saveResult(database, operationId, wordpressVersion);
 }
 
-async function factsOf(
+async function wordPressFacts(
   runtime: Pick<Services["runtime"], "wordpress">,
   { environment }: ResetSiteInput,
 ): Promise<WordPressFacts> {
   const facts = await runtime.wordpress(environment);
   if (facts !== null) return facts;
-  throw new StepFailure(
-    "The live environment has no WordPress whose title and administrator could be kept. Create a new site instead.",
-  );
+  throw new StepFailure("The live environment has no WordPress, so it can't be reset. Create a new site instead.");
 }

@@ -1,4 +1,4 @@
-/** Fresh PHP processes for an environment: those that are at work finish what they do. */
+/** Restarts PHP gracefully: running requests finish first. */
 import { setPhpRun } from "../../store/sites/environmentStates.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
 import { phpOf } from "../steps/phpOf.ts";
@@ -6,7 +6,7 @@ import type { Services } from "../steps/services.ts";
 
 export type RestartPhpInput = {
   readonly environmentId: string;
-  /** Another number than before. */
+  /** Must differ from the previous value: the edge replaces the PHP processes when it changes. */
   readonly run: number;
 };
 

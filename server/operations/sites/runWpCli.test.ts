@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** The row of a command that has ended, and what can be read of it. */
+/** Runs a command, and returns its request, its row and its decrypted result. */
 async function run(argv: readonly string[], faults: readonly Omit<Fault, "method">[] = []) {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   return withEngine(world, async (table) => {
@@ -27,31 +27,31 @@ async function run(argv: readonly string[], faults: readonly Omit<Fault, "method
   });
 }
 
-test("what it printed can be read, and is stored sealed", async () => {
+test("the output of a command is stored encrypted", async () => {
   const { row, result } = await run(["option", "get", "blogname"]);
   expect(row).toMatchObject({ state: "succeeded", secret: null });
   expect(result).toMatchObject({ stdout: "option get blogname\n", stderr: "", exit_code: 0, ended_by: "itself" });
   expect(JSON.stringify(row)).not.toContain("option get blogname");
 });
 
-test("with another exit code than 0 it has failed for WP-CLI's own reason, and can be read all the same", async () => {
+test("a command with an exit code other than 0 fails with WP-CLI's error, and keeps its output", async () => {
   const { row, result } = await run(["exit", "3"]);
   expect(row).toMatchObject({ state: "failed", public_error: "Error: This was meant to end with 3." });
   expect(result).toMatchObject({ exit_code: 3, stdout: "exit 3\n" });
 });
 
-describe("a command may take", () => {
-  test("what its environment may", async () => {
+describe("a command gets", () => {
+  test("the limits of its environment", async () => {
     const quota = 50_000_000;
     const request = await runningWpCli.prepare(world);
     const row = world.own.database.selectFrom("environments").select(["id", "number"]);
     const environment = await row.where("id", "=", request.environmentId ?? "").executeTakeFirstOrThrow();
     await setLimits(world.own.database, [environment.id], { php_memory_mb: 512, disk_quota_bytes: quota });
     const ended = await withEngine(world, (table) => table.submit({ ...request, secret: '["share"]' }));
-    const told = openWpCliResult(ended.result, world.services.sealer, ended.id)?.stdout ?? "";
+    const limits = openWpCliResult(ended.result, world.services.sealer, ended.id)?.stdout ?? "";
     const use = await world.services.runtime.diskUse(environment);
-    expect(JSON.parse(told)).toMatchObject({ memoryMb: 512, maySendMail: true });
-    expect(JSON.parse(told).diskLeftBytes).toBeLessThan(quota);
+    expect(JSON.parse(limits)).toMatchObject({ memoryMb: 512, maySendMail: true });
+    expect(JSON.parse(limits).diskLeftBytes).toBeLessThan(quota);
     const columns = ["disk_bytes", "disk_measured_at"] as const;
     const environments = world.own.database.selectFrom("environments").select(columns);
     const after = await environments.where("id", "=", environment.id).executeTakeFirstOrThrow();
@@ -59,7 +59,7 @@ describe("a command may take", () => {
     expect(after.disk_measured_at).not.toBeNull();
   });
 
-  test("any room where there is no quota, and nothing is measured for it", async () => {
+  test("unlimited disk space without a quota, and the disk use is not measured", async () => {
     expect(JSON.parse((await run(["share"])).result?.stdout ?? "")).toMatchObject({
       memoryMb: 256,
       diskLeftBytes: null,
@@ -67,20 +67,20 @@ describe("a command may take", () => {
   });
 });
 
-test("what passes by itself before it has begun is tried again", async () => {
+test("transient errors before the command starts are retried", async () => {
   const { row, request } = await run(["option", "list"], [{ when: "before", what: "slow", milliseconds: 5, times: 1 }]);
   expect(row.state).toBe("succeeded");
   expect(await runningWpCli.finished(world, request)).toEqual([]);
 });
 
-test("one that was begun by a process which died is not begun again, and says so", async () => {
+test("a command that was started by a process that died is not repeated, and the error says so", async () => {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const { row, request } = await withEngine(world, async (table) => {
     const prepared = await runningWpCli.prepare(world);
     const noted = Promise.withResolvers<boolean>();
     await script.setFaults([{ method: "runWpCli", when: "before", what: "slow", milliseconds: 300, times: 1 }]);
     const ended = table.submit(prepared, (id) => {
-      // As the process that died had noted it: the operation is not there before its transaction is.
+      // Notes the start, as the process that died would have. Retries until the operation's transaction has committed.
       const note = () =>
         noteBegun(world.own.database, id).then((is) => (is ? noted.resolve(true) : setTimeout(note, 5)));
       void note();
@@ -89,12 +89,12 @@ test("one that was begun by a process which died is not begun again, and says so
     return { row: await ended, request: prepared };
   });
   expect(row.state).toBe("failed");
-  expect(row.public_error).toContain("It may have done a part of its work, and was not begun again");
+  expect(row.public_error).toContain("It may have done a part of its work and was not repeated");
   expect(openWpCliResult(row.result, world.services.sealer, row.id)).toBeNull();
   expect(await runningWpCli.cleanSlate(world, request)).toEqual([]);
 });
 
-test("two at once in one environment: the second is told that it is busy", async () => {
+test("a second command at the same time fails because the environment is busy", async () => {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   await withEngine(world, async (table) => {
     const request = await runningWpCli.prepare(world);

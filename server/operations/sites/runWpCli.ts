@@ -1,9 +1,9 @@
 /**
- * A command of WP-CLI, at most once. That it begins is noted before it does, and a step that is entered anew after that
- * runs nothing: it goes by what came of the command, or says that nobody knows.
+ * Runs a WP-CLI command at most once. The start is noted before the command runs. If the step is resumed after that, it
+ * does not run the command again: it uses the stored result, or fails because the outcome is unknown.
  *
- * The command and what it prints may hold secrets. The one is sealed until the operation ends, the other for as long as
- * it can be read.
+ * The command and its output may contain secrets, so both are stored encrypted. The command is erased when the
+ * operation ends.
  */
 
 import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
@@ -12,31 +12,31 @@ import { noteBegun, readResult, saveResult } from "../../store/operations.ts";
 import { findCommandLimits } from "../../store/sites/commandLimits.ts";
 import { measureDiskUse } from "../../store/sites/diskUse.ts";
 import { forgetPages } from "../../store/traffic/pageCache.ts";
-import { insist, quickPace } from "../engine/attempt.ts";
+import { quickPace, retryUntilDone } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 import { faultOfCommand } from "../steps/wpCliFault.ts";
 import type { WpCliResult } from "../steps/wpCliResult.ts";
 
-/** The secret is the command: JSON of its words, without `wp`. */
+/** The secret is the command: its arguments without `wp`, as JSON. */
 export type RunWpCliInput = {
   readonly environment: { readonly id: string; readonly number: number };
 };
 
 const interrupted =
-  "The server was restarted while the command ran. It may have done a part of its work, and was not begun again: see what is there before you repeat it.";
+  "The server was restarted during the command. It may have done a part of its work and was not repeated. Check the site before you run it again.";
 
-/** To wait for other commands, and to boot. */
+/** Time to wait for other commands and for PHP to start. */
 const waitSeconds = 1_800;
 
 export function runWpCli(services: Services): OperationDefinition<RunWpCliInput> {
   const { database, runtime, sealer, wpCliSeconds } = services;
 
-  /** Its present limits, which may have changed since the command was accepted, as may the files. */
-  async function shareOf(environment: EnvironmentRef) {
+  /** Returns the current limits, which may have changed since the command was accepted. */
+  async function limitsOf(environment: EnvironmentRef) {
     const found = await findCommandLimits(database, environment.id, services.diskQuotaBytes);
-    if (found === null) throw new StepFailure("The environment is not there any more.");
+    if (found === null) throw new StepFailure("The environment no longer exists.");
     const { memoryMb, maySendMail, quotaBytes } = found;
     if (quotaBytes === null) return { memoryMb, maySendMail, diskLeftBytes: null };
     const use = await runtime.diskUse(environment);
@@ -44,26 +44,26 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
   }
 
   async function run({ input, operationId, secret, signal }: StepContext<RunWpCliInput>): Promise<void> {
-    const argv = wordsOf(secret());
-    const before = await readResult(database, operationId);
-    const result = before === null ? await runNow(argv) : openWpCliResult(before, sealer, operationId);
+    const argv = parseArguments(secret());
+    const stored = await readResult(database, operationId);
+    const result = stored === null ? await runNow(argv) : openWpCliResult(stored, sealer, operationId);
     if (result === null) throw new StepFailure(interrupted);
     const fault = faultOfCommand(argv, result, wpCliSeconds);
     if (fault !== null) throw new StepFailure(fault);
 
     async function runNow(words: readonly string[]): Promise<WpCliResult> {
       const { version: phpVersion } = await phpOf(database, input.environment.id);
-      const share = await shareOf(input.environment);
-      const command = { phpVersion, argv: words, seconds: wpCliSeconds, ...share };
-      const begin = async () => {
+      const limits = await limitsOf(input.environment);
+      const command = { phpVersion, argv: words, seconds: wpCliSeconds, ...limits };
+      const noteStart = async () => {
         if (!(await noteBegun(database, operationId))) throw new StepFailure(interrupted);
       };
-      const outcome = asResult(await runtime.runWpCli(input.environment, command, begin, signal));
+      const outcome = asResult(await runtime.runWpCli(input.environment, command, noteStart, signal));
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
-      // The command is done: a short outage of the database must not make its outcome unknown.
+      // Retry: the command has run, and a short database outage must not lose its result.
       const keep = { pace: quickPace, stop: signal, onFailure: () => undefined };
-      await insist(() => saveResult(database, operationId, sealed), keep);
-      await tellEdge(services, input.environment, share.diskLeftBytes !== null);
+      await retryUntilDone(() => saveResult(database, operationId, sealed), keep);
+      await clearCacheAndMeasure(services, input.environment, limits.diskLeftBytes !== null);
       return outcome;
     }
   }
@@ -73,15 +73,15 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
     steps: [{ name: "run", deadlineSeconds: waitSeconds + wpCliSeconds, run }],
     succeeded: (transaction, { operationId }) => readResult(transaction, operationId),
     failed: async () => undefined,
-    keptOfFailure: (transaction, { operationId }) => readResult(transaction, operationId),
+    failureResult: (transaction, { operationId }) => readResult(transaction, operationId),
   };
 }
 
 /**
- * Cached pages may be of before the command. And visitors' PHP may fill what is left now, and no more: where this fails, the
- * environment is measured soon all the same, because an operation on it has ended.
+ * Clears cached pages, which the command may have made stale, and updates the remaining disk quota. Errors are ignored:
+ * the disk use is measured again soon after every operation.
  */
-async function tellEdge(
+async function clearCacheAndMeasure(
   { database, runtime, publisher }: Services,
   environment: EnvironmentRef,
   hasQuota: boolean,
@@ -91,15 +91,15 @@ async function tellEdge(
     if (hasQuota) await measureDiskUse(database, environment, (each) => runtime.diskUse(each));
     await publisher.publish();
   } catch {
-    // The command is done, whatever is known of it elsewhere.
+    // The command itself has succeeded.
   }
 }
 
-/** What is stored of a command that was run; null if nothing but its beginning is known. */
+/** Returns the stored result of a command, or null if only its start was noted. */
 export function openWpCliResult(stored: Json, sealer: Services["sealer"], operationId: string): WpCliResult | null {
   if (typeof stored !== "object" || stored === null || !("sealed" in stored)) return null;
   const opened: unknown = JSON.parse(sealer.open(Buffer.from(String(stored.sealed), "base64"), operationId));
-  if (!isResult(opened)) throw new Error(`What ${operationId} has kept of its command is something else`);
+  if (!isResult(opened)) throw new Error(`The stored result of ${operationId} is not a WP-CLI result`);
   return opened;
 }
 
@@ -107,9 +107,9 @@ function isResult(value: unknown): value is WpCliResult {
   return typeof value === "object" && value !== null && "stdout" in value && "exit_code" in value;
 }
 
-function wordsOf(secret: string): readonly string[] {
+function parseArguments(secret: string): readonly string[] {
   const words: unknown = JSON.parse(secret);
-  if (!Array.isArray(words)) throw new Error("The secret of a command of WP-CLI is no list of words");
+  if (!Array.isArray(words)) throw new Error("The secret of a WP-CLI command is not a list of arguments");
   return words.map(String);
 }
 

@@ -26,13 +26,13 @@ const counts = {
   addresses: [],
 };
 
-test("a preview counts and changes nothing", async () => {
+test("a preview counts the replacements and changes nothing", async () => {
   const { row, request } = await run(previewingReplacement);
   expect(row).toMatchObject({ state: "succeeded", result: { performed: false, ...counts } });
   expect(await previewingReplacement.finished(world, request)).toEqual([]);
 });
 
-test("the replacement comes to the same, and has a backup", async () => {
+test("the replacement has the result of the preview, and makes a backup", async () => {
   const { row, request } = await run(replacingTexts);
   expect(row).toMatchObject({ state: "succeeded", result: { performed: true, ...counts } });
   expect(await replacingTexts.finished(world, request)).toEqual([]);
@@ -44,14 +44,14 @@ test("the replacement comes to the same, and has a backup", async () => {
   expect([name, type]).toEqual(["Before a search and replace", "system-generated"]);
 });
 
-test("a site that would be elsewhere stays, and its owner is told by what", async () => {
+test("a replacement that would change the site's address is rejected, and the error says where", async () => {
   const { row, request } = await run(replacingTexts, { search: "localhost", replace: "example.com" });
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("wp_options: siteurl would become http://");
   expect(await replacingTexts.cleanSlate(world, request)).toEqual([]);
 });
 
-test("a preview tells of that", async () => {
+test("a preview lists changes of the site's address", async () => {
   const { row } = await run(previewingReplacement, { search: "localhost", replace: "example.com" });
   expect(row.result).toMatchObject({ addresses: [{ place: "wp_options: siteurl" }] });
 });

@@ -1,22 +1,22 @@
 /**
- * A text replaced by another everywhere in an environment's database. A copy of the database, in which it is replaced,
- * becomes the next release with the files that are there, and takes the place of the present one (`../steps/takeOver.ts`).
+ * Replaces a text everywhere in an environment's database. The replacement is done in a copy of the database, which
+ * becomes the next release together with the current files (`../steps/takeOver.ts`).
  */
 import type { Replacements, TextChange } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backupRoom } from "../steps/backup.ts";
-import { requireRoom } from "../steps/diskRoom.ts";
+import { backupSpace } from "../steps/backup.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
-import { holdAndStage, takeOver } from "../steps/takeOver.ts";
+import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
 
-/** What is replaced by what is the secret, as JSON. */
+/** The secret is a `TextChange` as JSON. */
 export type SearchAndReplaceInput = {
-  /** Names the release that is built. */
+  /** Identifies the release that is built. */
   readonly token: string;
   readonly target: { readonly id: string; readonly number: number };
-  /** Of the target. */
+  /** The target's address. */
   readonly address: string;
 };
 
@@ -27,8 +27,8 @@ export function searchAndReplace(services: Services): OperationDefinition<Search
 
   async function stage({ input, operationId, secret }: Context): Promise<void> {
     const { target: environment, token, address } = input;
-    const replaced = await runtime.stageReplacement({ environment, token, change: changeOf(secret()) });
-    refuseMove(replaced, address);
+    const replaced = await runtime.stageReplacement({ environment, token, change: parseChange(secret()) });
+    requireSameAddress(replaced, address);
     await saveResult(database, operationId, asJson(replaced, true));
   }
 
@@ -41,16 +41,16 @@ export function searchAndReplace(services: Services): OperationDefinition<Search
         run: async ({ input }) => {
           const copies = [
             { environment: input.target, files: 0, database: 1 },
-            await backupRoom(database, input.target),
+            await backupSpace(database, input.target),
           ];
-          await requireRoom(runtime, { copies }, "The replacement");
+          await requireDiskSpace(runtime, { copies }, "The replacement");
         },
       },
-      ...holdAndStage<SearchAndReplaceInput>(services, stage),
+      ...freezeAndStage<SearchAndReplaceInput>(services, stage),
       ...takeOver<SearchAndReplaceInput>(services, {
         what: "The site with the replaced texts",
         note: () => "Before a search and replace",
-        sharesOwn: () => true,
+        sharesTargetData: () => true,
       }),
     ],
     pointOfNoReturn: "prune",
@@ -59,7 +59,7 @@ export function searchAndReplace(services: Services): OperationDefinition<Search
   };
 }
 
-/** What the replacement would come to: it is done in a copy that is thrown away. */
+/** Previews a replacement: does it in a copy that is then removed. */
 export function previewSearchAndReplace({ database, runtime }: Services): OperationDefinition<SearchAndReplaceInput> {
   return {
     kind: "previewSearchAndReplace",
@@ -69,8 +69,8 @@ export function previewSearchAndReplace({ database, runtime }: Services): Operat
         deadlineSeconds: 3_600,
         run: async ({ input: { target }, operationId, secret, signal }) => {
           const copies = [{ environment: target, files: 0, database: 1 }];
-          await requireRoom(runtime, { copies }, "The preview");
-          const found = await runtime.countReplacements(target, changeOf(secret()), signal);
+          await requireDiskSpace(runtime, { copies }, "The preview");
+          const found = await runtime.countReplacements(target, parseChange(secret()), signal);
           await saveResult(database, operationId, asJson(found, false));
         },
       },
@@ -80,16 +80,16 @@ export function previewSearchAndReplace({ database, runtime }: Services): Operat
   };
 }
 
-function changeOf(secret: string): TextChange {
+function parseChange(secret: string): TextChange {
   const change: unknown = JSON.parse(secret);
   if (typeof change === "object" && change !== null && "search" in change && "replace" in change) {
     return { search: String(change.search), replace: String(change.replace) };
   }
-  throw new Error("The secret of a search and replace is something else");
+  throw new Error("The secret of a search and replace is not a text change");
 }
 
-/** A network's places have no scheme. */
-function parse(address: string): { readonly host: string; readonly href: string } {
+/** Splits an address. Addresses of the sites of a network have no scheme. */
+function parseAddress(address: string): { readonly host: string; readonly href: string } {
   const withScheme = address.includes("://") ? address : `http://${address}`;
   if (!URL.canParse(withScheme)) return { host: address, href: address };
   const { host, href } = new URL(withScheme);
@@ -97,16 +97,18 @@ function parse(address: string): { readonly host: string; readonly href: string 
 }
 
 /**
- * The edge would go on sending visitors of the environment's address to a WordPress that believes to be elsewhere, and it
- * them. Its front page may still come, so that trying it out would not show it.
+ * Throws `StepFailure` if the replacement changes the site's own address: WordPress would redirect visitors to an
+ * address that is not served. A trial might not find that, because the front page may still load.
  */
-function refuseMove({ addresses }: Replacements, address: string): void {
-  const own = parse(address).host;
+function requireSameAddress({ addresses }: Replacements, address: string): void {
+  const own = parseAddress(address).host;
   const isOwn = ({ host }: { readonly host: string }) => host === own || host.endsWith(`.${own}`);
-  const moved = addresses.find(({ from, to }) => isOwn(parse(from)) && parse(to).href !== parse(from).href);
+  const moved = addresses.find(
+    ({ from, to }) => isOwn(parseAddress(from)) && parseAddress(to).href !== parseAddress(from).href,
+  );
   if (moved === undefined) return;
   throw new StepFailure(
-    `The site would no longer be at its address ${address}: ${moved.place} would become ${moved.to}. Search for something that is no part of it.`,
+    `The site would no longer be at its address ${address}: ${moved.place} would become ${moved.to}. Search for a text that is not part of the address.`,
   );
 }
 

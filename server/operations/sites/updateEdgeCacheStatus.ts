@@ -1,4 +1,4 @@
-/** Pages of an environment are kept at the edge from now on, or not any more. */
+/** Turns an environment's page cache on or off. */
 import { forgetPages, setEdgeCaching } from "../../store/traffic/pageCache.ts";
 import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
@@ -6,7 +6,7 @@ import type { Services } from "../steps/services.ts";
 export type UpdateEdgeCacheStatusInput = {
   readonly environmentId: string;
   readonly isEnabled: boolean;
-  /** Null: as is usual for such an environment. */
+  /** The previous setting, or null for the default. */
   readonly before: boolean | null;
 };
 
@@ -15,11 +15,11 @@ export function updateEdgeCacheStatus({
   publisher,
 }: Services): OperationDefinition<UpdateEdgeCacheStatusInput> {
   async function set(environmentId: string, isEnabled: boolean | null): Promise<boolean> {
-    const isThere = await setEdgeCaching(database, environmentId, isEnabled);
-    // What was kept before a pause may have changed in it.
+    const exists = await setEdgeCaching(database, environmentId, isEnabled);
+    // Pages that were cached before the cache was off may be stale.
     await forgetPages(database, environmentId);
     await publisher.publish();
-    return isThere;
+    return exists;
   }
 
   return {
@@ -29,7 +29,7 @@ export function updateEdgeCacheStatus({
         name: "switch",
         deadlineSeconds: 30,
         run: async ({ input: { environmentId, isEnabled } }) => {
-          if (!(await set(environmentId, isEnabled))) throw new StepFailure("The environment is not there any more.");
+          if (!(await set(environmentId, isEnabled))) throw new StepFailure("The environment no longer exists.");
         },
         undo: async ({ input: { environmentId, before } }) => {
           await set(environmentId, before);

@@ -1,4 +1,4 @@
-/** Plugins that a new WordPress begins with: the newest of each, from the package source, put there before anybody visits, and activated. */
+/** Installs and activates the plugins of a new WordPress, in their newest versions, before it has visitors. */
 import type { EnvironmentRef, MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import { SourceFailure } from "../../packages/request.ts";
 import type { PackageSource } from "../../packages/source.ts";
@@ -8,13 +8,13 @@ import { fetchPackage } from "./fetchPackage.ts";
 import type { Services } from "./services.ts";
 
 export type NewPlugin = {
-  /** As the source calls it, and its folder. */
+  /** Its name in the package source, and the name of its folder. */
   readonly slug: string;
-  /** As WordPress names it. */
+  /** Its main file, as WordPress identifies it: `shop/shop.php`. */
   readonly file: string;
 };
 
-export interface AddPluginsWish {
+export interface AddPluginsOptions {
   readonly environment: EnvironmentRef;
   readonly phpVersion: string;
   readonly multisite: MultisiteKind | null;
@@ -24,9 +24,9 @@ export interface AddPluginsWish {
 
 const activationSeconds = 300;
 
-const workOf = (operationId: string) => `${workName(operationId)}-plugins`;
+const workFolderName = (operationId: string) => `${workName(operationId)}-plugins`;
 
-async function newestOf(source: PackageSource, slug: string, signal: AbortSignal): Promise<string> {
+async function newestVersion(source: PackageSource, slug: string, signal: AbortSignal): Promise<string> {
   const found = await source.find("plugin", slug, signal).catch((cause: unknown) => {
     throw cause instanceof SourceFailure ? new StepFailure(`${slug}: ${cause.message}`, { cause }) : cause;
   });
@@ -34,33 +34,33 @@ async function newestOf(source: PackageSource, slug: string, signal: AbortSignal
   throw new StepFailure(`The package source does not offer ${slug}.`);
 }
 
-/** Again it comes to the same. Rejects with `StepFailure` if one can't be had, or can't be activated. */
+/** Idempotent. Rejects with `StepFailure` if a plugin can't be downloaded or activated. */
 export async function addPlugins(
   { archives, packageSource, runtime }: Pick<Services, "archives" | "packageSource" | "runtime">,
-  { environment, phpVersion, multisite, plugins, operationId }: AddPluginsWish,
+  { environment, phpVersion, multisite, plugins, operationId }: AddPluginsOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (plugins.length === 0) return;
-  if (packageSource === null) throw new StepFailure("This installation has no package source any more.");
-  const folder = await archives.workFolder(workOf(operationId));
+  if (packageSource === null) throw new StepFailure("This installation no longer has a package source.");
+  const folder = await archives.workFolder(workFolderName(operationId));
   try {
     const packages = [];
     for (const { slug: name, file } of plugins) {
-      const wish = { kind: "plugin", name, slug: name, file } as const;
-      const version = await newestOf(packageSource, name, signal);
-      packages.push({ ...wish, folder: await fetchPackage(packageSource, { ...wish, version }, folder, signal) });
+      const request = { kind: "plugin", name, slug: name, file } as const;
+      const version = await newestVersion(packageSource, name, signal);
+      packages.push({ ...request, folder: await fetchPackage(packageSource, { ...request, version }, folder, signal) });
     }
     await runtime.installPackages(environment, null, packages);
   } finally {
-    await archives.removeWorkFolder(workOf(operationId));
+    await archives.removeWorkFolder(workFolderName(operationId));
   }
   await activate(runtime, { environment, phpVersion, multisite, plugins }, signal);
 }
 
-/** In a network, for all of its sites. */
+/** Activates the plugins, in a multisite network for all of its sites. */
 async function activate(
   runtime: Services["runtime"],
-  { environment, phpVersion, multisite, plugins }: Omit<AddPluginsWish, "operationId">,
+  { environment, phpVersion, multisite, plugins }: Omit<AddPluginsOptions, "operationId">,
   signal: AbortSignal,
 ): Promise<void> {
   const network = multisite === null ? [] : ["--network"];
@@ -68,11 +68,11 @@ async function activate(
   const command = { phpVersion, argv, seconds: activationSeconds };
   const { exitCode, stderr } = await runtime.runWpCli(environment, command, async () => undefined, signal);
   if (exitCode === 0) return;
-  const said = stderr.text.trim().slice(0, 500);
-  throw new StepFailure(`The plugins could not be activated${said === "" ? "" : `: ${said}`}`);
+  const message = stderr.text.trim().slice(0, 500);
+  throw new StepFailure(`The plugins could not be activated${message === "" ? "." : `: ${message}`}`);
 }
 
-/** What a process that was killed has left of it. */
+/** Removes the work folder of a process that was killed. */
 export function removePluginWork({ archives }: Pick<Services, "archives">, operationId: string): Promise<void> {
-  return archives.removeWorkFolder(workOf(operationId));
+  return archives.removeWorkFolder(workFolderName(operationId));
 }

@@ -1,4 +1,4 @@
-/** The backup that an operation makes, of an environment as it is at that moment. */
+/** Backs up an environment as part of an operation. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { KeptBackup } from "../../archives/archives.ts";
@@ -13,59 +13,62 @@ import {
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import type { Database } from "../../store/database.ts";
 import { StepFailure } from "../engine/operation.ts";
-import type { Copy } from "./diskRoom.ts";
+import type { Copy } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
 
-export interface BackupWish {
+export interface BackupRequest {
   readonly environment: EnvironmentRef;
-  /** Scheme, host and port at which it is. */
+  /** The environment's scheme, host and port. */
   readonly address: string;
   readonly operationId: string;
   readonly type: BackupType;
   readonly name: string;
   readonly note: string | null;
-  /** Everything is read again where that was last done before so many days. Absent: what has not changed never is. */
+  /** Reads all files if the last full read is at least this many days ago. Absent: reads only changed files. */
   readonly fullAfterDays?: number;
 }
 
-const goneSentence = "The environment is not there any more.";
+const environmentGone = "The environment no longer exists.";
 
-/** The operation's own id, without the prefix that says its kind. */
+/** The operation's id without the prefix for its kind. Names its work folder. */
 export function workName(operationId: string): string {
   return operationId.slice(-36);
 }
 
 const day = 86_400_000;
 
-/** One day's backup may begin a little sooner than a whole day after the last: what is due within the hour counts as due. */
+/**
+ * A daily backup may start slightly earlier than the day before, so a full read that is due within an hour counts as
+ * due.
+ */
 const slack = 3_600_000;
 
-/** Of files that an earlier backup has, so many are likely to be others by now. */
-const likelyChanged = 0.1;
+/** Expected fraction of archived files that have changed since the last backup. */
+const changedFraction = 0.1;
 
-/** What a backup of the environment is likely to take: its database is copied first, and its files are kept once. */
-export async function backupRoom(database: Database, environment: EnvironmentRef): Promise<Copy> {
+/** Estimates the disk space for a backup: the database is copied and then archived, the files are only archived. */
+export async function backupSpace(database: Database, environment: EnvironmentRef): Promise<Copy> {
   const before = await findNewestBackup(database, environment.id);
-  return { environment, files: before === null ? 1 : likelyChanged, database: 2 };
+  return { environment, files: before === null ? 1 : changedFraction, database: 2 };
 }
 
-/** Backs the environment up as it is now. Again for the same operation, the content is replaced. */
-export async function backUp(services: Services, wish: BackupWish, signal: AbortSignal): Promise<void> {
+/** Backs up the environment. If called again for the same operation, replaces the backup's content. */
+export async function backUp(services: Services, request: BackupRequest, signal: AbortSignal): Promise<void> {
   const { database, backupDays } = services;
-  const { environment, address, operationId, type, name, note, fullAfterDays } = wish;
-  const began = new Date();
-  const expiresAt = new Date(began.getTime() + backupDays[type] * day);
+  const { environment, address, operationId, type, name, note, fullAfterDays } = request;
+  const startedAt = new Date();
+  const expiresAt = new Date(startedAt.getTime() + backupDays[type] * day);
   const row = { environmentId: environment.id, address, operationId, type, name, note, expiresAt };
   const backup = await beginBackup(database, row);
-  if (backup === null) throw new StepFailure(goneSentence);
+  if (backup === null) throw new StepFailure(environmentGone);
   const newest = await findNewestBackup(database, environment.id);
-  const isFull = newest === null || (fullAfterDays !== undefined && isReadLongAgo(newest, fullAfterDays, began));
-  const kept = await keep(services, wish, backup, isFull ? null : newest, signal);
-  const fullyReadAt = isFull ? began : newest.fullyReadAt;
-  if (!(await finishBackup(database, backup, { ...kept, fullyReadAt }))) throw new StepFailure(goneSentence);
+  const isFull = newest === null || (fullAfterDays !== undefined && isReadLongAgo(newest, fullAfterDays, startedAt));
+  const kept = await archiveSnapshot(services, request, backup, isFull ? null : newest, signal);
+  const fullyReadAt = isFull ? startedAt : newest.fullyReadAt;
+  if (!(await finishBackup(database, backup, { ...kept, fullyReadAt }))) throw new StepFailure(environmentGone);
 }
 
-/** Also where it was in the future: the clock was put back since. */
+/** A time in the future also counts: the clock was set back since. */
 function isReadLongAgo({ fullyReadAt }: Pick<FinishedBackup, "fullyReadAt">, days: number, now: Date): boolean {
   if (fullyReadAt === null) return true;
   const age = now.getTime() - fullyReadAt.getTime();
@@ -73,21 +76,22 @@ function isReadLongAgo({ fullyReadAt }: Pick<FinishedBackup, "fullyReadAt">, day
 }
 
 /**
- * Where a site may stand still meanwhile, it is not waited long for what is read again; where somebody waits, not for what
- * was read lately either.
+ * How long a backup may spend on re-reading packs that it reuses: stale ones (`milliseconds`) and others
+ * (`moreMilliseconds`). Both limits are short while the environment is frozen ("system-generated"), the second one also
+ * while a user waits ("manual").
  */
-const readingOf: Readonly<Record<BackupType, Omit<Reading, "days">>> = {
+const rereadLimits: Readonly<Record<BackupType, Omit<Reading, "days">>> = {
   manual: { milliseconds: Infinity, moreMilliseconds: 300 },
   scheduled: { milliseconds: Infinity, moreMilliseconds: 10_000 },
   "system-generated": { milliseconds: 10_000, moreMilliseconds: 0 },
 };
 
-/** For so long a backup that is finished otherwise waits for its rows to be counted. */
-const countingMilliseconds = 3_000;
+/** How long a finished backup waits for the row counts. */
+const countRowsMilliseconds = 3_000;
 
-async function keep(
+async function archiveSnapshot(
   { runtime, archives, archiveReadDays }: Services,
-  { environment, operationId, type }: BackupWish,
+  { environment, operationId, type }: BackupRequest,
   backup: { readonly id: number; readonly companyId: string },
   before: KeptBackup | null,
   signal: AbortSignal,
@@ -95,27 +99,28 @@ async function keep(
   const work = workName(operationId);
   const folder = await archives.workFolder(work);
   const release = async () => (await runtime.layout(environment))?.release;
-  const enough = new AbortController();
+  const stopCounting = new AbortController();
   try {
-    const began = await release();
+    const releaseBefore = await release();
     await runtime.snapshot(environment, folder);
-    // A backup whose rows can't be counted, or not soon, is better than none.
-    const counting = runtime.countRows({ folder }, AbortSignal.any([signal, enough.signal])).catch(() => null);
+    // Row counts are optional: a backup without them is better than none.
+    const counting = runtime.countRows({ folder }, AbortSignal.any([signal, stopCounting.signal])).catch(() => null);
     const kept = await archives.keep(backup, folder, before, signal, {
-      ...readingOf[type],
+      ...rereadLimits[type],
       days: archiveReadDays,
     });
-    // Its files may be those of the next one too, and then they were written by that one's visitors.
-    if ((await release()) !== began) throw new StepFailure("The environment was replaced while it was backed up.");
-    const rowCounts = await Promise.race([counting, delay(countingMilliseconds, null, { ref: false })]);
+    // The next release may share the files, and its visitors may have changed them.
+    if ((await release()) !== releaseBefore)
+      throw new StepFailure("The environment was replaced while it was backed up.");
+    const rowCounts = await Promise.race([counting, delay(countRowsMilliseconds, null, { ref: false })]);
     return { ...kept, rowCounts };
   } finally {
-    enough.abort();
+    stopCounting.abort();
     await archives.removeWorkFolder(work);
   }
 }
 
-/** Undoes `backUp`; tolerates that it never happened. */
+/** Undoes `backUp`, also if it never ran. */
 export async function removeBackUp({ database, archives }: Services, operationId: string): Promise<void> {
   await removeBackup(database, operationId);
   await archives.removeWorkFolder(workName(operationId));

@@ -1,29 +1,28 @@
 /**
- * What stands before a deletion: everything is backed up, so that it can be restored. Visitors go on reading meanwhile, but
- * nothing is written any more, so that the backup has all that anybody was told was saved. It is taken out of their sight
- * only when the backup is there.
+ * Backs up environments before they are deleted, so that they can be restored. Until the backup is finished, visitors
+ * can read the site, but writes are refused, so that the backup contains everything that was saved.
  */
 import { findPresent } from "../../store/sites/environmentStates.ts";
 import type { Step } from "../engine/operation.ts";
-import { backUp, backupRoom, removeBackUp, workName } from "./backup.ts";
+import { backUp, backupSpace, removeBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
-import { requireRoom } from "./diskRoom.ts";
+import { requireDiskSpace } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
 import { freeze, thaw } from "./takeOver.ts";
 
-/** An environment that is about to be deleted, and where it is. */
-export type Doomed = { readonly id: string; readonly number: number; readonly address: string };
+/** An environment that is about to be deleted, with its address. */
+export type EnvironmentToDelete = { readonly id: string; readonly number: number; readonly address: string };
 
 export interface Deletion {
-  readonly environments: readonly Doomed[];
-  /** Whether it is deleted for good, and nothing is kept of it. */
+  readonly environments: readonly EnvironmentToDelete[];
+  /** Whether to delete permanently, without a backup. */
   readonly withoutBackup: boolean;
 }
 
 const name = "Before the deletion";
-const bypassHint = 'To delete it all the same, for good and without a backup, send { "without_backup": true }.';
+const bypassHint = 'To delete it permanently and without a backup, send { "without_backup": true }.';
 
-/** Three steps, which stand before everything else that is done. */
+/** Returns the first three steps of a deletion. */
 export function beforeDeletion<Input>(
   services: Services,
   deletionOf: (input: Input) => Deletion,
@@ -31,10 +30,10 @@ export function beforeDeletion<Input>(
   const { database, runtime, archives } = services;
 
   /**
-   * Whatever waited behind another deletion may find nothing left to be done; and what is not on this machine's disk yet
-   * has its backups.
+   * Skips environments that another deletion has removed meanwhile, and those whose files are not on this machine yet:
+   * they have backups.
    */
-  async function toBackUp(input: Input): Promise<readonly Doomed[]> {
+  async function toBackUp(input: Input): Promise<readonly EnvironmentToDelete[]> {
     const { environments, withoutBackup } = deletionOf(input);
     if (withoutBackup) return [];
     const present = await findPresent(
@@ -50,10 +49,10 @@ export function beforeDeletion<Input>(
       deadlineSeconds: 120,
       run: (context) =>
         withBypassHint({ ...context, bypassHint }, async () => {
-          const doomed = await toBackUp(context.input);
-          const copies = await Promise.all(doomed.map((environment) => backupRoom(database, environment)));
-          await requireRoom(runtime, { copies }, "The backup before the deletion");
-          if (doomed.length > 0) await archives.requireWritable(workName(context.operationId), context.signal);
+          const environments = await toBackUp(context.input);
+          const copies = await Promise.all(environments.map((environment) => backupSpace(database, environment)));
+          await requireDiskSpace(runtime, { copies }, "The backup before the deletion");
+          if (environments.length > 0) await archives.requireWritable(workName(context.operationId), context.signal);
         }),
     },
     {
@@ -73,7 +72,7 @@ export function beforeDeletion<Input>(
         withBypassHint({ ...context, bypassHint }, async () => {
           const { operationId, signal } = context;
           const facts = { operationId, type: "system-generated", name, note: name } as const;
-          // One after the other: each has the operation's work folder for itself.
+          // One after the other, because they use the same work folder.
           for (const { address, ...environment } of await toBackUp(context.input)) {
             await backUp(services, { environment, address, ...facts }, signal);
           }

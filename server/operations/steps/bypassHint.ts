@@ -1,8 +1,8 @@
-/** A backup that must be there before something is lost, and how to do without where it can't be made. */
+/** Adds a hint to the error of a required backup: how to continue without it. */
 import { isTransient, publicReason } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
 
-/** Does what the backup needs. Where that fails, the reason also says `bypassHint`: a sentence about `without_backup`. */
+/** Runs `work`. If it fails, appends `bypassHint`, a sentence about `without_backup`, to the error message. */
 export async function withBypassHint(
   {
     operationId,

@@ -1,4 +1,4 @@
-/** What operations make of a backup: it is fetched from the archives, each piece of it held against its hash. */
+/** Fetches a backup from the archives and verifies the hash of each piece. */
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../../archives/load.ts";
 import { findBackup } from "../../store/backups/backups.ts";
@@ -8,19 +8,20 @@ import type { Database } from "../../store/database.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Services } from "./services.ts";
 
-export const backupGone = "The backup is not there any more.";
+export const backupGone = "The backup no longer exists.";
 
 export interface BackupFetch {
   readonly backup: FinishedBackup;
-  /** Names the folder that it is put into: one operation may have several. */
+  /** Name of the work folder to fetch into. An operation may have several. */
   readonly work: string;
-  /** Chooses files and folders by path. Absent: all. */
+  /** Selects files and folders by path. Absent: all. */
   readonly isWanted?: (path: string) => boolean;
 }
 
 /**
- * Returns the folder, as a snapshot is one, which is to be removed with `archives.removeWorkFolder`. Rejects with
- * `StepFailure` where a piece of the backup is missing or damaged, which the list of backups then says, or where it was removed.
+ * Returns the folder, which has the layout of a snapshot. The caller removes it with `archives.removeWorkFolder`.
+ * Rejects with `StepFailure` if the backup was removed, or if a piece is missing or damaged; damage is also noted for
+ * the list of backups.
  */
 export async function fetchBackup(
   { archives, database }: Pick<Services, "archives" | "database">,
@@ -28,22 +29,22 @@ export async function fetchBackup(
   signal: AbortSignal,
 ): Promise<string> {
   const folder = await archives.workFolder(work);
-  await reading(database, backup, archives.restore(backup, folder, isWanted, signal));
+  await noteDamageOnFailure(database, backup, archives.restore(backup, folder, isWanted, signal));
   return folder;
 }
 
-/** How large its files and its database are; what a backup has besides is shared and no environment's own. Rejects as above. */
+/** Returns the bytes of the backup's files and database, without shared code. Rejects like `fetchBackup`. */
 export async function sizeOfBackup(
   { archives, database }: Pick<Services, "archives" | "database">,
   backup: FinishedBackup,
   signal: AbortSignal,
 ): Promise<{ readonly files: number; readonly database: number }> {
-  const sizes = await reading(database, backup, archives.sizes(backup, signal));
+  const sizes = await noteDamageOnFailure(database, backup, archives.sizes(backup, signal));
   return { files: sizes.get("public") ?? 0, database: sizes.get("database") ?? 0 };
 }
 
-/** Of one that is removed meanwhile, anything may be missing, and nothing is damaged. */
-async function reading<T>(database: Database, backup: FinishedBackup, work: Promise<T>): Promise<T> {
+/** Notes damage, unless the backup was removed meanwhile: then missing pieces are no damage. */
+async function noteDamageOnFailure<T>(database: Database, backup: FinishedBackup, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {
@@ -54,27 +55,31 @@ async function reading<T>(database: Database, backup: FinishedBackup, work: Prom
   }
 }
 
-export interface BackupWork extends Omit<BackupFetch, "isWanted"> {
-  /** One that is not there. */
+export interface NewFromBackup extends Omit<BackupFetch, "isWanted"> {
+  /** The environment to create. Must not exist yet. */
   readonly environment: EnvironmentRef;
-  /** Where it is going to be, which may be elsewhere than when the backup was made. */
+  /** The new environment's address, which may differ from the backup's. */
   readonly address: string;
 }
 
-/** Makes an environment of a backup, whole or not at all. Again for the same environment it changes nothing. */
-export async function makeOfBackup(
+/** Creates an environment from a backup, completely or not at all. Idempotent. */
+export async function createFromBackup(
   services: Pick<Services, "archives" | "database" | "runtime">,
-  { environment, address, ...wish }: BackupWork,
+  { environment, address, ...options }: NewFromBackup,
   signal: AbortSignal,
 ): Promise<{ readonly wordpressVersion: string | null }> {
   const { runtime, archives } = services;
-  const folder = await fetchBackup(services, wish, signal);
-  const made = await runtime.clone({ environment, source: { folder }, addresses: moves(wish.backup, address) });
-  await archives.removeWorkFolder(wish.work);
+  const folder = await fetchBackup(services, options, signal);
+  const made = await runtime.clone({
+    environment,
+    source: { folder },
+    addresses: addressChanges(options.backup, address),
+  });
+  await archives.removeWorkFolder(options.work);
   return made;
 }
 
-/** What becomes of its addresses where it is restored to this one. */
-export function moves(backup: FinishedBackup, address: string) {
+/** Returns the address replacements for restoring the backup at `address`. */
+export function addressChanges(backup: FinishedBackup, address: string) {
   return backup.address === address ? [] : [{ from: backup.address, to: address }];
 }

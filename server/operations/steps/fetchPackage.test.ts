@@ -1,4 +1,4 @@
-/** What a package source sends is taken as far as it can be a package: no more of it, and nothing that it did not send whole. */
+/** Downloads of packages from good and bad package sources. */
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { pluginZip } from "../../packages/testing/zips.ts";
 import { fetchPackage } from "./fetchPackage.ts";
 
 const { signal } = new AbortController();
-const wish = { kind: "plugin", name: "shop", slug: "shop", file: "shop/shop.php", version: "2.0" } as const;
+const options = { kind: "plugin", name: "shop", slug: "shop", file: "shop/shop.php", version: "2.0" } as const;
 const largest = 500_000_000;
 
 let folder: string;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
 });
 
-/** A source that offers one zip, and sends it as `send` says. */
+/** A source that offers one zip, which `send` sends. */
 async function sourceThat(send: (response: ServerResponse) => void) {
   const answer: RequestListener = (request, response) => {
     if (request.url === "/shop.zip") return send(response);
@@ -30,13 +30,13 @@ async function sourceThat(send: (response: ServerResponse) => void) {
   return openPackageSource(await listening(createServer(answer)));
 }
 
-test("a package comes as it was sent, in its own folder", async () => {
+test("unpacks a package into its own folder", async () => {
   const zip = await pluginZip("shop", "2.0");
   const source = await sourceThat((response) => response.end(zip));
-  expect(await readdir(await fetchPackage(source, wish, folder, signal))).toEqual(["shop.php"]);
+  expect(await readdir(await fetchPackage(source, options, folder, signal))).toEqual(["shop.php"]);
 });
 
-/** Until nobody takes it any more. */
+/** Sends data until the client disconnects. */
 function sendWithoutEnd(response: ServerResponse): void {
   const part = Buffer.alloc(1 << 20);
   const more = () => {
@@ -52,17 +52,17 @@ async function bytesIn(place: string): Promise<number> {
 }
 
 describe("a zip", () => {
-  test("that is said to be of ten gigabytes is not even begun", async () => {
+  test("that claims to have ten gigabytes is not downloaded", async () => {
     const source = await sourceThat((response) => {
       response.writeHead(200, { "content-length": 10_000_000_000 }).flushHeaders();
     });
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toThrow(
+    await expect(fetchPackage(source, options, folder, signal)).rejects.toThrow(
       "shop 2.0: The zip is larger than 500 MB.",
     );
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("that does not end is given up where none is so large any more", { timeout: 120_000 }, async () => {
+  test("without an end is aborted at the size limit", { timeout: 120_000 }, async () => {
     let isClosed = false;
     const source = await sourceThat((response) => {
       response.on("close", () => {
@@ -70,7 +70,7 @@ describe("a zip", () => {
       });
       sendWithoutEnd(response);
     });
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toThrow(
+    await expect(fetchPackage(source, options, folder, signal)).rejects.toThrow(
       "shop 2.0: The zip is larger than 500 MB.",
     );
     await expect.poll(() => isClosed).toBe(true);
@@ -94,28 +94,28 @@ describe("a zip", () => {
       "refused",
     ],
     [
-      "is a page",
+      "is an HTML page",
       (_: Buffer, __: Buffer, response: ServerResponse) => response.end("<!doctype html>"),
       "not a zip",
       "refused",
     ],
     [
-      "is not there",
+      "does not exist",
       (_: Buffer, __: Buffer, response: ServerResponse) => response.writeHead(404).end(),
       "status 404",
       null,
     ],
     [
-      "is another version",
+      "contains another version",
       async (_: Buffer, __: Buffer, response: ServerResponse) => response.end(await pluginZip("shop", "2.1")),
       "it is version 2.1",
       "refused",
     ],
-  ])("that %s is not taken, with the reason, and whether that is the version's", async (_, send, says, kind) => {
+  ])("that %s is rejected with the reason and the kind of failure", async (_, send, reason, kind) => {
     const whole = await pluginZip("shop", "2.0");
     const half = whole.subarray(0, whole.length >> 1);
     const source = await sourceThat((response) => void send(half, whole, response));
-    const message = expect.stringMatching(new RegExp(`^shop 2\\.0: .*${says}`));
-    await expect(fetchPackage(source, wish, folder, signal)).rejects.toMatchObject({ message, kind });
+    const message = expect.stringMatching(new RegExp(`^shop 2\\.0: .*${reason}`));
+    await expect(fetchPackage(source, options, folder, signal)).rejects.toMatchObject({ message, kind });
   });
 });

@@ -1,4 +1,4 @@
-/** A version of a plugin or a theme, from the package source into a folder: looked through before anything of the site is touched. */
+/** Downloads, unpacks and checks a version of a plugin or theme. Does not touch the site. */
 import { createWriteStream } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,50 +10,50 @@ import type { PackageSource } from "../../packages/source.ts";
 import { BadZip, unpackZip } from "../../packages/zip.ts";
 import { StepFailure } from "../engine/operation.ts";
 
-export interface PackageWish {
+export interface PackageRequest {
   readonly kind: PackageKind;
-  /** Of the folder that it has in a site. */
+  /** Name of its folder in a site. */
   readonly name: string;
-  /** As the source calls it. */
+  /** Its name in the package source. */
   readonly slug: string;
-  /** As WordPress names it. */
+  /** Its main file, as WordPress identifies it: `shop/shop.php`. */
   readonly file: string;
   readonly version: string;
 }
 
 const downloadSeconds = 600;
-/** No plugin's or theme's zip is larger. */
-const mostZipBytes = 500_000_000;
+/** Far larger than any real zip of a plugin or theme. */
+const maxZipBytes = 500_000_000;
 
 /**
- * Puts it into `<folder>/<name>`, both new. Rejects with `StepFailure` that says what is wrong with the source, or with what it
- * gave.
+ * Unpacks the package into `<folder>/<name>` and returns that path. Rejects with `StepFailure` if the source fails or
+ * the package is invalid.
  */
 export async function fetchPackage(
   source: PackageSource,
-  wish: PackageWish,
+  request: PackageRequest,
   folder: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const unpacked = path.join(folder, wish.name);
+  const unpacked = path.join(folder, request.name);
   const zip = `${unpacked}.zip`;
   try {
-    await download(source, await findVersion(source, wish, signal), zip, signal);
-    await unpackZip(zip, wish.name, unpacked, signal);
+    await download(source, await findVersion(source, request, signal), zip, signal);
+    await unpackZip(zip, request.name, unpacked, signal);
   } catch (cause) {
     if (!(cause instanceof SourceFailure || cause instanceof BadZip)) throw cause;
-    throw new StepFailure(`${wish.name} ${wish.version}: ${cause.message}`, {
+    throw new StepFailure(`${request.name} ${request.version}: ${cause.message}`, {
       cause,
       kind: cause instanceof BadZip ? "refused" : null,
     });
   }
-  await checkVersion(wish, unpacked);
+  await checkVersion(request, unpacked);
   return unpacked;
 }
 
 async function findVersion(
   source: PackageSource,
-  { kind, slug, version }: PackageWish,
+  { kind, slug, version }: PackageRequest,
   signal: AbortSignal,
 ): Promise<URL> {
   const found = await source.find(kind, slug, signal);
@@ -62,17 +62,19 @@ async function findVersion(
   throw new SourceFailure(`The package source does not offer it.`);
 }
 
-/** Puts a zip that the source has named into a new file. Rejects with `SourceFailure`, or `BadZip` where it is too large. */
+/**
+ * Downloads a zip from the source into a new file. Rejects with `SourceFailure`, or with `BadZip` if it is too large.
+ */
 export async function download(source: PackageSource, url: URL, file: string, signal: AbortSignal): Promise<void> {
-  const tooLarge = `The zip is larger than ${mostZipBytes / 1e6} MB.`;
+  const tooLarge = `The zip is larger than ${maxZipBytes / 1e6} MB.`;
   const { status, body, bytes } = await ask(url, { source: source.url, seconds: downloadSeconds, signal });
   if (status !== 200) throw new SourceFailure(`The package source answers with the status ${status}.`);
-  if (bytes !== null && bytes > mostZipBytes) throw new BadZip(tooLarge);
+  if (bytes !== null && bytes > maxZipBytes) throw new BadZip(tooLarge);
   async function* counted(): AsyncGenerator<Buffer> {
     let read = 0;
     for await (const chunk of body) {
       read += chunk.length;
-      if (read > mostZipBytes) throw new BadZip(tooLarge);
+      if (read > maxZipBytes) throw new BadZip(tooLarge);
       yield chunk;
     }
   }
@@ -80,8 +82,8 @@ export async function download(source: PackageSource, url: URL, file: string, si
   await pipeline(counted(), createWriteStream(file, { mode: 0o600 }), { signal });
 }
 
-/** A package that contains another version than its name says is refused. */
-async function checkVersion({ kind, name, file, version }: PackageWish, folder: string): Promise<void> {
+/** Throws `StepFailure` if the package's header has a different version, or no name. */
+async function checkVersion({ kind, name, file, version }: PackageRequest, folder: string): Promise<void> {
   const refuse = (sentence: string) => {
     throw new StepFailure(`${name} ${version}: The package is refused: ${sentence}.`, { kind: "refused" });
   };
@@ -89,9 +91,9 @@ async function checkVersion({ kind, name, file, version }: PackageWish, folder: 
   const bytes = await readFile(path.join(folder, first)).catch(() => null);
   const text = bytes?.subarray(0, headerBytes).toString("utf8").replaceAll("\r", "\n") ?? "";
   if (headerField(text, kind === "theme" ? "Theme Name" : "Plugin Name") === "") {
-    refuse(`its ${first} does not say that it is a ${kind}`);
+    refuse(`its ${first} has no ${kind} header`);
   }
-  const said = headerField(text, "Version");
-  if (said === version) return;
-  refuse(`it says that it is version ${said.slice(0, 60) || "none"}`);
+  const found = headerField(text, "Version");
+  if (found === version) return;
+  refuse(found === "" ? "it has no version" : `it is version ${found.slice(0, 60)}`);
 }

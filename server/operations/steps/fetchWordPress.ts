@@ -1,4 +1,4 @@
-/** A version of WordPress from the package source, unpacked into a folder and looked at before anything of a site is touched. */
+/** Downloads, unpacks and checks a version of WordPress. Does not touch a site. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { isSitesOwn } from "@sitewright/runtimes/wordpressFiles.ts";
@@ -9,29 +9,31 @@ import { BadZip, unpackZip } from "../../packages/zip.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { download } from "./fetchPackage.ts";
 
-export interface WordPressWish {
+export interface WordPressRequest {
   readonly from: string;
   readonly to: string;
-  /** That the environment has: WordPress says itself what it needs. */
+  /** The environment's PHP version, to check against the requirement of WordPress. */
   readonly phpVersion: string;
 }
 
 /** The folder in the zip. */
 const root = "wordpress";
-const needed = ["wp-admin/upgrade.php", "wp-includes/version.php", "wp-load.php", "wp-login.php", "index.php"];
+const requiredFiles = ["wp-admin/upgrade.php", "wp-includes/version.php", "wp-load.php", "wp-login.php", "index.php"];
 
-/** Where `fetchWordPress` puts it. */
-export const wordPressIn = (folder: string): string => path.join(folder, root);
+/** Returns the folder that `fetchWordPress` unpacks into. */
+export const wordPressFolder = (folder: string): string => path.join(folder, root);
 
-/** Rejects with `StepFailure` that says what is wrong with the source, or with what it gave. `folder` is there, and empty. */
+/**
+ * Unpacks into the existing empty `folder`. Rejects with `StepFailure` if the source fails or the package is invalid.
+ */
 export async function fetchWordPress(
   source: PackageSource,
-  wish: WordPressWish,
+  request: WordPressRequest,
   folder: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { from, to: version } = wish;
-  const unpacked = wordPressIn(folder);
+  const { from, to: version } = request;
+  const unpacked = wordPressFolder(folder);
   const zip = `${unpacked}.zip`;
   try {
     const offers = await source.cores(from, signal);
@@ -43,24 +45,24 @@ export async function fetchWordPress(
     if (!(cause instanceof SourceFailure || cause instanceof BadZip)) throw cause;
     throw new StepFailure(`WordPress ${version}: ${cause.message}`, { cause });
   }
-  await check(unpacked, wish);
+  await check(unpacked, request);
 }
 
-async function check(folder: string, { to, phpVersion }: WordPressWish): Promise<void> {
+async function check(folder: string, { to, phpVersion }: WordPressRequest): Promise<void> {
   const refuse = (sentence: string) => {
     throw new StepFailure(`WordPress ${to}: The package is refused: ${sentence}.`);
   };
-  for (const name of needed) {
+  for (const name of requiredFiles) {
     const facts = await stat(path.join(folder, name)).catch(() => null);
     if (!facts?.isFile()) refuse(`it has no ${name}`);
   }
   const own = (await readdir(folder)).find(isSitesOwn);
-  if (own !== undefined) refuse(`${JSON.stringify(own.slice(0, 100))} is for the site's owner to make`);
+  if (own !== undefined) refuse(`it contains ${JSON.stringify(own.slice(0, 100))}, which belongs to the site`);
   const text = await readFile(path.join(folder, "wp-includes/version.php"), "utf8");
-  const said = /^\s*\$wp_version\s*=\s*'([^']{1,60})'/m.exec(text)?.[1] ?? "none";
-  if (said !== to) refuse(`it says that it is version ${said}`);
+  const found = /^\s*\$wp_version\s*=\s*'([^']{1,60})'/m.exec(text)?.[1];
+  if (found !== to) refuse(found === undefined ? "it has no version" : `it is version ${found}`);
   const php = /^\s*\$required_php_version\s*=\s*'([^']{1,60})'/m.exec(text)?.[1] ?? "0";
-  // An environment names the first two numbers only; it has the newest of these.
+  // An environment's version has only two numbers and stands for the newest patch release.
   if (compareVersions(`${phpVersion}.999`, php) < 0)
-    refuse(`it needs PHP ${php}, and the environment has ${phpVersion}`);
+    refuse(`it needs PHP ${php}, but the environment has ${phpVersion}`);
 }

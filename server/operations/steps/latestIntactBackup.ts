@@ -1,56 +1,56 @@
-/** An environment made of the newest of some backups that is whole: an older one is better than none. */
+/** Creates an environment from its newest intact backup: an older backup is better than none. */
 import { BackupDamaged } from "../../archives/load.ts";
 import { noteDamage, suspicion } from "../../store/backups/damage.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { StepFailure } from "../engine/operation.ts";
-import { type BackupWork, makeOfBackup } from "./fetchBackup.ts";
+import { createFromBackup, type NewFromBackup } from "./fetchBackup.ts";
 import type { Services } from "./services.ts";
 
-export interface WholeWish extends Omit<BackupWork, "backup"> {
+export interface IntactBackupOptions extends Omit<NewFromBackup, "backup"> {
   /** Newest first. */
   readonly candidates: readonly FinishedBackup[];
 }
 
-export interface MadeOfWhole {
+export interface CreatedFromBackup {
   readonly backup: FinishedBackup;
-  /** How many newer ones are missing or damaged. */
+  /** Number of newer backups that are missing or damaged. */
   readonly damaged: number;
   readonly wordpressVersion: string | null;
 }
 
-/** Null if none is whole. Again for the same environment it changes nothing. */
-export async function makeOfLatestIntactBackup(
+/** Returns null if no backup is intact. Idempotent. */
+export async function createFromLatestIntactBackup(
   services: Pick<Services, "archives" | "database" | "runtime">,
-  { candidates, ...work }: WholeWish,
+  { candidates, ...work }: IntactBackupOptions,
   signal: AbortSignal,
-): Promise<MadeOfWhole | null> {
+): Promise<CreatedFromBackup | null> {
   for (const [damaged, backup] of candidates.entries()) {
-    const made = await makeUnlessDamaged(services, { ...work, backup }, signal);
+    const made = await createUnlessDamaged(services, { ...work, backup }, signal);
     if (made !== null) return { backup, damaged, ...made };
   }
   return null;
 }
 
-/** Null if it is missing or damaged. */
-async function makeUnlessDamaged(
+/** Returns null if the backup is missing or damaged. */
+async function createUnlessDamaged(
   services: Pick<Services, "archives" | "database" | "runtime">,
-  work: BackupWork,
+  work: NewFromBackup,
   signal: AbortSignal,
 ) {
-  // What is missing is mostly found by a list: nothing need be fetched for that.
+  // Listing the archive finds most missing pieces without downloading anything.
   if (!(await services.archives.isWhole(work.backup, signal))) {
     await noteDamage(services.database, work.backup.id, { damage: suspicion, again: "at once" });
     return null;
   }
   try {
-    return await makeOfBackup(services, work, signal);
+    return await createFromBackup(services, work, signal);
   } catch (error) {
     if (error instanceof StepFailure && error.cause instanceof BackupDamaged) return null;
     throw error;
   }
 }
 
-/** What the owner should know of an environment that is there as of an older backup. */
+/** The warning for the owner of an environment that was restored from an older backup. */
 export function olderBackupWarning(what: string, damaged: number, madeAt: string): string {
-  return `${what} newest backups (${damaged}) are missing or damaged: it is there as it was on ${madeAt}.`;
+  return `${what} newest backups (${damaged}) are missing or damaged, so it was restored from the backup of ${madeAt}.`;
 }

@@ -1,4 +1,4 @@
-/** The PHP that an environment runs on when a step asks, which may be another than when the operation was accepted. */
+/** The current PHP version of an environment, which may have changed since the operation was accepted. */
 import type { Database } from "../../store/database.ts";
 import { findPhp } from "../../store/sites/environmentStates.ts";
 import { StepFailure } from "../engine/operation.ts";
@@ -9,6 +9,6 @@ export async function phpOf(
   environmentId: string,
 ): Promise<{ readonly version: string; readonly isOptOut: boolean }> {
   const found = await findPhp(database, environmentId);
-  if (!found) throw new StepFailure("The environment is not there any more.");
+  if (!found) throw new StepFailure("The environment no longer exists.");
   return found;
 }

@@ -25,17 +25,17 @@ async function listenWith(server: Server): Promise<number> {
 const page = "<!doctype html><html><body>Hello</body></html>\n";
 const signal = new AbortController().signal;
 
-async function failure(answer: RequestListener): Promise<StepFailure> {
+async function failureOf(answer: RequestListener): Promise<StepFailure> {
   const port = await listen(answer);
   const error: unknown = await makeProbe({ http: port, tls: null })("http://demo.localhost:8081", signal, "page").catch(
     (reason: unknown) => reason,
   );
-  if (!(error instanceof StepFailure)) throw new Error("The probe did not fail as a step does");
+  if (!(error instanceof StepFailure)) throw new Error("The probe did not reject with StepFailure");
   return error;
 }
 
 describe("the probe", () => {
-  test("opens the front page as a visitor would, by the name and port of its address", async () => {
+  test("requests the front page with the host and port of its address", async () => {
     const seen: (string | undefined)[] = [];
     const port = await listen((request, response) => {
       seen.push(request.url, request.headers.host);
@@ -50,13 +50,13 @@ describe("the probe", () => {
     [404, false],
     [302, false],
     [503, true],
-  ])("says that the site answered %i", async (status, isTransient) => {
-    const error = await failure((_, response) => response.writeHead(status).end(page));
+  ])("rejects status %i", async (status, isTransient) => {
+    const error = await failureOf((_, response) => response.writeHead(status).end(page));
     expect(error.message).toBe(`The new site answered with status ${status} when it was opened.`);
     expect(error.isTransient).toBe(isTransient);
   });
 
-  test("where only an answer is wanted, an error of the site's own is one, and that of an edge without a site is none", async () => {
+  test('accepts errors of the site as an "answer", but not a 503 of the edge', async () => {
     const answering = await listen((_, response) => response.writeHead(500).end("<html>Fatal"));
     await makeProbe({ http: answering, tls: null })("http://demo.localhost:8081", signal, "answer");
     const silent = await listen((_, response) => response.writeHead(503).end(page));
@@ -65,7 +65,7 @@ describe("the probe", () => {
     ).rejects.toThrow("status 503");
   });
 
-  test("where a sign is enough, a site that is closed for maintenance gives one, and nobody none", async () => {
+  test('accepts maintenance mode as a "sign", but not a closed connection', async () => {
     const closed = await listen((_, response) => response.writeHead(503).end(page));
     await makeProbe({ http: closed, tls: null })("http://demo.localhost:8081", signal, "sign");
     const gone = await listen((request) => request.destroy());
@@ -74,9 +74,10 @@ describe("the probe", () => {
     );
   });
 
-  test("a page that breaks off is none", async () => {
-    expect((await failure((_, response) => response.end("<html><body>Hel"))).message).toContain("broke off");
-    const cut = await failure((_, response) => {
+  test("rejects an incomplete page", async () => {
+    const incomplete = await failureOf((_, response) => response.end("<html><body>Hel"));
+    expect(incomplete.message).toContain("ended without </html>");
+    const cut = await failureOf((_, response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("<html>");
       setImmediate(() => response.destroy());
@@ -84,13 +85,13 @@ describe("the probe", () => {
     expect(cut.isTransient).toBe(true);
   });
 
-  test("nobody there is tried again", async () => {
+  test("rejects with a transient error if the edge can't be reached", async () => {
     const port = await listen(() => undefined);
     const gone = makeProbe({ http: port === 1 ? 2 : 1, tls: null })("http://demo.localhost", signal, "page");
     await expect(gone).rejects.toMatchObject({ isTransient: true, message: "The new site could not be reached." });
   });
 
-  test("its signal ends it", async () => {
+  test("can be aborted", async () => {
     const port = await listen(() => undefined);
     const time = AbortSignal.timeout(50);
     await expect(makeProbe({ http: port, tls: null })("http://demo.localhost", time, "page")).rejects.toMatchObject({
@@ -98,16 +99,16 @@ describe("the probe", () => {
     });
   });
 
-  describe("where the edge sends visitors to https", () => {
-    /** The probe of a site that answers so by TLS, asked for a page or for any answer. */
+  describe("if the edge redirects visitors to HTTPS", () => {
+    /** Probes a site that answers like this over HTTPS. */
     async function probeByTls(answer: RequestListener, wanted: "page" | "answer"): Promise<void> {
       const tls = await listenByTls(answer);
-      const leading: RequestListener = (_, response) =>
+      const redirecting: RequestListener = (_, response) =>
         response.writeHead(301, { location: `https://demo.localhost:${tls}/` }).end();
-      await makeProbe({ http: await listen(leading), tls })("http://demo.localhost:8081", signal, wanted);
+      await makeProbe({ http: await listen(redirecting), tls })("http://demo.localhost:8081", signal, wanted);
     }
 
-    test("the site is seen there", async () => {
+    test("requests the page over HTTPS", async () => {
       const seen: (string | undefined)[] = [];
       await probeByTls((request, response) => {
         seen.push(request.headers.host?.replace(/:\d+$/, ""));
@@ -116,12 +117,12 @@ describe("the probe", () => {
       expect(seen).toEqual(["demo.localhost"]);
     });
 
-    test("what it says there counts", async () => {
+    test("judges the HTTPS response", async () => {
       const busy: RequestListener = (_, response) => response.writeHead(503).end(page);
       await expect(probeByTls(busy, "answer")).rejects.toThrow("status 503");
     });
 
-    test("a redirect to anywhere else is the site's own answer", async () => {
+    test("treats other redirects as the site's own answer", async () => {
       const http = await listen((_, response) => response.writeHead(301, { location: "https://else.example/" }).end());
       await makeProbe({ http, tls: 1 })("http://demo.localhost:8081", signal, "answer");
     });

@@ -1,23 +1,23 @@
-/** Whether visitors can open a site: its front page, asked for as a visitor would, through the edge. */
+/** Checks that visitors can open a site: requests its front page through the edge. */
 import { type IncomingMessage, request } from "node:http";
-import { request as requestByTls } from "node:https";
+import { request as requestHttps } from "node:https";
 import { StepFailure } from "../engine/operation.ts";
 
 /**
- * Resolves when the front page of the site at `address` came: whole and with status 200, or, where only an `answer` is
- * wanted, with whatever the site says, or, where a `sign` is enough, also with what may be said for it because it is busy.
- * Rejects with `StepFailure`: transient where the site says that it is busy or the edge is not there, otherwise for good.
+ * Resolves when the front page of the site at `address` is as `wanted`: a complete `page` with status 200; any `answer`
+ * of the site itself, which excludes 502, 503 and 504; or any `sign` of life, which includes these. Rejects with
+ * `StepFailure`, which is transient if the site is busy or the edge can't be reached.
  */
 export type Probe = (address: string, signal: AbortSignal, wanted: "page" | "answer" | "sign") => Promise<void>;
 
-/** More of a page than this is not kept; what counts is how it ends. */
-const keptCharacters = 4_096;
-const passingStatuses = new Set([502, 503, 504]);
+/** How much of the page's end is kept in memory: only the closing tag matters. */
+const tailCharacters = 4_096;
+const transientStatuses = new Set([502, 503, 504]);
 
-/** Where the edge listens on this machine. */
+/** The edge's ports on this machine. */
 export interface EdgePorts {
   readonly http: number;
-  /** Null: it is not asked by TLS. */
+  /** Null if TLS is off. */
   readonly tls: number | null;
 }
 
@@ -28,25 +28,25 @@ export function makeProbe(ports: EdgePorts): Probe {
       throw new StepFailure("The new site could not be reached.", { cause, isTransient: true });
     });
     if (wanted === "sign") return;
-    const isTransient = passingStatuses.has(answer.status);
+    const isTransient = transientStatuses.has(answer.status);
     if (wanted === "answer" && !isTransient) return;
     if (answer.status !== 200) {
       throw new StepFailure(`The new site answered with status ${answer.status} when it was opened.`, { isTransient });
     }
     if (!/<\/html>\s*$/i.test(answer.end)) {
-      throw new StepFailure("The new site's front page broke off before its end when it was opened.");
+      throw new StepFailure("The new site's front page is incomplete: it ended without </html>.");
     }
   };
 }
 
 /** If the edge redirects visitors to HTTPS, they first see the site there. */
 async function visit({ http, tls }: EdgePorts, { host, hostname }: URL, signal: AbortSignal): Promise<FrontPage> {
-  const answer = await getFrontPage({ port: http, host, isByTls: false }, signal);
+  const answer = await getFrontPage({ port: http, host, isHttps: false }, signal);
   const { location = "" } = answer;
   const next = URL.canParse(location) ? new URL(location) : null;
   const isToHttps = next?.protocol === "https:" && next.hostname === hostname && Number(next.port || 443) === tls;
   if (!isToHttps || tls === null) return answer;
-  return getFrontPage({ port: tls, host: next.host, isByTls: true }, signal);
+  return getFrontPage({ port: tls, host: next.host, isHttps: true }, signal);
 }
 
 interface FrontPage {
@@ -55,32 +55,32 @@ interface FrontPage {
   readonly end: string;
 }
 
-interface Asked {
+interface ProbeRequest {
   readonly port: number;
   readonly host: string;
-  readonly isByTls: boolean;
+  readonly isHttps: boolean;
 }
 
-function getFrontPage({ port, host, isByTls }: Asked, signal: AbortSignal): Promise<FrontPage> {
+function getFrontPage({ port, host, isHttps }: ProbeRequest, signal: AbortSignal): Promise<FrontPage> {
   const { promise, resolve, reject } = Promise.withResolvers<FrontPage>();
-  // A visitor's program that asks in the same form at the same moment shares the page.
+  // With the headers of simple clients, concurrent requests of visitors share this page.
   const headers = { host, accept: "*/*", "accept-encoding": "identity", "user-agent": "Sitewright probe" };
   const options = { host: "127.0.0.1", port, path: "/", headers, signal, agent: false };
   const answered = (response: IncomingMessage) => {
     const { statusCode = 0, headers: head } = response;
     readEnd(response).then((end) => resolve({ status: statusCode, location: head.location, end }), reject);
   };
-  // Whether visitors trust the certificate is a matter between them and who has signed it.
-  const byTls = { ...options, servername: host.replace(/:\d+$/, ""), rejectUnauthorized: false };
-  const asked = isByTls ? requestByTls(byTls, answered) : request(options, answered);
-  asked.on("error", reject);
-  asked.end();
+  // The probe checks the page, not the certificate.
+  const tlsOptions = { ...options, servername: host.replace(/:\d+$/, ""), rejectUnauthorized: false };
+  const sent = isHttps ? requestHttps(tlsOptions, answered) : request(options, answered);
+  sent.on("error", reject);
+  sent.end();
   return promise;
 }
 
 async function readEnd(response: IncomingMessage): Promise<string> {
   let end = "";
   response.setEncoding("utf8");
-  for await (const chunk of response) end = `${end}${chunk}`.slice(-keptCharacters);
+  for await (const chunk of response) end = `${end}${chunk}`.slice(-tailCharacters);
   return end;
 }

@@ -2,7 +2,7 @@
 import { downloadableBackupsOf } from "../../store/backups/downloadableBackups.ts";
 import type { Services } from "./services.ts";
 
-/** Tolerates that there is nothing. One that is finished just then is found by `expireDownloads.ts`. */
+/** Does nothing if there are none. Downloads that are finished at the same time are removed by `expireDownloads.ts`. */
 export async function removeDownloads(
   { database, downloads }: Pick<Services, "database" | "downloads">,
   environmentIds: readonly string[],

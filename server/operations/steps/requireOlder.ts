@@ -1,7 +1,6 @@
 /**
- * Whether an update still leads to something newer when its turn has come. While it waited in line, or was fetched, somebody may have
- * updated, replaced or removed what it is about: nobody's newer version is replaced by an older one, and nothing comes back
- * that was removed.
+ * Checks that an update still installs a newer version. While it waited in the queue or was downloaded, someone may
+ * have updated, replaced or removed the package. An update must not downgrade it or bring it back.
  */
 import { readPackageFiles } from "@sitewright/runtimes/packageFiles.ts";
 import type { EnvironmentLayout, EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -19,13 +18,13 @@ const superseded = (sentence: string) => new StepFailure(sentence, { kind: "supe
 
 async function layoutOf(runtime: Pick<Runtime, "layout">, environment: EnvironmentRef): Promise<EnvironmentLayout> {
   const layout = await runtime.layout(environment);
-  if (layout === null) throw new StepFailure("The environment is not there any more.");
+  if (layout === null) throw new StepFailure("The environment no longer exists.");
   return layout;
 }
 
 /**
- * Returns the updates with the versions that are there now. Throws `StepFailure` if one of the packages is gone, or has that
- * version or a newer one. Only files are read, which a database that can't be read does not stand in the way of.
+ * Returns the updates with the versions that are installed now. Throws `StepFailure` if a package is gone, or if its
+ * version is not older than the update. Reads only files, so that it also works if the database is unreadable.
  */
 export async function requireOlderPackages<Update extends VersionChange>(
   runtime: Pick<Runtime, "layout">,
@@ -38,20 +37,22 @@ export async function requireOlderPackages<Update extends VersionChange>(
   return updates.map((update) => {
     const { name, to } = update;
     const found = installed.find((one) => one.name === name);
-    if (found === undefined) throw superseded(`The environment has no ${kind} ${name} any more.`);
+    if (found === undefined) throw superseded(`The environment no longer has the ${kind} ${name}.`);
     if (compareVersions(to, found.version) > 0) return { ...update, from: found.version };
-    throw superseded(`${name} has version ${found.version} by now, and ${to} is not newer.`);
+    throw superseded(`${name} already has version ${found.version}, and ${to} is not newer.`);
   });
 }
 
-/** Returns the version of WordPress that is there now. Throws `StepFailure` if there is none, or one that is not older. */
+/**
+ * Returns the installed version of WordPress. Throws `StepFailure` if there is none, or if it is not older than `to`.
+ */
 export async function requireOlderWordPress(
   runtime: Pick<Runtime, "layout">,
   environment: EnvironmentRef,
   to: string,
 ): Promise<string> {
   const { wordpressVersion: from } = await layoutOf(runtime, environment);
-  if (from === null) throw superseded("There is no WordPress in this environment any more.");
+  if (from === null) throw superseded("The environment no longer has WordPress.");
   if (compareVersions(to, from) > 0) return from;
-  throw superseded(`The environment has WordPress ${from} by now, and ${to} is not newer.`);
+  throw superseded(`The environment already has WordPress ${from}, and ${to} is not newer.`);
 }

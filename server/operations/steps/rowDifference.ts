@@ -1,12 +1,12 @@
-/** What a restored database has in another number than when it was backed up. */
+/** Compares the row counts of a restored database with those of the backup. */
 import type { RowCounts } from "@sitewright/runtimes/runtime.ts";
 
 function inWords(count: number | undefined): string {
-  if (count === undefined) return "was not there";
+  if (count === undefined) return "did not exist";
   return count === 1 ? "had 1 row" : `had ${count} rows`;
 }
 
-/** A sentence about the first table by name; null if there is no difference. */
+/** Returns a sentence about the first table that differs, in alphabetical order, or null if all counts are equal. */
 export function rowDifference(counted: RowCounts, restored: RowCounts): string | null {
   const tables = new Set([...Object.keys(counted), ...Object.keys(restored)]);
   const [first, ...others] = [...tables].toSorted().filter((table) => counted[table] !== restored[table]);

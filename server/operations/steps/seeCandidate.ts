@@ -1,11 +1,11 @@
-/** What a browser is shown of an environment as it might be served. */
+/** Serves the pages of a candidate, such as a staged release, to the browser that takes screenshots. */
 
 import type { EdgeClient } from "../../clients/edgeClient.ts";
 import type { SeePage } from "../../pictures/pageProxy.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { type Candidate, servedAs } from "./trial.ts";
 
-/** What it gives rejects if the same may be had in a moment: with a transient failure. */
+/** The returned function rejects with a transient `StepFailure` if PHP is busy. */
 export type SeeCandidate = (candidate: Candidate) => SeePage;
 
 export function makeSeeCandidate(edge: Pick<EdgeClient, "tryOut">): SeeCandidate {

@@ -1,4 +1,4 @@
-/** What the steps of operations work with. */
+/** The services that the steps of operations use. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../../archives/archives.ts";
 import type { Downloads } from "../../archives/downloads.ts";
@@ -24,30 +24,30 @@ export interface Services {
   readonly probe: Probe;
   readonly tryOut: TryOut;
   readonly see: SeeCandidate;
-  /** Null: the machine has no browser. */
+  /** Null if the machine has no browser. */
   readonly pictures: Pictures | null;
-  /** Waits for the writes that began before an environment was frozen. */
+  /** Waits for writes that started before the environment was frozen. */
   readonly settle: EdgeClient["settle"];
-  /** Lets go of cached pages. */
+  /** Purges cached pages. */
   readonly purge: EdgeClient["purge"];
   readonly archives: Archives;
-  /** For which a backup of each type is kept. */
+  /** How long backups of each type are kept. */
   readonly backupDays: Readonly<Record<BackupType, number>>;
-  /** For which what was deleted can be restored, and the newest backup of it is kept. */
+  /** How long deleted sites and environments can be restored. Their newest backup is kept that long. */
   readonly undeleteDays: number;
-  /** After which a scheduled backup reads everything again. */
+  /** A scheduled backup reads all files if the last full read is this many days ago. */
   readonly fullBackupDays: number;
-  /** After which a backup reads again what it takes over from those before. */
+  /** A backup verifies archived pieces that it reuses if they were last read this many days ago. */
   readonly archiveReadDays: number;
-  /** Of environments without a quota of their own; null: none. */
+  /** Disk quota of environments that have no own quota, or null for unlimited. */
   readonly diskQuotaBytes: number | null;
   readonly downloads: Downloads;
-  /** For which a link to a downloadable backup is good. */
+  /** How long a link to a downloadable backup is valid. */
   readonly downloadHours: number;
-  /** Keeps what commands of WP-CLI have printed. */
+  /** Encrypts the output of WP-CLI commands. */
   readonly sealer: Sealer;
-  /** Where new versions of plugins and themes come from; null: nowhere. */
+  /** The source of plugins, themes and WordPress versions, or null if none is configured. */
   readonly packageSource: PackageSource | null;
-  /** After so long a command of WP-CLI is ended. */
+  /** Timeout of WP-CLI commands. */
   readonly wpCliSeconds: number;
 }

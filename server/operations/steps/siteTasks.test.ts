@@ -10,20 +10,20 @@ const order = (environmentId: string): TaskOrder => ({
   deadlineSeconds: 5,
 });
 
-/** An edge whose tasks end when they are told to. */
+/** An edge whose tasks end when `finish` is called. */
 function open() {
-  const under = new Map<string, () => void>();
+  const running = new Map<string, () => void>();
   const tasks = makeSiteTasks({
     runTask: ({ environmentId }) =>
       new Promise((resolve) => {
-        under.set(environmentId, () => resolve(done));
+        running.set(environmentId, () => resolve(done));
       }),
     offerLogin: async () => true,
   });
-  return { tasks, finish: (id: string) => under.get(id)?.() };
+  return { tasks, finish: (id: string) => running.get(id)?.() };
 }
 
-test("an environment has one at a time, and is free again afterwards", async () => {
+test("an environment runs one task at a time", async () => {
   const { tasks, finish } = open();
   const first = tasks.run(order("one"));
   expect(await tasks.run(order("one"))).toMatchObject({ reason: "busy" });
@@ -34,7 +34,7 @@ test("an environment has one at a time, and is free again afterwards", async () 
   expect(await next).toEqual(done);
 });
 
-test("four are under way at most, whichever environments ask", async () => {
+test("at most four tasks run in all environments together", async () => {
   const { tasks, finish } = open();
   const ids = ["a", "b", "c", "d"];
   const running = ids.map((id) => tasks.run(order(id)));
@@ -43,7 +43,7 @@ test("four are under way at most, whichever environments ask", async () => {
   expect(await Promise.all(running)).toEqual([done, done, done, done]);
 });
 
-test("an edge that is being restarted is one that is not there, and the environment is free again", async () => {
+test("if the edge can't be reached, the task is unavailable, and the environment can run another", async () => {
   const gone = async () => {
     throw new EdgeUnavailable("gone");
   };
@@ -52,7 +52,7 @@ test("an edge that is being restarted is one that is not there, and the environm
   expect(await tasks.offerLogin({ hash: "", environmentId: "one", userId: 1, login: "a", seconds: 60 })).toBe(false);
 });
 
-test("a mistake of ours is none of the edge's", async () => {
+test("unexpected errors are not treated as an unavailable edge", async () => {
   const broken = async () => {
     throw new TypeError("broken");
   };

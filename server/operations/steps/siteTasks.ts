@@ -1,6 +1,6 @@
 /**
- * What a request has a site's own WordPress do, while somebody waits for the answer. Few at a time, and one for each
- * environment: the request may hold a connection to the database as long as PHP works.
+ * Runs tasks in a site's WordPress while an API request waits. Only a few run at a time, and one per environment,
+ * because the request may hold a database connection until PHP is done.
  */
 import {
   type EdgeClient,
@@ -13,19 +13,19 @@ import {
 export type { TaskResult };
 
 export interface SiteTasks {
-  /** Never rejects because of the edge: where that can't be asked, the reason is `unavailable`. */
+  /** If the edge can't be reached, resolves with the reason `unavailable`; if too many tasks run, with `busy`. */
   run(order: TaskOrder): Promise<TaskResult>;
-  /** False if the environment is not served, or the edge can't be asked. */
+  /** Resolves with false if the environment is not served or the edge can't be reached. */
   offerLogin(offer: LoginOffer): Promise<boolean>;
 }
 
-const mostAtOnce = 4;
+const maxConcurrent = 4;
 
-const nothing = { status: 0, body: null, errors: "" } as const;
+const noAnswer = { status: 0, body: null, errors: "" } as const;
 
-function unlessUnavailable<T>(instead: T): (error: unknown) => T {
+function ifUnavailable<T>(fallback: T): (error: unknown) => T {
   return (error) => {
-    if (error instanceof EdgeUnavailable) return instead;
+    if (error instanceof EdgeUnavailable) return fallback;
     throw error;
   };
 }
@@ -35,14 +35,14 @@ export function makeSiteTasks(edge: Pick<EdgeClient, "runTask" | "offerLogin">):
   return {
     run: async (order) => {
       const { environmentId } = order;
-      if (running.has(environmentId) || running.size >= mostAtOnce) return { ...nothing, reason: "busy" };
+      if (running.has(environmentId) || running.size >= maxConcurrent) return { ...noAnswer, reason: "busy" };
       running.add(environmentId);
       try {
-        return await edge.runTask(order).catch(unlessUnavailable({ ...nothing, reason: "unavailable" }));
+        return await edge.runTask(order).catch(ifUnavailable({ ...noAnswer, reason: "unavailable" }));
       } finally {
         running.delete(environmentId);
       }
     },
-    offerLogin: (offer) => edge.offerLogin(offer).catch(unlessUnavailable(false)),
+    offerLogin: (offer) => edge.offerLogin(offer).catch(ifUnavailable(false)),
   };
 }

@@ -8,7 +8,7 @@ const untilAborted = (until: AbortSignal) =>
     until.addEventListener("abort", () => reject(until.reason));
   });
 
-test("what is allowed is done, and its failure is heard of", async () => {
+test("does allowed work, and rejects with its error", async () => {
   let isDone = false;
   await speculatively(
     nextTurn(),
@@ -21,7 +21,7 @@ test("what is allowed is done, and its failure is heard of", async () => {
   await expect(speculatively(nextTurn(), () => Promise.reject(new Error("broken")), signal)).rejects.toThrow("broken");
 });
 
-test("what is not allowed is given up, and has come to its end before that is said", async () => {
+test("aborts work that is not allowed, and rejects only when it has ended", async () => {
   let hasEnded = false;
   const work = (until: AbortSignal) =>
     untilAborted(until).finally(async () => {
@@ -32,7 +32,7 @@ test("what is not allowed is given up, and has come to its end before that is sa
   expect(hasEnded).toBe(true);
 });
 
-test("whoever aborts from outside is heard by the work", async () => {
+test("passes an outer abort on to the work", async () => {
   const outside = new AbortController();
   const waiting = speculatively(nextTurn(), untilAborted, outside.signal);
   outside.abort(new Error("stopped"));

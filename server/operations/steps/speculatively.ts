@@ -1,8 +1,6 @@
-/** Starts work while it is still being checked whether it is allowed. */
-
 /**
- * Does the work while `allowed` is found out. Where that rejects, the signal that the work is given is aborted, its end is waited
- * for, and the rejection passed on.
+ * Starts work while its permission check is still running. If the check rejects, aborts the work, waits until it has
+ * ended, and rejects with the check's error.
  */
 export async function speculatively(
   allowed: Promise<void>,
@@ -11,7 +9,7 @@ export async function speculatively(
 ): Promise<void> {
   const refused = new AbortController();
   const working = work(AbortSignal.any([signal, refused.signal]));
-  // Heard of below, unless it was not allowed.
+  // Awaited below; prevents an unhandled rejection until then.
   working.catch(() => undefined);
   try {
     await allowed;

@@ -1,65 +1,67 @@
 /**
- * How a staged release takes the place of the one that visitors see: it is tried out while the present one is backed up,
- * and switched to by one rename; the same rename undoes it.
+ * Replaces an environment's current release with a staged one: tries out the staged release while the current one is
+ * backed up, and then switches with one rename. The undo is the reverse rename.
  *
- * What could be written to the environment in between is refused by the edge for that time, so that nothing is accepted
- * and then lost. `docs/decisions/pushing.md` says more.
+ * In the meantime the edge refuses writes to the environment, so that nothing is accepted and then lost. See
+ * `docs/decisions/pushing.md`.
  */
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../../store/sites/environmentStates.ts";
 import { type Step, type StepContext, StepFailure } from "../engine/operation.ts";
-import { atOnce } from "./atOnce.ts";
 import { backUp, removeBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
-import { requireRoom } from "./diskRoom.ts";
-import { patientlyTryOut } from "./patientTrial.ts";
+import { requireDiskSpace } from "./diskSpace.ts";
+import { inParallel } from "./inParallel.ts";
 import { phpOf } from "./phpOf.ts";
 import type { Services } from "./services.ts";
 import { frontPage, type TrialPage } from "./trial.ts";
+import { tryOutWithRetries } from "./tryOutWithRetries.ts";
 import { requireVisualMatch } from "./visualCheck.ts";
 
-/** What an operation's input must say. */
+/** The part of an operation's input that `takeOver` needs. */
 export interface TakeOver {
-  /** Names the release that is staged. */
+  /** Identifies the staged release. */
   readonly token: string;
   readonly target: EnvironmentRef;
-  /** Of the target. */
+  /** The target's scheme, host and port. */
   readonly address: string;
 }
 
-export interface TakeOverFacts<Input> {
-  /** How a sentence names what is tried out: `What would be pushed`. */
+export interface TakeOverOptions<Input> {
+  /** Names the staged release in error messages: `The pushed site`. */
   readonly what: string;
-  /** Of the backup that is made before: `Before a push from Staging`. */
+  /** Returns the name of the backup of the current release: `Before a push from Staging`. */
   note(input: Input): string;
-  /** Whether something of the target's own is served by the next release too: trying that out must not change it. */
-  sharesOwn(input: Input): boolean;
-  /** Where the present release can't be backed up: how to do without. Absent: then it is not replaced. */
+  /**
+   * Whether the staged release shares files or the database with the current one, so that a trial must not change them.
+   */
+  sharesTargetData(input: Input): boolean;
+  /** Lets users skip the backup of the current release. Absent if the backup is mandatory. */
   readonly withoutBackup?: {
-    /** A sentence. */
+    /** A sentence that says how to skip the backup. */
     readonly bypassHint: string;
     isChosen(input: Input): boolean;
   };
-  /** Of the present release, which is backed up. Absent: the same as the next one's. */
+  /** Returns the address of the current release, for its backup. Absent if the address does not change. */
   readonly addressBefore?: (input: Input) => string;
-  /** What is asked for when it is tried out. Absent: the front page, which comes without an error. */
+  /** Pages to try out. Absent: the front page, which must not have an error. */
   readonly pages?: (input: Input) => readonly TrialPage[];
-  /** Whether it is the same site in other versions, of which no page may be worse than at present. Absent: false. */
+  /** Whether both releases are the same site, so that no page may be worse than its current one. Absent: false. */
   readonly isSameSite?: boolean;
-  /** Whether it must look as before, and where; null: it need not. Absent: it never need. */
-  readonly looks?: (input: Input) => Looks | null;
+  /** Returns the visual check, or null to skip it. Absent if the operation never checks. */
+  readonly visualCheck?: (input: Input) => VisualCheck | null;
 }
 
-export interface Looks {
-  /** Besides the front page. */
+export interface VisualCheck {
+  /** Pages to compare in addition to the front page. */
   readonly paths: readonly string[];
-  /** From 0 to 100: so much of a picture may be another. */
+  /** How much of a screenshot may differ, in percent from 0 to 100. */
   readonly threshold: number;
 }
 
 const trialSeconds = 90;
 
-/** In force when what PHP had begun to write before has ended. */
+/** Makes the edge refuse writes to the environment. Resolves when writes that started before have ended. */
 export async function freeze(
   { database, publisher, settle }: Services,
   { id }: EnvironmentRef,
@@ -70,16 +72,17 @@ export async function freeze(
   await settle(id, signal);
 }
 
+/** Undoes `freeze`. */
 export async function thaw({ database, publisher }: Services, { id }: EnvironmentRef): Promise<void> {
   await setFrozen(database, id, false);
   await publisher.publish();
 }
 
 /**
- * The steps before it where all that the next release is made of is the environment's own: nothing can be written from the moment
- * when it is copied, because what somebody wrote after that would be lost.
+ * Returns the two steps before `takeOver` for releases that are built from the environment's own data. Freezes the
+ * environment before the copy, because later writes would be lost.
  */
-export function holdAndStage<Input extends TakeOver>(
+export function freezeAndStage<Input extends TakeOver>(
   services: Services,
   stage: Step<Input>["run"],
 ): readonly [Step<Input>, Step<Input>] {
@@ -99,49 +102,49 @@ export function holdAndStage<Input extends TakeOver>(
   ];
 }
 
-/** The last step can't be undone. */
+/** Returns the steps that try out, back up, switch and clean up. The last step is the point of no return. */
 export function takeOver<Input extends TakeOver>(
   services: Services,
-  facts: TakeOverFacts<Input>,
+  options: TakeOverOptions<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
   const { database, runtime, publisher, tryOut } = services;
-  const { what, note, sharesOwn, addressBefore, isSameSite = false, withoutBackup } = facts;
-  const { pages = () => [frontPage], looks = () => null } = facts;
+  const { what, note, sharesTargetData, addressBefore, isSameSite = false, withoutBackup } = options;
+  const { pages = () => [frontPage], visualCheck = () => null } = options;
 
-  /** Where its first page wants to change something, and visitors use a part of it, it is tried out as a copy. */
+  /** Tries out the staged release read-only if it shares live data, and as a copy if its pages need to write. */
   async function tryStaged(input: Input, operationId: string, stop: AbortSignal): Promise<void> {
     const { target, token, address } = input;
     const { version: phpVersion } = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
-    if (staged === null) throw new StepFailure("What was built is not there any more.");
-    const present = await runtime.layout(target);
+    if (staged === null) throw new StepFailure("The new release no longer exists.");
+    const current = await runtime.layout(target);
     const candidate = { environment: target, phpVersion, address, what };
-    const compared = isSameSite && present !== null ? { ...candidate, present } : candidate;
+    const compared = isSameSite && current !== null ? { ...candidate, current } : candidate;
     const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
       for (const page of pages(input)) {
-        const one = { ...compared, layout, page, isReadOnly };
-        if (!(await patientlyTryOut(tryOut, one, trialSeconds, stop))) return false;
+        const trial = { ...compared, layout, page, isReadOnly };
+        if (!(await tryOutWithRetries(tryOut, trial, trialSeconds, stop))) return false;
       }
       return true;
     };
-    // What one half of it writes may belong to what the other half does: either both are changed or neither.
-    if (await tryPages(staged, sharesOwn(input))) {
-      const wish = looks(input);
-      if (wish === null || present === null) return;
-      const before = { ...candidate, layout: present, isReadOnly: true };
-      const after = { ...candidate, layout: staged, isReadOnly: sharesOwn(input) };
-      return requireVisualMatch(services, { id: workName(operationId), before, after, ...wish }, stop);
+    // Read-only also covers data that is not shared: files and database must change together or not at all.
+    if (await tryPages(staged, sharesTargetData(input))) {
+      const check = visualCheck(input);
+      if (check === null || current === null) return;
+      const before = { ...candidate, layout: current, isReadOnly: true };
+      const after = { ...candidate, layout: staged, isReadOnly: sharesTargetData(input) };
+      return requireVisualMatch(services, { id: workName(operationId), before, after, ...check }, stop);
     }
-    await requireRoom(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "Trying it out");
+    await requireDiskSpace(runtime, { copies: [{ environment: target, files: 1, database: 1 }] }, "The trial");
     await tryPages(await runtime.rehearse(target, token), false);
   }
 
-  async function backUpPresent({ input, operationId }: StepContext<Input>, signal: AbortSignal): Promise<void> {
+  async function backUpCurrent({ input, operationId }: StepContext<Input>, signal: AbortSignal): Promise<void> {
     const { target: environment } = input;
     const address = addressBefore?.(input) ?? input.address;
     const name = note(input);
-    const wish = { environment, address, operationId, type: "system-generated", name, note: name } as const;
-    const work = () => backUp(services, wish, signal);
+    const request = { environment, address, operationId, type: "system-generated", name, note: name } as const;
+    const work = () => backUp(services, request, signal);
     if (withoutBackup === undefined) return work();
     return withBypassHint({ operationId, signal, bypassHint: withoutBackup.bypassHint }, work);
   }
@@ -149,8 +152,8 @@ export function takeOver<Input extends TakeOver>(
   async function tryAndBackUp(context: StepContext<Input>): Promise<void> {
     const { input, operationId, signal } = context;
     const trying = (stop: AbortSignal) => tryStaged(input, operationId, stop);
-    const backingUp = (stop: AbortSignal) => backUpPresent(context, stop);
-    await atOnce(signal, withoutBackup?.isChosen(input) ? [trying] : [trying, backingUp]);
+    const backingUp = (stop: AbortSignal) => backUpCurrent(context, stop);
+    await inParallel(signal, withoutBackup?.isChosen(input) ? [trying] : [trying, backingUp]);
   }
 
   async function prune({ target }: Input): Promise<void> {

@@ -3,68 +3,68 @@ import { describe, expect, test } from "vitest";
 import type { Trial, TrialOrder } from "../../clients/edgeClient.ts";
 import { StepFailure } from "../engine/operation.ts";
 import {
+  comparedFrontPage,
   faultOf,
   frontPage,
-  frontPageOrClosed,
+  frontPageOrMaintenance,
   loginAndDashboard,
   loginPage,
   makeTryOut,
-  namedPage,
-  sameFrontPage,
   TrialFailed,
   type TrialPage,
+  updateCheckPage,
 } from "./trial.ts";
 
 const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
 const parseError =
   "[21-Nov-2026 10:00:00 UTC] PHP Warning:  first\n[21-Nov-2026 10:00:00 UTC] PHP Parse error:  syntax error in /site/a.php on line 3\n";
 
-describe("a page that was tried out", () => {
+describe("a trial of the front page", () => {
   test.each<[string, Partial<Trial>, string | null]>([
-    ["came", {}, null],
+    ["loaded", {}, null],
     ["is a redirect", { status: 302, isWhole: false, location: "/en/" }, null],
     ["asks for a password", { status: 401, isWhole: false }, null],
-    ["is no HTML", { isWhole: false }, null],
-    ["came although something was logged", { errors: parseError }, null],
+    ["is not HTML", { isWhole: false }, null],
+    ["loaded with a logged error", { errors: parseError }, null],
     ["is an error", { status: 500 }, "its front page has the status 500"],
     [
-      "is an error with PHP's own words",
+      "is an error that PHP has logged",
       { status: 500, errors: parseError },
       "its front page has the status 500: PHP Parse error:  syntax error in /site/a.php on line 3",
     ],
     [
-      "breaks off with PHP's own words",
+      "is incomplete and PHP has logged an error",
       { isWhole: false, errors: parseError },
-      "its front page breaks off: PHP Parse error:  syntax error in /site/a.php on line 3",
+      "its front page is incomplete: PHP Parse error:  syntax error in /site/a.php on line 3",
     ],
-    ["never came", { status: 0, isWhole: false, reason: "deadline" }, "its front page took too long"],
-    ["never came, whyever", { status: 0, isWhole: false, reason: "elsewise" }, "it gave no answer"],
+    ["timed out", { status: 0, isWhole: false, reason: "deadline" }, "its front page took too long"],
+    ["failed for an unknown reason", { status: 0, isWhole: false, reason: "other" }, "it did not respond"],
   ])("%s", (_, trial, fault) => {
     expect(faultOf({ ...fine, ...trial })).toBe(fault);
   });
 });
 
-describe("a login page that was tried out", () => {
+describe("a trial of the login page", () => {
   const installation = "http://demo.localhost:8081/wp-admin/install.php";
   test.each<[string, Partial<Trial>, string | null]>([
-    ["came", {}, null],
-    ["is elsewhere", { status: 302, isWhole: false, location: "/members/" }, null],
-    ["breaks off", { isWhole: false }, "its login page breaks off"],
-    ["is not there", { status: 404 }, "its login page has the status 404"],
+    ["loaded", {}, null],
+    ["redirects to another page", { status: 302, isWhole: false, location: "/members/" }, null],
+    ["is incomplete", { isWhole: false }, "its login page is incomplete"],
+    ["does not exist", { status: 404 }, "its login page has the status 404"],
     ["is an error", { status: 500 }, "its login page has the status 500"],
     [
-      "is that of nothing",
+      "redirects to the installation",
       { status: 302, isWhole: false, location: installation },
-      "its login page leads to WordPress's installation",
+      "its login page redirects to the installation of WordPress",
     ],
-    ["never came", { status: 0, isWhole: false, reason: "deadline" }, "its login page took too long"],
-    ["killed PHP", { status: 0, isWhole: false, reason: "crashed" }, "PHP crashed while it made the login page"],
+    ["timed out", { status: 0, isWhole: false, reason: "deadline" }, "its login page took too long"],
+    ["crashed PHP", { status: 0, isWhole: false, reason: "crashed" }, "PHP crashed while it rendered the login page"],
   ])("%s", (_, trial, fault) => {
     expect(faultOf({ ...fine, ...trial }, loginPage)).toBe(fault);
   });
 });
 
-describe("trying out", () => {
+describe("a trial", () => {
   const layout: EnvironmentLayout = {
     release: 2,
     documentRoot: "/x",
@@ -82,206 +82,233 @@ describe("trying out", () => {
   };
   const { signal } = new AbortController();
 
-  test("asks the edge for the front page of exactly what would be served, by its own name", async () => {
-    const asked: unknown[] = [];
+  test("requests the front page of the candidate at its own address", async () => {
+    const requests: unknown[] = [];
     const tryOut = async (order: unknown) => {
-      asked.push(order);
+      requests.push(order);
       return fine;
     };
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
     const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, isOffline: false, ...layout };
     const host = "demo.localhost:8081";
-    expect(asked).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
+    expect(requests).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
     await makeTryOut({ tryOut })({ ...candidate, address: "https://demo.example" }, signal);
-    expect(asked.pop()).toMatchObject({ host: "demo.example", isHttps: true });
+    expect(requests.pop()).toMatchObject({ host: "demo.example", isHttps: true });
     await makeTryOut({ tryOut })({ ...candidate, page: loginPage, isOffline: true }, signal);
-    expect(asked[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
+    expect(requests[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
   });
 
   test.each([
-    ["a site that is closed for maintenance", frontPageOrClosed, 503, "", null],
+    ["accepts maintenance mode", frontPageOrMaintenance, 503, "", null],
     [
-      "the same with an error of PHP's",
-      frontPageOrClosed,
+      "rejects maintenance mode with a PHP error",
+      frontPageOrMaintenance,
       503,
       "PHP Fatal error:  Boom",
       "has the status 503: PHP Fatal error:  Boom",
     ],
-    ["a site that is broken", frontPageOrClosed, 500, "", "has the status 500"],
-    ["the same where nothing may be closed", frontPage, 503, "", "has the status 503"],
-  ] as const)("of what comes back, %s is what it should be or not", (_, page, status, errors, fault) => {
-    const wanted = fault === null ? null : `its front page ${fault}`;
-    expect(faultOf({ ...fine, status, errors }, page)).toBe(wanted);
+    ["rejects a broken site", frontPageOrMaintenance, 500, "", "has the status 500"],
+    ["rejects maintenance mode of other sites", frontPage, 503, "", "has the status 503"],
+  ] as const)("of a restored site %s", (_, page, status, errors, fault) => {
+    const expected = fault === null ? null : `its front page ${fault}`;
+    expect(faultOf({ ...fine, status, errors }, page)).toBe(expected);
   });
 
-  test.each<[page: string, leadsTo: Readonly<Record<string, string>>, asked: readonly string[]]>([
+  test.each<[page: string, redirects: Readonly<Record<string, string>>, requests: readonly string[]]>([
     ["/?p=1", { "/?p=1": "http://demo.localhost:8081/hello/?a=b" }, ["/?p=1", "/hello/?a=b"]],
     ["/cart", { "/cart": "cart/", "/cart/": "/shop/" }, ["/cart", "/cart/", "/shop/"]],
     ["/pay", { "/pay": "https://bank.example/pay" }, ["/pay"]],
-    ["/ring", { "/ring": "/ring" }, Array(6).fill("/ring")],
-  ])("follows a page that was named, %s, on the same site", async (path, leadsTo, asked) => {
+    ["/loop", { "/loop": "/loop" }, Array(6).fill("/loop")],
+  ])("follows redirects of the checked page %s within the site", async (path, redirects, requests) => {
     const urls: string[] = [];
     const tryOut = async ({ url }: { readonly url: string }) => {
       urls.push(url);
-      const location = leadsTo[url];
+      const location = redirects[url];
       return location === undefined ? fine : { ...fine, status: 301, location };
     };
-    expect(await makeTryOut({ tryOut })({ ...candidate, page: namedPage(path) }, signal)).toBe(true);
-    expect(urls).toEqual(asked);
+    expect(await makeTryOut({ tryOut })({ ...candidate, page: updateCheckPage(path) }, signal)).toBe(true);
+    expect(urls).toEqual(requests);
     await makeTryOut({ tryOut })({ ...candidate, page: { ...frontPage, url: path } }, signal);
-    expect(urls).toHaveLength(asked.length + 1);
+    expect(urls).toHaveLength(requests.length + 1);
   });
 
-  test("follows the front page of the same site in other versions, by https where that leads there", async () => {
-    const asked: unknown[] = [];
+  test("follows redirects of an updated site's front page, also to HTTPS", async () => {
+    const requests: unknown[] = [];
     const tryOut = async ({ url, isHttps }: TrialOrder): Promise<Trial> => {
-      asked.push([url, isHttps]);
+      requests.push([url, isHttps]);
       if (!isHttps) return { ...fine, status: 301, location: "https://demo.localhost:8081/" };
       if (url === "/") return { ...fine, status: 302, location: "en/" };
       return { ...fine, status: 500, errors: parseError };
     };
-    const tried = makeTryOut({ tryOut })({ ...candidate, page: sameFrontPage }, signal);
+    const tried = makeTryOut({ tryOut })({ ...candidate, page: comparedFrontPage }, signal);
     await expect(tried).rejects.toThrow("its front page has the status 500: PHP Parse error:");
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       ["/", false],
       ["/", true],
       ["/en/", true],
     ]);
   });
 
-  test("fails where what a named page leads to is no page", async () => {
+  test("fails if a checked page redirects to a missing page", async () => {
     const tryOut = async ({ url }: { readonly url: string }) =>
       url === "/?p=1" ? { ...fine, status: 301, location: "/hello/" } : { ...fine, status: 404 };
-    const page = namedPage("/?p=1");
+    const page = updateCheckPage("/?p=1");
     await expect(makeTryOut({ tryOut })({ ...candidate, page }, signal)).rejects.toThrow(
       "its page /?p=1 has the status 404.",
     );
   });
 
-  test("tells that nothing is known where PHP wanted to change what it may not", async () => {
+  test("resolves with false if PHP tried to write to read-only data", async () => {
     const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason: "wouldWrite" });
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(false);
   });
 
-  describe("beside what the site is at present", () => {
-    const present = { ...layout, release: 1 };
-    const half = { ...fine, isWhole: false };
+  describe("compared with the current release", () => {
+    const current = { ...layout, release: 1 };
+    const incomplete = { ...fine, isWhole: false };
     const gone = { ...fine, status: 404 };
-    const closed = { ...fine, status: 503 };
-    const unknown = ", and whether it does at present can't be seen without changing something";
-    const circle = { ...half, status: 302, location: "?" };
-    const setUp = { ...half, status: 302, location: "/wp-admin/install.php?a=b" };
-    const [hideable = sameFrontPage] = loginAndDashboard;
-    const unanswered = (reason: string): Trial => ({ ...fine, status: 0, isWhole: false, reason });
+    const maintenance = { ...fine, status: 503 };
+    const unknown = ", and could not be compared with the current one, which would write to the site";
+    const loop = { ...incomplete, status: 302, location: "?" };
+    const setUp = { ...incomplete, status: 302, location: "/wp-admin/install.php?a=b" };
+    const [login = comparedFrontPage] = loginAndDashboard;
+    const noResponse = (reason: string): Trial => ({ ...fine, status: 0, isWhole: false, reason });
 
-    /** Two releases that answer what is given, and what each was asked for. */
+    /** Two releases that give these answers, and the requests that they get. */
     function releases(before: (url: string) => Trial, now: Trial) {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const tryOut = async ({ environment, url, isReadOnly }: TrialOrder) => {
-        asked.push(`${environment.release} ${url}${isReadOnly ? "" : " writing"}`);
+        requests.push(`${environment.release} ${url}${isReadOnly ? "" : " writing"}`);
         return environment.release === 2 ? now : before(url);
       };
-      return { asked, tryOut: makeTryOut({ tryOut }) };
+      return { requests, tryOut: makeTryOut({ tryOut }) };
     }
 
     test.each<[string, page: TrialPage, before: Trial, now: Trial, fault: string | null]>([
-      ["is whole and was not", sameFrontPage, half, fine, null],
-      ["has no end and had none", sameFrontPage, half, half, null],
-      ["has no end and was an error", sameFrontPage, { ...fine, status: 500 }, half, null],
-      ["is another page that is not there either", sameFrontPage, gone, gone, null],
-      ["lost its end", sameFrontPage, fine, half, "does not come to its end, unlike at present"],
-      ["leads elsewhere", sameFrontPage, fine, { ...half, status: 302, location: "https://other.example/" }, null],
-      ["leads in a circle", sameFrontPage, fine, circle, "leads in a circle, unlike at present"],
-      ["was leading in a circle", sameFrontPage, circle, circle, null],
-      ["leads in a circle and was an error", sameFrontPage, gone, circle, null],
-      ["leads in a circle as a named one", namedPage("/ring"), fine, circle, "leads in a circle, unlike at present"],
-      ["leads in a circle where nobody can tell", namedPage("/ring"), unanswered("wouldWrite"), circle, null],
+      ["is complete and was not", comparedFrontPage, incomplete, fine, null],
+      ["is incomplete, as before", comparedFrontPage, incomplete, incomplete, null],
+      ["is incomplete and was an error", comparedFrontPage, { ...fine, status: 500 }, incomplete, null],
+      ["is missing, as before", comparedFrontPage, gone, gone, null],
+      ["is now incomplete", comparedFrontPage, fine, incomplete, "is incomplete, unlike before"],
       [
-        "leads to the set-up where nobody can tell",
-        sameFrontPage,
-        unanswered("wouldWrite"),
-        setUp,
-        `leads to /wp-admin/install.php?a=b${unknown}`,
-      ],
-      ["is closed, as it was", sameFrontPage, closed, closed, null],
-      ["is closed, and was not", sameFrontPage, fine, closed, "has the status 503, unlike at present"],
-      ["leads to the set-up", sameFrontPage, fine, setUp, "leads to /wp-admin/install.php?a=b, unlike at present"],
-      ["led to the set-up", sameFrontPage, setUp, setUp, null],
-      [
-        "was leading elsewhere",
-        sameFrontPage,
-        { ...half, status: 302 },
-        half,
-        "does not come to its end, unlike at present",
-      ],
-      ["is not there any more", sameFrontPage, fine, gone, "has the status 404, unlike at present"],
-      [
-        "asks for a password now",
-        sameFrontPage,
+        "redirects to another site",
+        comparedFrontPage,
         fine,
-        { ...half, status: 401 },
-        "has the status 401, unlike at present",
+        { ...incomplete, status: 302, location: "https://other.example/" },
+        null,
+      ],
+      ["is now a redirect loop", comparedFrontPage, fine, loop, "is a redirect loop, unlike before"],
+      ["is a redirect loop, as before", comparedFrontPage, loop, loop, null],
+      ["is a redirect loop and was an error", comparedFrontPage, gone, loop, null],
+      [
+        "that is checked is now a redirect loop",
+        updateCheckPage("/loop"),
+        fine,
+        loop,
+        "is a redirect loop, unlike before",
       ],
       [
-        "has no end where nobody can tell what it had",
-        sameFrontPage,
-        unanswered("wouldWrite"),
-        half,
-        `does not come to its end${unknown}`,
+        "that is checked is a redirect loop, and the current one is unknown",
+        updateCheckPage("/loop"),
+        noResponse("wouldWrite"),
+        loop,
+        null,
       ],
       [
-        "is not there where nobody can tell",
-        sameFrontPage,
-        unanswered("wouldWrite"),
+        "redirects to the set-up, and the current one is unknown",
+        comparedFrontPage,
+        noResponse("wouldWrite"),
+        setUp,
+        `redirects to /wp-admin/install.php?a=b${unknown}`,
+      ],
+      ["is in maintenance mode, as before", comparedFrontPage, maintenance, maintenance, null],
+      ["is now in maintenance mode", comparedFrontPage, fine, maintenance, "has the status 503, unlike before"],
+      [
+        "now redirects to the set-up",
+        comparedFrontPage,
+        fine,
+        setUp,
+        "redirects to /wp-admin/install.php?a=b, unlike before",
+      ],
+      ["redirects to the set-up, as before", comparedFrontPage, setUp, setUp, null],
+      [
+        "is incomplete and was a redirect",
+        comparedFrontPage,
+        { ...incomplete, status: 302 },
+        incomplete,
+        "is incomplete, unlike before",
+      ],
+      ["is now missing", comparedFrontPage, fine, gone, "has the status 404, unlike before"],
+      [
+        "now asks for a password",
+        comparedFrontPage,
+        fine,
+        { ...incomplete, status: 401 },
+        "has the status 401, unlike before",
+      ],
+      [
+        "is incomplete, and the current one is unknown",
+        comparedFrontPage,
+        noResponse("wouldWrite"),
+        incomplete,
+        `is incomplete${unknown}`,
+      ],
+      [
+        "is missing, and the current one is unknown",
+        comparedFrontPage,
+        noResponse("wouldWrite"),
         gone,
         `has the status 404${unknown}`,
       ],
-      ["may be hidden where nobody can tell", hideable, unanswered("wouldWrite"), gone, null],
-      ["is anything where nobody can tell", namedPage("/feed"), unanswered("wouldWrite"), half, null],
-      ["is anything that never had an end", namedPage("/feed"), half, half, null],
-      ["lost its end as a named one", namedPage("/cart"), fine, half, "does not come to its end, unlike at present"],
-      ["has no end where there is no answer now", sameFrontPage, unanswered("deadline"), half, null],
+      ["is a missing login page, and the current one is unknown", login, noResponse("wouldWrite"), gone, null],
+      [
+        "that is checked is incomplete, and the current one is unknown",
+        updateCheckPage("/feed"),
+        noResponse("wouldWrite"),
+        incomplete,
+        null,
+      ],
+      ["that is checked is incomplete, as before", updateCheckPage("/feed"), incomplete, incomplete, null],
+      ["that is checked is now incomplete", updateCheckPage("/cart"), fine, incomplete, "is incomplete, unlike before"],
+      ["is incomplete, and the current one timed out", comparedFrontPage, noResponse("deadline"), incomplete, null],
     ])("a page %s", async (_, page, before, now, fault) => {
       const { tryOut } = releases(() => before, now);
-      const tried = tryOut({ ...candidate, present, page, isReadOnly: false }, signal);
+      const tried = tryOut({ ...candidate, current, page, isReadOnly: false }, signal);
       if (fault === null) expect(await tried).toBe(true);
-      else
-        await expect(tried).rejects.toThrow(
-          `The site on PHP 8.4 does not answer as it should: its ${page.name} ${fault}.`,
-        );
+      else await expect(tried).rejects.toThrow(`The site on PHP 8.4 failed its check: its ${page.name} ${fault}.`);
     });
 
-    test("the present one is asked only where there is doubt, and changes nothing", async () => {
-      const one = { ...candidate, present, page: sameFrontPage, isReadOnly: false };
+    test("requests the current page only if there is doubt, and read-only", async () => {
+      const one = { ...candidate, current, page: comparedFrontPage, isReadOnly: false };
       const good = releases(() => fine, fine);
       await good.tryOut(one, signal);
-      expect(good.asked).toEqual(["2 / writing"]);
-      const doubtful = releases(() => half, half);
+      expect(good.requests).toEqual(["2 / writing"]);
+      const doubtful = releases(() => incomplete, incomplete);
       await doubtful.tryOut(one, signal);
-      expect(doubtful.asked).toEqual(["2 / writing", "1 /"]);
-      const alone = releases(() => fine, half);
-      expect(await alone.tryOut({ ...candidate, page: sameFrontPage }, signal)).toBe(true);
-      expect(alone.asked).toEqual(["2 /"]);
+      expect(doubtful.requests).toEqual(["2 / writing", "1 /"]);
+      const alone = releases(() => fine, incomplete);
+      expect(await alone.tryOut({ ...candidate, page: comparedFrontPage }, signal)).toBe(true);
+      expect(alone.requests).toEqual(["2 /"]);
     });
 
-    test("a page that is nothing to be compared is what it is", async () => {
-      const { asked, tryOut } = releases(() => fine, { ...fine, status: 400, isWhole: false });
+    test("does not compare pages without a comparison", async () => {
+      const { requests, tryOut } = releases(() => fine, { ...fine, status: 400, isWhole: false });
       const [, dashboard] = loginAndDashboard;
-      expect(await tryOut({ ...candidate, present, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
-      expect(asked).toHaveLength(1);
+      expect(await tryOut({ ...candidate, current, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
+      expect(requests).toHaveLength(1);
     });
 
-    test("what a named page leads to is compared with what it led to", async () => {
-      const leads = { ...half, status: 301, location: "/hello/" };
-      const { asked, tryOut } = releases((url) => (url === "/?p=1" ? leads : fine), half);
-      const tried = tryOut({ ...candidate, present, page: namedPage("/?p=1") }, signal);
-      await expect(tried).rejects.toThrow("its page /?p=1 does not come to its end, unlike at present.");
-      expect(asked).toEqual(["2 /?p=1", "1 /?p=1", "1 /hello/"]);
+    test("compares the redirect targets of a checked page", async () => {
+      const redirect = { ...incomplete, status: 301, location: "/hello/" };
+      const { requests, tryOut } = releases((url) => (url === "/?p=1" ? redirect : fine), incomplete);
+      const tried = tryOut({ ...candidate, current, page: updateCheckPage("/?p=1") }, signal);
+      await expect(tried).rejects.toThrow("its page /?p=1 is incomplete, unlike before.");
+      expect(requests).toEqual(["2 /?p=1", "1 /?p=1", "1 /hello/"]);
     });
 
-    test("it is tried once more where the present one has no time", async () => {
-      const { tryOut } = releases(() => unanswered("busy"), half);
-      const error: unknown = await tryOut({ ...candidate, present, page: sameFrontPage }, signal).catch(
+    test("is retried if the current release is busy", async () => {
+      const { tryOut } = releases(() => noResponse("busy"), incomplete);
+      const error: unknown = await tryOut({ ...candidate, current, page: comparedFrontPage }, signal).catch(
         (thrown: unknown) => thrown,
       );
       expect(error instanceof TrialFailed && error.isTransient).toBe(true);
@@ -293,11 +320,11 @@ describe("trying out", () => {
     ["deadline", false, "refused"],
     ["busy", true, null],
     ["unavailable", false, null],
-  ])("fails as a step does where PHP %s", async (reason, isTransient, kind) => {
+  ])("rejects with StepFailure for the reason %s", async (reason, isTransient, kind) => {
     const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason });
     const error: unknown = await makeTryOut({ tryOut })(candidate, signal).catch((thrown: unknown) => thrown);
-    if (!(error instanceof StepFailure)) throw new Error("It did not fail as a step does");
-    expect(error.message).toMatch(/^The site on PHP 8\.4 does not answer as it should: .+\.$/);
+    if (!(error instanceof StepFailure)) throw new Error("It did not reject with StepFailure");
+    expect(error.message).toMatch(/^The site on PHP 8\.4 failed its check: .+\.$/);
     expect([error.isTransient, error.kind]).toEqual([isTransient, kind]);
     expect(error instanceof TrialFailed && error.reason).toBe(reason);
   });

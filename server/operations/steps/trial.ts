@@ -1,93 +1,101 @@
 /**
- * Whether an environment would answer as it is about to be served: another release, another version of PHP. The edge
- * tries it out beside the one that visitors see.
+ * Tries out a candidate, such as a staged release or another PHP version, before visitors see it: the edge requests its
+ * pages while visitors still get the current release.
  */
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { EdgeClient, Trial } from "../../clients/edgeClient.ts";
 import { StepFailure } from "../engine/operation.ts";
 
-/** What would be served, at which address. */
+/** What to try out, and at which address. */
 export interface Candidate {
   readonly environment: EnvironmentRef;
   readonly phpVersion: string;
   readonly layout: EnvironmentLayout;
   /** `http://demo.localhost:8081`. */
   readonly address: string;
-  /** How a sentence names it: `The site on PHP 8.4`. */
+  /** Names the candidate in error messages: `The site on PHP 8.4`. */
   readonly what: string;
-  /** Whether PHP may change nothing, because visitors use it already, or a part of it. */
+  /** Whether PHP must not write, because visitors use some of the same data. */
   readonly isReadOnly: boolean;
-  /** Whether PHP reaches nothing outside of the environment. Absent: false. */
+  /** Whether PHP has no network access. Absent: false. */
   readonly isOffline?: boolean;
-  /** What is asked for. Absent: the front page. */
+  /** The page to request. Absent: the front page. */
   readonly page?: TrialPage;
-  /** What visitors see of the same site now: no page may be worse than it is there. Absent: pages are what they are. */
-  readonly present?: EnvironmentLayout;
+  /**
+   * The release that visitors see now. No page may be worse than its counterpart there. Absent: pages are not compared.
+   */
+  readonly current?: EnvironmentLayout;
 }
 
-/** A page, and which answers are right. */
+/** A page, and which responses are acceptable. */
 export interface TrialPage {
   readonly url: string;
-  /** How a sentence names it: `front page`. */
+  /** Names the page in error messages: `front page`. */
   readonly name: string;
-  /** Whether what it leads to on the same site is meant. Absent: false. */
+  /** Whether to follow redirects within the site. Absent: false. */
   readonly isFollowed?: boolean;
   /**
-   * How it is compared with what it is at present. Where nobody can tell, because PHP would have to change something, a `page` is
-   * taken to have been there and to have had an end, a `document` to have had an end. Absent: it is not compared.
+   * What to assume about the current page if it can't be requested without writing. `page`: it exists and is complete;
+   * `document`: it is complete if it exists; `any`: nothing. Absent: the page is not compared with the current one.
    */
   readonly comparison?: "page" | "document" | "any";
-  /** What is wrong with an answer, as a part of a sentence; null if nothing is. `hasError`: PHP's log has one. */
+  /**
+   * Returns what is wrong with a response, as a part of a sentence, or null if it is acceptable. `hasError` tells
+   * whether PHP logged an error.
+   */
   fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
 }
 
 /**
- * Resolves with false if nothing is known yet, because PHP wanted to change what it may not. Rejects with `TrialFailed`,
- * whose message has PHP's own error, where the page does not come.
+ * Resolves with true if the page is fine, or with false if the result is unknown because PHP tried to write to
+ * read-only data. Rejects with `TrialFailed`, whose message contains the PHP error, if the page is not acceptable.
  */
 export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
-/** Why there is no answer that says nothing of what was asked. */
-const passingReasons: readonly (string | null)[] = ["busy", "unavailable"];
+/** Reasons for a missing response that tell nothing about the page. */
+const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable"];
 
-/** The page did not come as it should. */
+/** The page is not acceptable, or PHP gave no response. */
 export class TrialFailed extends StepFailure {
-  /** Why there was no answer at all, as `Trial` has it; null if there was one. */
+  /** Why there was no response, see `Trial`, or null if there was one. */
   readonly reason: string | null;
   constructor(publicMessage: string, reason: string | null) {
-    super(publicMessage, { isTransient: reason === "busy", kind: passingReasons.includes(reason) ? null : "refused" });
+    super(publicMessage, {
+      isTransient: reason === "busy",
+      kind: inconclusiveReasons.includes(reason) ? null : "refused",
+    });
     this.reason = reason;
   }
 }
 
-/** Whatever a site says there, a page in another form included, as long as it is no error. */
+/** The front page. Any response is acceptable unless it is an error. */
 export const frontPage: TrialPage = {
   url: "/",
   name: "front page",
   fault: ({ status, isWhole }, hasError) => {
     if (status >= 500) return `has the status ${status}`;
-    return !isWhole && hasError ? "breaks off" : null;
+    return !isWhole && hasError ? "is incomplete" : null;
   },
 };
 
-/** The same, of what comes back as it was: it may have been closed for maintenance, which a site says with 503. */
-export const frontPageOrClosed: TrialPage = {
+/** Like `frontPage`, but accepts 503: a restored site may be in maintenance mode, as it was when it was backed up. */
+export const frontPageOrMaintenance: TrialPage = {
   ...frontPage,
   fault: (answer, hasError) => (answer.status === 503 && !hasError ? null : frontPage.fault(answer, hasError)),
 };
 
-/** The same, of a site in other versions, which may be closed at present: what it leads to there is what visitors see first. */
-export const sameFrontPage: TrialPage = { ...frontPageOrClosed, isFollowed: true, comparison: "page" };
+/** The front page of a site before and after an update. Follows redirects, as visitors do. */
+export const comparedFrontPage: TrialPage = { ...frontPageOrMaintenance, isFollowed: true, comparison: "page" };
 
-/** Whatever a site says there, as long as it is no error: it may have hidden its login page, or closed its dashboard. */
+/** The login page and the dashboard. Any response is acceptable unless it is an error: plugins may hide both. */
 export const loginAndDashboard: readonly TrialPage[] = [
-  { ...sameFrontPage, url: "/wp-login.php", name: "login page", comparison: "document" },
-  // Whatever plugins do first in the dashboard is done for this request too, and nobody has to be logged in. It is no page.
+  { ...comparedFrontPage, url: "/wp-login.php", name: "login page", comparison: "document" },
+  // Runs the plugins' dashboard code without a login. Its response is not a page, so it is not compared.
   { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
 ];
 
-/** A page of the update checks: it must exist, without an error. */
-export function namedPage(path: string): TrialPage {
+/** A page that the owner has chosen for update checks. It must exist and have no error. */
+export function updateCheckPage(path: string): TrialPage {
   return {
     url: path,
     name: `page ${path}`,
@@ -98,28 +106,28 @@ export function namedPage(path: string): TrialPage {
   };
 }
 
-/** WordPress's own, or where it sends people who want to log in. */
+/** The login page of WordPress, or a redirect to another login page. */
 export const loginPage: TrialPage = {
   url: "/wp-login.php",
   name: "login page",
   fault: ({ status, isWhole, location }) => {
-    if (status === 200) return isWhole ? null : "breaks off";
+    if (status === 200) return isWhole ? null : "is incomplete";
     if (status < 300 || status >= 400) return `has the status ${status}`;
-    return /\/wp-admin\/install\.php($|\?)/.test(location ?? "") ? "leads to WordPress's installation" : null;
+    return /\/wp-admin\/install\.php($|\?)/.test(location ?? "") ? "redirects to the installation of WordPress" : null;
   },
 };
 
 function noAnswer(reason: string, page: string): string {
   const sentences: Readonly<Record<string, string>> = {
     deadline: `its ${page} took too long`,
-    crashed: `PHP crashed while it made the ${page}`,
+    crashed: `PHP crashed while it rendered the ${page}`,
     busy: "no PHP process was free for it",
     unavailable: "PHP could not be started for it",
   };
-  return sentences[reason] ?? "it gave no answer";
+  return sentences[reason] ?? "it did not respond";
 }
 
-/** The first error in PHP's log, without the date that stands before each line. */
+/** Returns the first error in PHP's log without its date, or null. */
 function firstError(log: string): string | null {
   const line = log.split("\n").find((text) => /PHP (?:Fatal|Parse|Recoverable|Core|Compile)/i.test(text));
   return (
@@ -130,7 +138,7 @@ function firstError(log: string): string | null {
   );
 }
 
-/** What is wrong with the page, as a part of a sentence; null if nothing is. */
+/** Returns what is wrong with the page, as a part of a sentence, or null if it is acceptable. */
 export function faultOf(trial: Trial, page = frontPage): string | null {
   const cause = firstError(trial.errors);
   const because = cause === null ? "" : `: ${cause}`;
@@ -139,24 +147,24 @@ export function faultOf(trial: Trial, page = frontPage): string | null {
   return fault === null ? null : `its ${page.name} ${fault}${because}`;
 }
 
-type TryingEdge = Pick<EdgeClient, "tryOut">;
+type TrialEdge = Pick<EdgeClient, "tryOut">;
 
-const mostHops = 5;
+const maxRedirects = 5;
 
-interface Place {
+interface PageUrl {
   /** Path and query. */
   readonly url: string;
   readonly isHttps: boolean;
 }
 
-/** What was asked for last, and how it answered. */
-interface Found {
+/** The last response, after redirects. */
+interface PageResponse {
   readonly trial: Trial;
-  /** Where that would lead on the same site; null: it is no redirect, or one that leads elsewhere. */
-  readonly next: Place | null;
+  /** Target of a redirect within the same site, or null. */
+  readonly next: PageUrl | null;
 }
 
-function nextOf({ status, location }: Trial, { url, isHttps }: Place, host: string): Place | null {
+function redirectTarget({ status, location }: Trial, { url, isHttps }: PageUrl, host: string): PageUrl | null {
   const isRedirect = status >= 300 && status < 400 && location !== null;
   const base = `${isHttps ? "https" : "http"}://${host}${url}`;
   if (!isRedirect || !URL.canParse(location, base)) return null;
@@ -164,75 +172,80 @@ function nextOf({ status, location }: Trial, { url, isHttps }: Place, host: stri
   return to.host === host ? { url: to.pathname + to.search, isHttps: to.protocol === "https:" } : null;
 }
 
-/** WordPress redirects to these if it finds no database, or one of another version. */
-const isSetUp = ({ url }: Place) => /\/wp-admin\/(?:install|upgrade)\.php($|\?)/.test(url);
+/** WordPress redirects to these pages if it finds no database or one of a different version. */
+const isSetUp = ({ url }: PageUrl) => /\/wp-admin\/(?:install|upgrade)\.php($|\?)/.test(url);
 
-/** As the edge is told of it. */
+/** Returns the candidate as the edge expects it. */
 export function servedAs({ environment, phpVersion, layout, isOffline = false }: Candidate) {
   return { id: environment.id, number: environment.number, phpVersion, isFrozen: false, isOffline, ...layout };
 }
 
-/** Of the page, or of what it leads to where that is meant. */
-async function askFor(edge: TryingEdge, candidate: Candidate, signal: AbortSignal): Promise<Found> {
+/** Requests the page, and follows its redirects if the page asks for it. */
+async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSignal): Promise<PageResponse> {
   const { address, isReadOnly, page = frontPage } = candidate;
   const { host, protocol } = new URL(address);
   const order = { environment: servedAs(candidate), host, isReadOnly };
-  const ask = async (place: Place): Promise<Found> => {
-    const trial = await edge.tryOut({ ...order, ...place }, signal);
-    return { trial, next: nextOf(trial, place, host) };
+  const load = async (url: PageUrl): Promise<PageResponse> => {
+    const trial = await edge.tryOut({ ...order, ...url }, signal);
+    return { trial, next: redirectTarget(trial, url, host) };
   };
-  let found = await ask({ url: page.url, isHttps: protocol === "https:" });
-  for (let hops = 0; page.isFollowed && hops < mostHops; hops += 1) {
-    if (found.next === null || isSetUp(found.next)) break;
-    found = await ask(found.next);
+  let response = await load({ url: page.url, isHttps: protocol === "https:" });
+  for (let redirects = 0; page.isFollowed && redirects < maxRedirects; redirects += 1) {
+    if (response.next === null || isSetUp(response.next)) break;
+    response = await load(response.next);
   }
-  return found;
+  return response;
 }
 
 /**
- * Why a page that may be as it is wished may be broken, as a part of a sentence: PHP that is ended in the middle of a page by a plugin
- * logs nothing. Null if there is no doubt.
+ * Returns why an acceptable page may still be broken, as a part of a sentence, or null. For example, if a plugin ends
+ * PHP in the middle of a page, nothing is logged.
  */
-function doubtOf({ trial: { status, isWhole }, next }: Found, { isFollowed = false }: TrialPage): string | null {
+function findDoubt(
+  { trial: { status, isWhole }, next }: PageResponse,
+  { isFollowed = false }: TrialPage,
+): string | null {
   if (status >= 400) return `has the status ${status}`;
-  if (status < 300) return isWhole ? null : "does not come to its end";
+  if (status < 300) return isWhole ? null : "is incomplete";
   if (next === null || !isFollowed) return null;
-  return isSetUp(next) ? `leads to ${next.url}` : "leads in a circle";
+  return isSetUp(next) ? `redirects to ${next.url}` : "is a redirect loop";
 }
 
-/** Whether it was better before if the present page is unknown: some pages are known to exist, or to be complete. */
-function isTakenForWorse({ trial: { status }, next }: Found, { comparison }: TrialPage): boolean {
+/** Whether the page counts as worse if its current counterpart is unknown. See `TrialPage.comparison`. */
+function countsAsWorse({ trial: { status }, next }: PageResponse, { comparison }: TrialPage): boolean {
   if (status >= 400) return comparison === "page";
-  // A page may lead to itself until a browser comes with its cookie, and a trial has none.
+  // Redirects to itself are normal for pages that set a cookie first: a trial sends no cookies.
   if (status >= 300) return next !== null && isSetUp(next);
   return comparison !== "any";
 }
 
-/** What has become of a page, as a part of a sentence; null if it is no worse than it was. */
+/**
+ * Returns in which way the page is worse than its current counterpart, as a part of a sentence, or null if it is not.
+ */
 async function worseThanBefore(
-  edge: TryingEdge,
-  { present, ...candidate }: Candidate,
-  found: Found,
+  edge: TrialEdge,
+  { current, ...candidate }: Candidate,
+  response: PageResponse,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { page = frontPage } = candidate;
-  const doubt = doubtOf(found, page);
-  if (present === undefined || page.comparison === undefined || doubt === null) return null;
-  const before = await askFor(edge, { ...candidate, layout: present, isReadOnly: true }, signal);
+  const doubt = findDoubt(response, page);
+  if (current === undefined || page.comparison === undefined || doubt === null) return null;
+  const before = await loadPage(edge, { ...candidate, layout: current, isReadOnly: true }, signal);
   const { reason } = before.trial;
-  if (reason === null) return doubtOf(before, page) === null ? `its ${page.name} ${doubt}, unlike at present` : null;
-  if (passingReasons.includes(reason)) throw new TrialFailed("The present site could not be asked.", reason);
-  if (reason !== "wouldWrite" || !isTakenForWorse(found, page)) return null;
-  return `its ${page.name} ${doubt}, and whether it does at present can't be seen without changing something`;
+  if (reason === null) return findDoubt(before, page) === null ? `its ${page.name} ${doubt}, unlike before` : null;
+  if (inconclusiveReasons.includes(reason)) throw new TrialFailed("The current site did not respond.", reason);
+  if (reason !== "wouldWrite" || !countsAsWorse(response, page)) return null;
+  return `its ${page.name} ${doubt}, and could not be compared with the current one, which would write to the site`;
 }
 
-export function makeTryOut(edge: TryingEdge): TryOut {
+export function makeTryOut(edge: TrialEdge): TryOut {
   return async (candidate, signal) => {
-    const found = await askFor(edge, candidate, signal);
-    const { trial } = found;
+    const response = await loadPage(edge, candidate, signal);
+    const { trial } = response;
     if (trial.reason === "wouldWrite") return false;
-    const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, found, signal));
+    const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, response, signal));
     if (fault === null) return true;
-    throw new TrialFailed(`${candidate.what} does not answer as it should: ${fault}.`, trial.reason);
+    throw new TrialFailed(`${candidate.what} failed its check: ${fault}.`, trial.reason);
   };
 }

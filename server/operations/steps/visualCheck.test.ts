@@ -1,4 +1,4 @@
-/** An update and its pictures, where something stands in their way. */
+/** Screenshots of updates when something goes wrong. */
 import { once } from "node:events";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,12 +14,12 @@ import { openTable } from "../faults/testing/crashHarness.ts";
 import { startChild } from "../faults/testing/runners.ts";
 import type { SeeCandidate } from "./seeCandidate.ts";
 
-async function looking(world: World) {
+async function updateWithScreenshots(world: World) {
   const request = await updatingPlugin.prepare(world);
   return { ...request, input: { ...Object(request.input), pictureThreshold: 0 }, prepared: request };
 }
 
-/** Where everything that is temporary lies that this test begins. A browser that is somebody else gets there, too. */
+/** A folder for all temporary files of this test. Readable by other users, because the browser may run as one. */
 async function ownTemporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "looking-"));
   await chmod(folder, 0o755);
@@ -31,7 +31,7 @@ async function ownTemporaryFolder(): Promise<string> {
   return folder;
 }
 
-test("an update whose process is killed amid its pictures is made by the next one, which leaves no half of them", async () => {
+test("if the process is killed while it takes screenshots, the next one finishes the update and removes partial files", async () => {
   const chromium = await findChromium(process.env.CHROMIUM ?? null);
   if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
   await using plain = await makeWorld();
@@ -39,12 +39,12 @@ test("an update whose process is killed amid its pictures is made by the next on
   const temporary = await ownTemporaryFolder();
   const folder = join(world.facts.dataFolder, "pictures");
   await using table = await openTable(world);
-  const { prepared, ...request } = await looking(world);
+  const { prepared, ...request } = await updateWithScreenshots(world);
   const first = await startChild(world);
   onTestFinished(() => void first.kill("SIGKILL"));
   const ended = table.submit(request);
-  const begun = () => readdir(folder, { recursive: true }).catch(() => []);
-  await expect.poll(begun).toContainEqual(expect.stringMatching(/\.new\/0-before\.png$/));
+  const files = () => readdir(folder, { recursive: true }).catch(() => []);
+  await expect.poll(files).toContainEqual(expect.stringMatching(/\.new\/0-before\.png$/));
   first.kill("SIGKILL");
   await once(first, "exit");
   const second = await startChild(world);
@@ -54,7 +54,7 @@ test("an update whose process is killed amid its pictures is made by the next on
   expect(await readdir(folder)).toEqual([row.id.slice(-36)]);
   expect(await openPictureStore(folder).find(row.id.slice(-36), null)).toMatchObject([{ path: "/", share: 0 }]);
   expect(await updatingPlugin.finished(world, prepared)).toEqual([]);
-  // The browser of the one that was killed ends by itself.
+  // The browser of the killed process ends by itself.
   const left = async () => {
     await removeLeftPictures(new Date(), temporary);
     return (await readdir(temporary)).filter((name) => name.startsWith("sitewright-picture-"));
@@ -62,26 +62,26 @@ test("an update whose process is killed amid its pictures is made by the next on
   await expect.poll(left).toEqual([]);
 });
 
-test("where no pictures can be taken the site stays what it was, and that is said", async () => {
+test("if screenshots can't be taken, the update fails with that reason and the site is unchanged", async () => {
   await using world = await makeWorld();
   const pictures = { compare: () => Promise.reject(new Error("Chromium ended with 7")) };
-  const { prepared, ...request } = await looking(world);
-  const blind = { ...world, services: { ...world.services, pictures } };
-  const row = await withEngine(blind, (table) => table.submit(request));
-  const sentence = "No pictures could be taken of the site before the update and after it.";
-  expect(row).toMatchObject({ state: "failed", public_error: sentence });
+  const { prepared, ...request } = await updateWithScreenshots(world);
+  const broken = { ...world, services: { ...world.services, pictures } };
+  const row = await withEngine(broken, (table) => table.submit(request));
+  const message = "Screenshots of the site before and after the update could not be taken.";
+  expect(row).toMatchObject({ state: "failed", public_error: message });
   expect(await updatingPlugin.cleanSlate(world, prepared)).toEqual([]);
 });
 
-test("pages that the edge can't give at the moment are waited for", async () => {
+test("requests of the browser are retried while the edge is unavailable", async () => {
   await using world = await makeWorld();
-  const { see: alone } = world.services;
+  const { see: original } = world.services;
   const see: SeeCandidate = (candidate) => {
     let tries = 0;
     return async (path, stop) => {
       tries += 1;
       if (tries < 3) throw new EdgeUnavailable("It starts");
-      return alone(candidate)(path, stop);
+      return original(candidate)(path, stop);
     };
   };
   const seen: number[] = [];
@@ -91,9 +91,9 @@ test("pages that the edge can't give at the moment are waited for", async () => 
       return [];
     },
   };
-  const { prepared, ...request } = await looking(world);
-  const patient = { ...world, services: { ...world.services, see, pictures } };
-  const row = await withEngine(patient, (table) => table.submit(request));
+  const { prepared, ...request } = await updateWithScreenshots(world);
+  const changed = { ...world, services: { ...world.services, see, pictures } };
+  const row = await withEngine(changed, (table) => table.submit(request));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(seen).toEqual([200, 200]);
   expect(await updatingPlugin.finished(world, prepared)).toEqual([]);

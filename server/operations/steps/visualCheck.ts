@@ -1,52 +1,52 @@
-/** Whether an environment still looks as it did before an update, to a browser. */
+/** Compares screenshots of an environment before and after an update. */
 import { StepFailure } from "../engine/operation.ts";
-import { patientlySee } from "./patientTrial.ts";
 import type { Services } from "./services.ts";
 import type { Candidate } from "./trial.ts";
+import { seeWithRetries } from "./tryOutWithRetries.ts";
 
-export interface LookAlikeWish {
-  /** Names the pictures. */
+export interface VisualCheckOptions {
+  /** Names the screenshots. */
   readonly id: string;
   readonly before: Candidate;
   readonly after: Candidate;
-  /** The front page is looked at besides. */
+  /** Pages to compare in addition to the front page. */
   readonly paths: readonly string[];
-  /** From 0 to 100: so much of a picture may be another. */
+  /** How much of a screenshot may differ, in percent from 0 to 100. */
   readonly threshold: number;
 }
 
-/** For what a page consists of, each. */
-const patienceSeconds = 90;
+/** Deadline for each request of the browser: the page, and each of its images, scripts and style sheets. */
+const pageSeconds = 90;
 
 const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
 
 /**
- * Keeps pictures of both. Rejects with `StepFailure` if a page has become another than it may. Where there is no browser, nobody
- * looks.
+ * Keeps the screenshots. Rejects with `StepFailure` if a page differs by more than the threshold. Does nothing if the
+ * machine has no browser.
  */
 export async function requireVisualMatch(
   { pictures, see }: Pick<Services, "pictures" | "see">,
-  { id, before, after, paths, threshold }: LookAlikeWish,
+  { id, before, after, paths, threshold }: VisualCheckOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (pictures === null) return;
-  const wish = {
+  const comparison = {
     id,
     host: new URL(after.address).host,
     paths: [...new Set(["/", ...paths])],
-    before: patientlySee(see(before), patienceSeconds),
-    after: patientlySee(see(after), patienceSeconds),
+    before: seeWithRetries(see(before), pageSeconds),
+    after: seeWithRetries(see(after), pageSeconds),
   };
-  const differences = await pictures.compare(wish, signal).catch((cause: unknown) => {
+  const differences = await pictures.compare(comparison, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new StepFailure("No pictures could be taken of the site before the update and after it.", { cause });
+    throw new StepFailure("Screenshots of the site before and after the update could not be taken.", { cause });
   });
   const [worst] = differences.toSorted((one, other) => other.share - one.share);
   if (worst === undefined || worst.share * 100 <= threshold) return;
   const page = worst.path === "/" ? "front page" : `page ${worst.path}`;
   throw new StepFailure(
-    `${after.what} looks different: ${percent(worst.share)} of its ${page} is another, and ${threshold} % may be. ` +
-      "Pictures of both are kept with this operation.",
+    `${after.what} looks different: ${percent(worst.share)} of its ${page} differs, and the limit is ${threshold} %. ` +
+      "The screenshots are kept with this operation.",
     { kind: "refused" },
   );
 }

@@ -19,11 +19,11 @@ function result(changes: Partial<WpCliResult>): WpCliResult {
 const fault = (changes: Partial<WpCliResult>, argv: readonly string[] = ["plugin", "list"]) =>
   faultOfCommand(argv, result(changes), 300);
 
-test("an exit code of 0 is no fault, whatever is printed beside", () => {
+test("exit code 0 is success, even with warnings", () => {
   expect(fault({ stderr: "Warning: something" })).toBeNull();
 });
 
-test("WP-CLI's own first error is the reason", () => {
+test("the first error of WP-CLI is the reason", () => {
   const stderr = "Warning: first\nError: That is wrong.\nError: another";
   expect(fault({ exit_code: 1, stderr })).toBe("Error: That is wrong.");
   expect(fault({ exit_code: 255, stderr: "PHP Fatal error:  Uncaught Error" })).toBe(
@@ -32,11 +32,14 @@ test("WP-CLI's own first error is the reason", () => {
   expect(fault({ exit_code: 3 })).toBe("The command ended with exit code 3.");
 });
 
-test.each(["time", "output", "memory", "crash"] as const)("what was ended by %s may have done a part", (end) => {
-  expect(fault({ exit_code: null, ended_by: end })).toContain("a part of its work");
-});
+test.each(["time", "output", "memory", "crash"] as const)(
+  "a command that was ended by %s may have done a part of its work",
+  (end) => {
+    expect(fault({ exit_code: null, ended_by: end })).toContain("a part of its work");
+  },
+);
 
-test("a question that nobody answers is a fault, although WP-CLI says that all is well", () => {
+test("an unanswered question is a failure, although WP-CLI reports success", () => {
   expect(fault({ stdout: "Are you sure? [y/n] " })).toContain("--yes");
 });
 
@@ -44,6 +47,6 @@ test.each([
   [["user", "create", "bob", "--user_pass=hunter2"], "Error: hunter2 is too short"],
   [["config", "set", "DB_PASSWORD", "hunter2"], "Error: can't set hunter2"],
   [["eval", "hunter2"], "Error: unexpected hunter2"],
-])("no secret of %j is in the reason", (argv, stderr) => {
+])("the reason hides the secrets of %j", (argv, stderr) => {
   expect(fault({ exit_code: 1, stderr }, argv)).not.toContain("hunter2");
 });

@@ -1,4 +1,4 @@
-/** Why a command of WP-CLI counts as failed, in a sentence for the operation and the activity log. */
+/** Explains in one sentence why a WP-CLI command failed, for the operation and the activity log. */
 import type { WpCliResult } from "./wpCliResult.ts";
 
 const longestLine = 300;
@@ -6,22 +6,22 @@ const longestLine = 300;
 const secretName = /pass|pwd|secret|token|key|salt|hash|auth|credential/i;
 const shortestSecret = 3;
 
-/** Null if it came to a good end. */
+/** Returns null if the command succeeded. */
 export function faultOfCommand(argv: readonly string[], result: WpCliResult, seconds: number): string | null {
   const { exit_code: code, ended_by: end, stdout } = result;
   if (end === "time") {
-    return `The command was ended after ${seconds} seconds, which is as long as one may take. It may have done a part of its work.`;
+    return `The command was ended after the limit of ${seconds} seconds. It may have done a part of its work.`;
   }
   if (end === "output") {
     return "The command was ended because it printed more than 64 MiB. It may have done a part of its work.";
   }
   if (end === "memory") {
-    return "The command was ended because it took too much memory. It may have done a part of its work.";
+    return "The command was ended because it used too much memory. It may have done a part of its work.";
   }
-  if (end === "crash") return "PHP crashed while it ran the command, which may have done a part of its work.";
-  // WP-CLI reports success if its question is not answered.
+  if (end === "crash") return "PHP crashed during the command. It may have done a part of its work.";
+  // WP-CLI reports success if its question remains unanswered.
   if (/\[y\/n\]\s*$/.test(stdout)) {
-    return "The command asked for a confirmation, which nobody can give here, and did nothing. Add --yes.";
+    return "The command asked for confirmation and did nothing, because it runs without a terminal. Add --yes.";
   }
   return code === 0 ? null : failure(argv, result);
 }
@@ -41,7 +41,7 @@ function withoutSecrets(line: string, argv: readonly string[]): string {
     .reduce((text, secret) => text.replaceAll(secret, "***"), line);
 }
 
-/** What stands behind the name of a secret, be it `--user_pass=…` or `config set DB_PASSWORD …`; and all of a program. */
+/** Returns the values of secret options (`--user_pass=…`) and settings (`config set DB_PASSWORD …`), and PHP code. */
 function secretsOf(argv: readonly string[]): string[] {
   const [command] = argv;
   return argv.flatMap((word, index) => {

@@ -1,6 +1,6 @@
 import type { WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
 
-/** What `data.result` is. */
+/** The `data.result` of a WP-CLI operation. */
 export interface WpCliResult {
   readonly stdout: string;
   readonly stderr: string;

@@ -52,9 +52,9 @@ const problem = (type: string, detail: string) => ({ type: `urn:ietf:params:acme
 describe("the authority's answer to an order", () => {
   test.each<[string, Told, RegExp]>([
     ["500", { status: 500, body: problem("serverInternal", "Out of order") }, /refused it\. Out of order$/],
-    ["HTML", { status: 200, body: "<html>Welcome</html>", headers: { location: "/x" } }, /not one of ACME/],
+    ["HTML", { status: 200, body: "<html>Welcome</html>", headers: { location: "/x" } }, /is not ACME/],
     ["HTML with 502", { status: 502, body: "<html>Bad gateway</html>" }, /refused it\. status 502$/],
-    ["no location", { status: 201, body: {} }, /did not say where/],
+    ["no location", { status: 201, body: {} }, /sent no Location/],
     [
       "a refusal",
       { status: 403, body: problem("rejectedIdentifier", 'Policy forbids "a.example"') },

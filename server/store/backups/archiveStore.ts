@@ -1,12 +1,12 @@
-/** Where archives are kept, as the database remembers it. */
+/** The location of the archives, as stored in the database. */
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { examineAllBackups, suspicion } from "./damage.ts";
 
-/** So many packs are looked for in a store of which too little is remembered. */
-const some = 20;
-/** Of each: one of them may be damaged. */
-const somePieces = 3;
+/** Number of packs to look for when checking an archive location. */
+const maxPacks = 20;
+/** Per pack: more than one, because a piece may be damaged. */
+const piecesPerPack = 3;
 
 interface KeptRow {
   readonly pack: string;
@@ -16,7 +16,7 @@ interface KeptRow {
   readonly length: number;
 }
 
-/** What it does is told by `StoreMemory`. */
+/** Implements `StoreMemory`, which documents it. */
 export function storeMemory(database: Database) {
   return {
     recall: async () => {
@@ -57,8 +57,8 @@ export function storeMemory(database: Database) {
         select k.id as pack, k.company_id as "companyId", p.name, p.start, p.length
         from packs k
         cross join lateral (
-          select name, start, length from pieces where pack_id = k.id order by start limit ${somePieces}) p
-        where k.state = 'kept' order by k.state_since desc limit ${some * somePieces}`.execute(database);
+          select name, start, length from pieces where pack_id = k.id order by start limit ${piecesPerPack}) p
+        where k.state = 'kept' order by k.state_since desc limit ${maxPacks * piecesPerPack}`.execute(database);
       return rows.map(({ pack, companyId, ...piece }) => ({ ...piece, companyId, blob: `packs/${companyId}/${pack}` }));
     },
   };

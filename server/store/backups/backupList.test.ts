@@ -14,7 +14,7 @@ beforeEach(async () => {
   return own.drop;
 });
 
-/** So many finished backups of the environment, made one after the other. */
+/** Adds `count` finished backups. */
 async function addBackups(count: number): Promise<void> {
   await sql`
     insert into backups (company_id, site_id, environment_id, name, type, operation_id, address, expires_at, manifest,
@@ -24,24 +24,24 @@ async function addBackups(count: number): Promise<void> {
     from environments, generate_series(1, ${count}::integer) nth where id = ${environmentId}`.execute(own.database);
 }
 
-const fresh = () => makeBackupLists(own.pool).list(environmentId);
+const readFresh = () => makeBackupLists(own.pool).list(environmentId);
 
-/** Names of the prepared statements that run meanwhile. */
+/** Returns the names of the prepared statements that `work` runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const query = vi.spyOn(own.pool, "query");
   try {
     await work();
-    return query.mock.calls.map(([asked]: readonly unknown[]) => nameOf(asked));
+    return query.mock.calls.map(([statement]: readonly unknown[]) => nameOf(statement));
   } finally {
     query.mockRestore();
   }
 }
 
-function nameOf(asked: unknown): string {
-  return typeof asked === "object" && asked !== null && "name" in asked ? String(asked.name) : "";
+function nameOf(statement: unknown): string {
+  return typeof statement === "object" && statement !== null && "name" in statement ? String(statement.name) : "";
 }
 
-test("a long list that has not changed is not read again", async () => {
+test("an unchanged long list is not read again", async () => {
   await addBackups(150);
   const lists = makeBackupLists(own.pool);
   const first = await lists.list(environmentId);
@@ -51,22 +51,22 @@ test("a long list that has not changed is not read again", async () => {
   expect(await lists.list(environmentId)).toEqual(first);
 });
 
-test("a short list is read with one statement, each time", async () => {
+test("a short list is read with one statement each time", async () => {
   await addBackups(3);
   const lists = makeBackupLists(own.pool);
   await lists.list(environmentId);
   expect(await statementsOf(() => lists.list(environmentId))).toEqual(["list-backups"]);
 });
 
-describe("a list that is kept shows at once", () => {
+describe("a cached list shows at once", () => {
   test.each<[string, (newest: number) => Promise<unknown>]>([
     ["a new backup", () => addBackups(1)],
-    ["one that is gone", (id) => own.database.deleteFrom("backups").where("id", "=", id).execute()],
-    ["what was found damaged", (id) => set(id, { damage: "It lacks a.jpg." })],
-    ["what was proven", (id) => set(id, { last_proven_restore: new Date() })],
-    ["one that is not finished any more", (id) => set(id, { manifest: null })],
-    ["another name of the environment", () => renameEnvironment()],
-    ["two that take each other's place", (id) => exchange(id)],
+    ["a removed backup", (id) => own.database.deleteFrom("backups").where("id", "=", id).execute()],
+    ["damage", (id) => set(id, { damage: "It lacks a.jpg." })],
+    ["a successful test restore", (id) => set(id, { last_proven_restore: new Date() })],
+    ["a backup that is no longer finished", (id) => set(id, { manifest: null })],
+    ["a new name of the environment", () => renameEnvironment()],
+    ["swapped values of two backups", (id) => swap(id)],
   ])("%s", async (_what, change) => {
     await addBackups(120);
     const lists = makeBackupLists(own.pool);
@@ -74,10 +74,10 @@ describe("a list that is kept shows at once", () => {
     await change(before?.backups[0]?.id ?? 0);
     const after = await lists.list(environmentId);
     expect(after).not.toEqual(before);
-    expect(after).toEqual(await fresh());
+    expect(after).toEqual(await readFresh());
   });
 
-  test("and an environment that is gone", async () => {
+  test("that the environment is gone", async () => {
     await addBackups(120);
     const lists = makeBackupLists(own.pool);
     await lists.list(environmentId);
@@ -98,7 +98,7 @@ function renameEnvironment() {
     .execute();
 }
 
-function exchange(newest: number) {
+function swap(newest: number) {
   const bytes = sql<number>`case when id = ${newest} then 1 else 2 end`;
   return own.database
     .updateTable("backups")

@@ -1,15 +1,15 @@
 /**
- * The list of an environment's backups, which programs ask for again and again and which seldom changes. A thousand backups
- * take PostgreSQL and this process several milliseconds to hand over, so the long lists that were asked for last are kept.
- * Whether one still holds is asked of the database each time, by the transaction that wrote each row last (`xmin`): what
- * any process has changed is seen at once, and nobody has to remember to tell.
+ * Lists of backups, with a cache. Programs poll these lists, which seldom change, and a list of a thousand backups
+ * takes several milliseconds of PostgreSQL and this process. So recently requested long lists are cached. Each request
+ * compares a version, computed by the database from the transactions that last wrote the rows (`xmin`): changes by any
+ * process show at once, without explicit invalidation.
  */
 
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { BackupType } from "./backups.ts";
 
-/** A backup as lists show it. */
+/** A backup in lists. */
 export interface BackupRecord {
   readonly id: number;
   readonly name: string;
@@ -20,49 +20,52 @@ export interface BackupRecord {
   readonly verified_at: number;
   readonly expires_at: number;
   readonly last_proven_restore: number | null;
-  /** What was wrong when it was last restored for a proof. */
+  /** Why the last test restore failed, or null. */
   readonly proof_error: string | null;
-  /** What it needs of the archives and was found missing or damaged. */
+  /** Which content is missing or damaged in the archives, or null. */
   readonly damage: string | null;
   readonly size_bytes: number;
 }
 
 export interface BackupList {
   readonly display_name: string;
-  /** The newest first. */
+  /** Newest first. */
   readonly backups: readonly BackupRecord[];
 }
 
 export interface BackupLists {
-  /** The environment's finished backups. Null if there is no such environment to be seen. */
+  /** Returns the environment's finished backups, or null if there is no such environment. */
   list(environmentId: string): Promise<BackupList | null>;
 }
 
-/** Of backups. A shorter list is read as quickly as its version; a longer one would take too much memory. */
-const keptLengths = { least: 100, most: 2_000 };
+/**
+ * Lengths of lists that are cached. Shorter lists are read as quickly as their version; longer ones need too much
+ * memory.
+ */
+const cachedLengths = { min: 100, max: 2_000 };
 
-/** Up to twice as many lists are kept, of half a kilobyte for each backup. */
-const keptLists = 16;
+/** Number of cached lists, with half a kilobyte per backup. */
+const cachedLists = 16;
 
 export function makeBackupLists(pool: Pool): BackupLists {
-  const kept = new LRUCache<string, VersionedList>({ max: keptLists });
+  const cache = new LRUCache<string, VersionedList>({ max: cachedLists });
   return {
     list: async (environmentId) => {
-      const known = kept.get(environmentId);
-      if (known !== undefined && (await findVersion(pool, environmentId)) === known.version) return known;
+      const cached = cache.get(environmentId);
+      if (cached !== undefined && (await findVersion(pool, environmentId)) === cached.version) return cached;
       const list = await readList(pool, environmentId);
-      if (isKept(list)) kept.set(environmentId, list);
-      else kept.delete(environmentId);
+      if (isCacheable(list)) cache.set(environmentId, list);
+      else cache.delete(environmentId);
       return list;
     },
   };
 }
 
-function isKept(list: VersionedList | null): list is VersionedList {
-  return list !== null && list.backups.length >= keptLengths.least && list.backups.length <= keptLengths.most;
+function isCacheable(list: VersionedList | null): list is VersionedList {
+  return list !== null && list.backups.length >= cachedLengths.min && list.backups.length <= cachedLengths.max;
 }
 
-/** The same as long as nothing that a list shows was written. */
+/** `version` changes with every change to the list. */
 interface Versioned {
   readonly version: string;
 }
@@ -73,22 +76,22 @@ type VersionedList = BackupList & Versioned;
 type ListedColumns = { readonly [Column in keyof BackupRecord]: readonly BackupRecord[Column][] };
 
 const listedColumns = ["id", "name", "note", "type", "proof_error", "damage", "size_bytes"] as const;
-const listedMoments = ["created_at", "verified_at", "expires_at", "last_proven_restore"] as const;
+const listedTimes = ["created_at", "verified_at", "expires_at", "last_proven_restore"] as const;
 
 function arrayOf(value: string, column: keyof BackupRecord): string {
   return `coalesce(json_agg(${value}), '[]') as ${column}`;
 }
 
-const shown = "e.id = $1 and e.state <> 'adding'";
+const isVisible = "e.id = $1 and e.state <> 'adding'";
 
-/** Of `b`. A row that is written again has another `xmin`. */
+/** SQL expression over backups `b`. Every write to a row changes its `xmin`. */
 const version =
   "concat(count(b.id), ' ', bit_xor(hash_record_extended(row(b.id, b.xmin), 0)), ' ', e.display_name) as version";
 
 const versionQuery = `
   select ${version}
   from environments e left join backups b on b.environment_id = e.id and b.manifest is not null
-  where ${shown} group by e.id`;
+  where ${isVisible} group by e.id`;
 
 async function findVersion(pool: Pool, environmentId: string): Promise<string | null> {
   const query = { name: "version-of-backups", text: versionQuery, values: [environmentId] };
@@ -97,15 +100,15 @@ async function findVersion(pool: Pool, environmentId: string): Promise<string | 
 }
 
 /**
- * A thousand rows of eleven columns are eleven thousand values to be taken in one by one. Eleven columns of JSON take half of
- * the time, a thousand objects of it twice as long.
+ * Returns each column as one JSON array: reading eleven arrays takes half the time of reading a thousand rows of eleven
+ * values. A thousand JSON objects take twice as long.
  */
 const listQuery = `
   select e.display_name, l.*
   from environments e left join lateral (
     select ${listedColumns.map((column) => arrayOf(`b.${column}`, column)).join(", ")},
       ${version},
-      ${listedMoments.map((column) => arrayOf(`(date_part('epoch', b.${column}) * 1000)::bigint`, column)).join(", ")}
+      ${listedTimes.map((column) => arrayOf(`(date_part('epoch', b.${column}) * 1000)::bigint`, column)).join(", ")}
     from (
       select *, xmin, bytes as size_bytes from backups
       where environment_id = e.id and manifest is not null order by id desc
@@ -139,6 +142,6 @@ function recordsOf(columns: ListedColumns): BackupRecord[] {
 
 function valueAt<Value>(column: readonly Value[], index: number): Value {
   const value = column[index];
-  if (value === undefined) throw new Error("The columns of a list differ in length");
+  if (value === undefined) throw new Error("The columns of the list differ in length");
   return value;
 }

@@ -1,4 +1,4 @@
-/** Backups as rows. One is shown when everything that it needs is in the archives and was found there. */
+/** Backups. A backup is finished, and listed, once all its content is in the archives and was found there. */
 
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -13,26 +13,26 @@ export interface NewBackup {
   readonly note: string | null;
   readonly type: BackupType;
   readonly operationId: string;
-  /** Where the environment is. */
+  /** The environment's address. */
   readonly address: string;
   readonly expiresAt: Date;
 }
 
-/** Names of pieces of 32 bytes each, one after the other. */
+/** The content of a backup. `manifest` is a sequence of piece names of 32 bytes each. */
 export interface BackupContent {
   readonly manifest: Buffer;
   readonly files: number;
   readonly bytes: number;
   readonly addedBytes: number;
-  /** When everything in it was last read, and not taken over from the backup before. Absent: unknown. */
+  /** When all its content was last read instead of reused from the backup before. Omitted or null if unknown. */
   readonly fullyReadAt?: Date | null;
-  /** Of each table. Absent or null: they were not counted. */
+  /** Number of rows of each table. Omitted or null if they were not counted. */
   readonly rowCounts?: Readonly<Record<string, number>> | null;
 }
 
 /**
- * Notes that the operation makes a backup of the environment; again for the same two it changes nothing. Null if the
- * environment is not there any more.
+ * Records that the operation starts a backup of the environment. Idempotent. Returns null if the environment no longer
+ * exists.
  */
 export async function beginBackup(database: Database, backup: NewBackup): Promise<BackupRef | null> {
   const { rows } = await sql<BackupRef>`
@@ -45,16 +45,16 @@ export async function beginBackup(database: Database, backup: NewBackup): Promis
   return rows[0] ?? null;
 }
 
-/** From now on it is shown. False if it went together with its environment. */
+/** Finishes a backup, so that it is listed. Returns false if it was removed with its environment. */
 export async function finishBackup(database: Database, { id }: BackupRef, content: BackupContent): Promise<boolean> {
   const { manifest, files, bytes, addedBytes, fullyReadAt = null, rowCounts = null } = content;
   const counts = rowCounts === null ? null : JSON.stringify(rowCounts);
-  const kept = { manifest, files, bytes, added_bytes: addedBytes, fully_read_at: fullyReadAt, row_counts: counts };
+  const values = { manifest, files, bytes, added_bytes: addedBytes, fully_read_at: fullyReadAt, row_counts: counts };
   return database.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable("backups")
-      // What was said of it while it was not finished may be of packs that it does not need any more: asked again below.
-      .set({ ...kept, verified_at: verifiedAt(id), damage: null, examine_at: null })
+      // Earlier damage may concern packs that it no longer needs; it is checked again below.
+      .set({ ...values, verified_at: verifiedAt(id), damage: null, examine_at: null })
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
     await suspectWhereLost(transaction, id);
@@ -62,20 +62,20 @@ export async function finishBackup(database: Database, { id }: BackupRef, conten
   });
 }
 
-/** The moment by which all that it needs was last read. */
+/** SQL expression: the earliest of the times at which its packs were last read. */
 function verifiedAt(id: number) {
   return sql<Date>`coalesce((
     select least(min(k.read_at), now()) from backup_packs p join packs k on k.id = p.pack_id where p.backup_id = ${id}
   ), now())`;
 }
 
-/** The newest one of the environment. */
+/** Finds the environment's newest finished backup. */
 export async function findNewestBackup(database: Database, environmentId: string): Promise<FinishedBackup | null> {
   const [newest] = await findFinished(database, environmentId, null, 1);
   return newest ?? null;
 }
 
-/** Null also where it is not finished. */
+/** Returns null if the backup does not exist or is not finished. */
 export async function findBackup(database: Database, id: number): Promise<FinishedBackup | null> {
   const [found] = await findFinished(database, null, id, 1);
   return found ?? null;
@@ -98,30 +98,30 @@ async function findFinished(
   return rows;
 }
 
-/** All of the environment that can be restored, newest first. */
+/** Lists the environment's finished backups, newest first. */
 export async function listFinishedBackups(database: Database, environmentId: string): Promise<FinishedBackup[]> {
   return findFinished(database, environmentId, null, null);
 }
 
-/** Every backup that the operation made. Tolerates that there is none. */
+/** Removes all backups that the operation created. Does nothing if there are none. */
 export async function removeBackup(database: Database | DatabaseTransaction, operationId: string): Promise<void> {
   await database.deleteFrom("backups").where("operation_id", "=", operationId).execute();
 }
 
-/** Tolerates that there is none. What it needed is removed from the archives later, unless another one needs it. */
+/** Removes a backup if it exists. Packs that no other backup needs are removed from the archives later. */
 export async function removeBackupById(database: Database | DatabaseTransaction, id: number): Promise<void> {
   await database.deleteFrom("backups").where("id", "=", id).execute();
 }
 
-/** SQL: whether an operation under way has been told to read the backup `b`, of whichever environment it is. */
+/** SQL expression: whether a waiting or running operation reads the backup `b`, for any environment. */
 export const isBeingRead = sql<boolean>`exists (
   select from operations o
   where o.state in ('waiting', 'running') and coalesce(o.input->>'backupId', o.input->'backup'->>'id') = b.id::text)`;
 
 /**
- * Removes finished backups that are kept no longer, unless an operation may be at work with one, or making the one that
- * comes after it, or the environment is still to be made of one. The newest of an environment that is there stays, and
- * where something is known to be wrong with that one, the newest of which nothing is. Returns how many went.
+ * Removes expired finished backups, except while an operation uses the backup or works on its environment, or while the
+ * environment waits to be rebuilt. Keeps the newest backup of each existing environment and, if that one is damaged or
+ * failed its test restore, also the newest intact one. Returns the number of removed backups.
  */
 export async function removeExpiredBackups(database: Database, now: Date): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -141,7 +141,7 @@ export async function removeExpiredBackups(database: Database, now: Date): Promi
   return Number(numAffectedRows);
 }
 
-/** A backup as an operation on it needs it. What it is of may have been deleted. */
+/** A backup for an operation on it. Its environment or site may have been deleted. */
 export interface BackupFacts {
   readonly id: number;
   readonly name: string;
@@ -151,11 +151,11 @@ export interface BackupFacts {
   readonly environment_id: string;
   readonly environment_display_name: string;
   readonly site_display_name: string;
-  /** Whether the site was deleted, and can be restored of its backups. */
+  /** Whether the site is deleted but can be restored from its backups. */
   readonly is_of_deleted_site: boolean;
 }
 
-/** Null if there is no such backup to be seen. */
+/** Returns null if there is no such finished backup. */
 export async function backupForOperation(
   database: Database | DatabaseTransaction,
   id: number,

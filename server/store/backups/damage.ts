@@ -1,31 +1,32 @@
 /**
- * What is known to be wrong with backups in the archives, and by when all that they need was last read. Every moment is told
- * by the database's clock.
+ * Known damage of backups in the archives, and when their content was last read. All times are from the database's
+ * clock.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import type { BackupRef, FinishedBackup } from "./finishedBackup.ts";
 
-/** What is said of a backup until it has been looked at what exactly it lacks. */
-export const suspicion = "Something that it needs is missing or damaged in the archives. It is being looked at what.";
+/** The damage of a backup until an examination has found what is missing. */
+export const suspicion = "Some of its content is missing or damaged in the archives. It is being examined.";
 
-/** After so long a damaged backup is looked at again: what was missing may have been restored. */
-const daysUntilExaminedAgain = 1;
+/** Damaged backups are examined again, because missing content may have been restored. */
+const examineAgainDays = 1;
 
-/** `damage` is a sentence. Looked at again at once, or after a while. Tolerates that the backup is gone. */
+/** Records damage (a sentence) and when to examine the backup again. Does nothing if the backup is gone. */
 export async function noteDamage(
   database: Database,
   backupId: number,
   { damage, again }: { readonly damage: string; readonly again: "at once" | "later" },
 ): Promise<void> {
-  const days = again === "at once" ? 0 : daysUntilExaminedAgain;
+  const days = again === "at once" ? 0 : examineAgainDays;
   const examine_at = sql<Date>`now() + make_interval(days => ${days}::integer)`;
   await database.updateTable("backups").set({ damage, examine_at }).where("id", "=", backupId).execute();
 }
 
 /**
- * Everything that it needs can be read. What a proof has said of missing content does not hold any more, and it may be proven
- * again. `since`: what has been found of it later stays. Tolerates that the backup is gone.
+ * Records that all content of the backup can be read. Clears damage, and errors of test restores that start with
+ * `proofsBegin`, so that the test restore is repeated. Keeps damage that was found after `since`. Does nothing if the
+ * backup is gone.
  */
 export async function noteWhole(
   database: Database,
@@ -39,7 +40,7 @@ export async function noteWhole(
     where id = ${backupId} and date_trunc('milliseconds', examine_at) = ${since}`.execute(database);
 }
 
-/** Marks a backup that is being finished where a pack that it needs was lost meanwhile. */
+/** Marks a backup that is being finished as damaged if a pack that it needs was lost meanwhile. */
 export async function suspectWhereLost(transaction: DatabaseTransaction, backupId: number): Promise<void> {
   await sql`
     update backups set damage = coalesce(damage, ${suspicion}), examine_at = now()
@@ -48,7 +49,7 @@ export async function suspectWhereLost(transaction: DatabaseTransaction, backupI
   `.execute(transaction);
 }
 
-/** Everything that was backed up may be elsewhere now. */
+/** Has all backups examined, for example after the archives have moved. */
 export async function examineAllBackups(transaction: DatabaseTransaction): Promise<void> {
   await transaction
     .updateTable("backups")
@@ -61,17 +62,20 @@ export interface BackupToExamine extends BackupRef, Pick<FinishedBackup, "manife
   readonly examineAt: Date;
 }
 
-/** Those that are due, the longest first. A moment that is farther off than any that was set is one of a wrong clock. */
+/**
+ * Finds backups whose examination is due, longest overdue first. A time too far ahead comes from a wrong clock and is
+ * due.
+ */
 export async function findBackupsToExamine(database: Database, limit: number): Promise<readonly BackupToExamine[]> {
   const { rows } = await sql<BackupToExamine>`
     select id, company_id as "companyId", manifest, examine_at as "examineAt" from backups
     where examine_at is not null and manifest is not null
-      and examine_at not between now() and now() + make_interval(days => ${daysUntilExaminedAgain}::integer)
+      and examine_at not between now() and now() + make_interval(days => ${examineAgainDays}::integer)
     order by examine_at, id limit ${limit}`.execute(database);
   return rows;
 }
 
-/** Notes of every backup of which nothing is wrong that all it needs was read by then. */
+/** Updates `verified_at` of all intact backups from the read times of their packs. */
 export async function raiseVerified(database: Database): Promise<void> {
   await sql`
     update backups b set verified_at = least(r.read_at, now())

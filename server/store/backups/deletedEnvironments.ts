@@ -1,6 +1,6 @@
 /**
- * Environments that were deleted and can be restored: what their rows were. Each is restored from the newest of its
- * backups that there still is, and one that has none is to be seen no more.
+ * Deleted environments that can be restored: copies of their rows. Each is restored from its newest backup;
+ * environments without a backup are not listed.
  */
 import { sql } from "kysely";
 import type { Pool } from "pg";
@@ -8,7 +8,7 @@ import type { Database, DatabaseTransaction } from "../database.ts";
 import { type DeletedDomain, domainsToKeep } from "../domains/deletedDomains.ts";
 import { isBeingRead } from "./backups.ts";
 
-/** A deleted environment as JSON, made by the database. Times in milliseconds since 1970. */
+/** A deleted environment in lists, built as JSON by the database. Times are in milliseconds since 1970. */
 export interface DeletedEnvironmentRecord {
   readonly id: string;
   readonly name: string;
@@ -18,20 +18,20 @@ export interface DeletedEnvironmentRecord {
   readonly deleted_at: number;
   readonly deleted_by: string | null;
   readonly restorable_until: number;
-  /** Of the backup. */
+  /** The newest backup. */
   readonly backup_id: number;
   readonly backed_up_at: number;
   readonly size_bytes: number;
 }
 
-/** SQL expression. */
+/** SQL expression: a time in milliseconds since 1970. */
 export const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
 
 const newestBackup = `
   select b.id, b.bytes, b.created_at from backups b
   where b.environment_id = e.id and b.manifest is not null order by b.id desc limit 1`;
 
-/** SQL: deleted environments `e` where `condition` holds, as one JSON array of `DeletedEnvironmentRecord`. */
+/** SQL query: deleted environments `e` that match `condition`, as a JSON array of `DeletedEnvironmentRecord`. */
 export const deletedEnvironmentsWhere = (condition: string, order: string) => `
   select coalesce(json_agg(json_build_object(
     'id', e.id, 'name', e.name, 'display_name', e.display_name, 'is_premium', e.is_premium,
@@ -43,7 +43,7 @@ export const deletedEnvironmentsWhere = (condition: string, order: string) => `
   from deleted_environments e join lateral (${newestBackup}) b on true
   where ${condition}`;
 
-/** Those that were deleted by themselves and not with their site, newest first. */
+/** Lists environments of the site that were deleted on their own, newest first. */
 export async function listDeletedEnvironments(
   pool: Pool,
   siteId: string,
@@ -57,7 +57,7 @@ export async function listDeletedEnvironments(
   return rows[0]?.list ?? [];
 }
 
-/** How an environment went: by which operation, for how many days it can be restored, and whether its site went with it. */
+/** How an environment is deleted: the operation, for how many days it can be restored, and whether with its site. */
 export interface Deletion {
   readonly operationId: string;
   readonly undeleteDays: number;
@@ -65,8 +65,8 @@ export interface Deletion {
 }
 
 /**
- * Keeps what their rows are, of those that have a backup: the operation's, or, where nothing was on this machine's disk yet,
- * an earlier one. It stays for as long as they can be restored, whatever time it had. The rows are to be removed afterwards.
+ * Copies the rows of environments that have a backup, and keeps that backup as long as they can be restored. Prefers
+ * the operation's backup; environments that waited to be rebuilt have an earlier one. The caller then removes the rows.
  */
 export async function keepDeletedEnvironments(
   transaction: DatabaseTransaction,
@@ -78,7 +78,7 @@ export async function keepDeletedEnvironments(
       select distinct on (environment_id) id, environment_id from backups
       where environment_id = any(${environmentIds}::uuid[]) and manifest is not null
       order by environment_id, (operation_id = ${operationId}) desc, id desc
-    ), kept as (
+    ), extended as (
       update backups b set expires_at = greatest(b.expires_at, now() + make_interval(days => ${undeleteDays}::int))
       from newest where b.id = newest.id
       returning b.environment_id
@@ -94,27 +94,29 @@ export async function keepDeletedEnvironments(
       e.redirect_rules, e.redirect_list, e.edge_caching, ${domainsToKeep}
     from environments e
       join domains d on d.environment_id = e.id and d.setup_type = 'temporary'
-      join kept on kept.environment_id = e.id
+      join extended on extended.environment_id = e.id
       join operations o on o.id = ${operationId}
       join activity a on a.id = o.activity_id
     where e.id = any(${environmentIds}::uuid[])`.execute(transaction);
 }
 
-/** A deleted environment as its restore needs it. */
+/** A deleted environment to restore. */
 export interface DeletedEnvironmentFacts {
   readonly id: string;
   readonly name: string;
   readonly display_name: string;
-  /** The name that it had from the installation. */
+  /** Its temporary domain. */
   readonly host: string;
   readonly domain_id: string;
   readonly is_wildcard: boolean;
-  /** Those of its own. */
+  /** Its other domains. */
   readonly domains: readonly DeletedDomain[];
   readonly backup_id: number;
 }
 
-/** Those of the site that come back with it as long as it can, or that can be restored by themselves. The live one first. */
+/**
+ * Lists the site's restorable environments, those deleted with it or those deleted on their own. The live one first.
+ */
 export async function restorableEnvironments(
   transaction: DatabaseTransaction,
   siteId: string,
@@ -130,8 +132,8 @@ export async function restorableEnvironments(
 }
 
 /**
- * Null if the site has no such environment that can be restored. Nobody else can begin to restore it until the
- * transaction ends.
+ * Returns null if the site has no such restorable environment. Locks it, so that no other operation can restore it
+ * until the transaction ends.
  */
 export async function deletedEnvironmentForRestore(
   transaction: DatabaseTransaction,
@@ -148,7 +150,10 @@ export async function deletedEnvironmentForRestore(
   return all.find(({ id }) => id === environmentId.toLowerCase()) ?? null;
 }
 
-/** Inserts the row again, under these names, as being added. Null if the site has one of them, or it is there already. */
+/**
+ * Inserts the row again with these names and state `adding`. Returns its number, or null if it exists or a name is
+ * taken.
+ */
 export async function insertEnvironmentAgain(
   transaction: DatabaseTransaction,
   environmentId: string,
@@ -168,7 +173,7 @@ export async function insertEnvironmentAgain(
   return rows[0]?.number ?? null;
 }
 
-/** Those of the environments that are there, or were deleted and can be restored. */
+/** Returns the ids of environments that exist, or are deleted but can be restored. */
 export async function knownEnvironments(database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from environments where id = any(${ids}::uuid[])
@@ -176,36 +181,36 @@ export async function knownEnvironments(database: Database, ids: readonly string
   return new Set(rows.map(({ id }) => id));
 }
 
-/** It is there again. */
+/** Removes a restored environment from the deleted ones. */
 export async function removeDeletedEnvironment(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   await transaction.deleteFrom("deleted_environments").where("id", "=", environmentId).execute();
 }
 
-/** Forgets an environment and removes every backup of it. */
+/** Forgets a deleted environment with all its backups. */
 export async function forgetEnvironment(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   await removeDeletedEnvironment(transaction, environmentId);
   await transaction.deleteFrom("backups").where("environment_id", "=", environmentId).execute();
 }
 
 /**
- * Forgets environments, and sites with what was deleted of them, that can't be restored any more, together with all
- * their backups; except where an operation may be at work with one, or reads one of those for another environment.
+ * Forgets sites and environments that can no longer be restored, with all their backups, except those that an operation
+ * works on or whose backups it reads.
  */
 export async function forgetDeleted(database: Database, now: Date): Promise<void> {
   await sql`
-    with over_sites as (
+    with expired_sites as (
       delete from deleted_sites s
       where s.restorable_until < ${now} and not exists (
         select from deleted_environments e join environment_locks l on l.environment_id = e.id where e.site_id = s.id)
         and not exists (select from backups b where b.site_id = s.id and ${isBeingRead})
       returning s.id
-    ), over_environments as (
+    ), expired_environments as (
       delete from deleted_environments e
-      where e.site_id in (select id from over_sites)
+      where e.site_id in (select id from expired_sites)
         or (not e.went_with_site and e.restorable_until < ${now}
           and not exists (select from environment_locks l where l.environment_id = e.id)
           and not exists (select from backups b where b.environment_id = e.id and ${isBeingRead}))
       returning e.id
     )
-    delete from backups where environment_id in (select id from over_environments)`.execute(database);
+    delete from backups where environment_id in (select id from expired_environments)`.execute(database);
 }

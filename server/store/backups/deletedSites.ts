@@ -1,4 +1,4 @@
-/** Sites that were deleted and can be restored, with the environments that went with them. */
+/** Deleted sites that can be restored, with the environments deleted with them. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { DatabaseTransaction } from "../database.ts";
@@ -12,7 +12,7 @@ import {
   restorableEnvironments,
 } from "./deletedEnvironments.ts";
 
-/** A deleted site as lists show it. Times in milliseconds since 1970. */
+/** A deleted site in lists. Times are in milliseconds since 1970. */
 export interface DeletedSiteRecord {
   readonly id: string;
   readonly name: string;
@@ -26,11 +26,11 @@ export interface DeletedSiteRecord {
 
 export interface DeletedSiteFilter {
   readonly companyId: string;
-  /** Only these sites; null = all. */
+  /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;
 }
 
-/** Newest first. A site whose live environment has no backup left can't be restored, and is not listed. */
+/** Lists deleted sites, newest first, except those whose live environment has no backup and can't be restored. */
 export async function listDeletedSites(pool: Pool, filter: DeletedSiteFilter): Promise<DeletedSiteRecord[]> {
   const environments = deletedEnvironmentsWhere(
     "e.site_id = s.id and e.went_with_site",
@@ -50,7 +50,7 @@ export async function listDeletedSites(pool: Pool, filter: DeletedSiteFilter): P
   return rows;
 }
 
-/** Keeps what the rows of the site and its environments are, as far as the operation has backed them up. */
+/** Copies the rows of the site and its backed-up environments, so that they can be restored. */
 export async function keepDeletedSite(
   transaction: DatabaseTransaction,
   siteId: string,
@@ -66,7 +66,7 @@ export async function keepDeletedSite(
     where s.id = ${siteId}`.execute(transaction);
 }
 
-/** A deleted site as its restore needs it; of its environments those that can be restored, the live one first. */
+/** A deleted site to restore, with its restorable environments, the live one first. */
 export interface DeletedSiteFacts {
   readonly id: string;
   readonly company_id: string;
@@ -76,8 +76,8 @@ export interface DeletedSiteFacts {
 }
 
 /**
- * Null if there is no such site that can be restored. Nobody else can begin to restore it until the transaction
- * ends.
+ * Returns null if there is no such restorable site. Locks it, so that no other operation can restore it until the
+ * transaction ends.
  */
 export async function deletedSiteForRestore(
   transaction: DatabaseTransaction,
@@ -95,7 +95,7 @@ export async function deletedSiteForRestore(
   return environments[0]?.name === "live" ? { ...site, environments } : null;
 }
 
-/** Inserts the row again, under these names, as being added. False if a site has one of them. */
+/** Inserts the row again with these names and state `adding`. Returns false if a name is taken. */
 export async function insertSiteAgain(
   transaction: DatabaseTransaction,
   siteId: string,
@@ -109,7 +109,7 @@ export async function insertSiteAgain(
   return rows.length === 1;
 }
 
-/** It is there again, with what went with it. What was deleted of it before can still be restored. */
+/** Removes a restored site from the deleted ones. Environments that were deleted before the site stay restorable. */
 export async function removeDeletedSite(transaction: DatabaseTransaction, siteId: string): Promise<void> {
   await transaction.deleteFrom("deleted_sites").where("id", "=", siteId).execute();
   await transaction
@@ -119,14 +119,14 @@ export async function removeDeletedSite(transaction: DatabaseTransaction, siteId
     .execute();
 }
 
-/** Forgets a site, and what was deleted of it before, and removes every backup of any environment of it. */
+/** Forgets a deleted site with its deleted environments and all backups. */
 export async function forgetSite(transaction: DatabaseTransaction, siteId: string): Promise<void> {
   await transaction.deleteFrom("deleted_sites").where("id", "=", siteId).execute();
   await transaction.deleteFrom("deleted_environments").where("site_id", "=", siteId).execute();
   await transaction.deleteFrom("backups").where("site_id", "=", siteId).execute();
 }
 
-/** Whether the site's row is there, also where it is being added. */
+/** Whether the site exists, including sites that are being added. */
 export async function isSiteThere(transaction: DatabaseTransaction, siteId: string): Promise<boolean> {
   const row = await transaction.selectFrom("sites").select("id").where("id", "=", siteId).executeTakeFirst();
   return row !== undefined;

@@ -1,4 +1,6 @@
-/** Downloadable backups as rows. Their zips lie beside the database; what is in a link can be told from its row's id. */
+/**
+ * Downloadable backups. Their ZIP files are stored outside the database; download links are derived from the row's id.
+ */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -23,7 +25,7 @@ export async function insertDownloadableBackup(
     .execute();
 }
 
-/** How many of the same environment are being made that were asked for before this one. */
+/** Counts unfinished downloadable backups of the same environment that were requested before this one. */
 export async function countBefore(database: Database, id: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
@@ -34,7 +36,7 @@ export async function countBefore(database: Database, id: string): Promise<numbe
   return rows[0]?.count ?? 0;
 }
 
-/** From now on it can be downloaded. False if it is not there any more: its environment was removed. */
+/** Makes it downloadable. Returns false if it was removed with its environment. */
 export async function finishDownloadableBackup(
   database: Database,
   id: string,
@@ -48,7 +50,7 @@ export async function finishDownloadableBackup(
   return numUpdatedRows > 0n;
 }
 
-/** False if its environment was removed, or is being removed just now. */
+/** Returns false if its environment was deleted or is being deleted. */
 export async function isOfPresent(database: Database, id: string): Promise<boolean> {
   const row = database
     .selectFrom("downloadable_backups as d")
@@ -59,7 +61,7 @@ export async function isOfPresent(database: Database, id: string): Promise<boole
   return (await row.executeTakeFirst()) !== undefined;
 }
 
-/** Tolerates that there is none. */
+/** Removes it if it exists. */
 export async function removeDownloadableBackup(database: Database | DatabaseTransaction, id: string): Promise<void> {
   await database.deleteFrom("downloadable_backups").where("id", "=", id).execute();
 }
@@ -69,11 +71,11 @@ export interface DownloadableBackupFacts {
   readonly fileName: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Null while it is being made. */
+  /** Null until it is finished. */
   readonly bytes: number | null;
 }
 
-/** Null if it is not there. */
+/** Returns null if it does not exist. */
 export async function findDownloadableBackup(
   database: Database | DatabaseTransaction,
   id: string,
@@ -86,19 +88,19 @@ export async function findDownloadableBackup(
   return row ?? null;
 }
 
-/** Removes finished ones whose time is over, and returns their ids. */
+/** Removes expired finished ones and returns their ids. */
 export async function removeExpiredDownloadableBackups(database: Database, now: Date): Promise<readonly string[]> {
   const rows = await database
     .deleteFrom("downloadable_backups")
     .where("expires_at", "<", now)
-    // One that is being made gets its time when it is there.
+    // An unfinished one gets its expiry when it is finished.
     .where("bytes", "is not", null)
     .returning("id")
     .execute();
   return rows.map(({ id }) => id);
 }
 
-/** Which of these are there. */
+/** Returns the ids that exist. */
 export async function knownDownloadableBackups(
   database: Database,
   ids: readonly string[],
@@ -108,7 +110,7 @@ export async function knownDownloadableBackups(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Those of the environments, whether they are finished or not. */
+/** Returns the ids for these environments, finished or not. */
 export async function downloadableBackupsOf(
   database: Database,
   environmentIds: readonly string[],
@@ -118,7 +120,7 @@ export async function downloadableBackupsOf(
   return rows.map(({ id }) => id);
 }
 
-/** A downloadable backup as lists need it, made by the database. Times in milliseconds since 1970. */
+/** A downloadable backup in lists, built by the database. Times are in milliseconds since 1970. */
 export interface DownloadableBackupRecord {
   readonly id: string;
   readonly file_name: string;
@@ -127,7 +129,9 @@ export interface DownloadableBackupRecord {
   readonly is_generation_in_progress: boolean;
 }
 
-/** The environment's, newest first, without those whose time is over. Null if there is no such environment to be seen. */
+/**
+ * Lists the environment's unexpired downloadable backups, newest first. Returns null if there is no such environment.
+ */
 export async function listDownloadableBackups(
   pool: Pool,
   environmentId: string,

@@ -9,7 +9,7 @@ export interface FinishedBackup extends BackupRef {
   readonly manifest: Buffer;
   readonly bytes: number;
   readonly address: string;
-  /** When everything in it was last read, and not taken over from the backup before. Null: unknown. */
+  /** When all its content was last read instead of reused from the backup before; null if unknown. */
   readonly fullyReadAt: Date | null;
   readonly createdAt: Date;
 }

@@ -1,4 +1,4 @@
-/** Whoever loses a pack and whoever finishes a backup that needs it, at once: in the end the backup says so. */
+/** A pack is lost while a backup that needs it is finished: the backup must end up marked as damaged. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test as it } from "vitest";
@@ -13,15 +13,15 @@ import { piecesFor } from "./pieces.ts";
 const test = useTestDatabase();
 const content = { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 };
 
-/** A pack, and two backups that need it and are not finished. */
+/** Creates a pack and two unfinished backups that need it. */
 async function twoOnOnePack() {
   const { companyId } = await addCompany(test.database);
   const { environmentId } = await addSite(test.database, companyId);
   const begin = async () => {
     const facts = { name: "n", note: null, type: "manual", address: "http://x.localhost" } as const;
-    const wish = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
-    const backup = await beginBackup(test.database, wish);
-    if (backup === null) throw new Error("There is no environment");
+    const backupFacts = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
+    const backup = await beginBackup(test.database, backupFacts);
+    if (backup === null) throw new Error("No such environment");
     return backup;
   };
   const [first, second, pack, name] = [await begin(), await begin(), randomUUID(), randomBytes(32)];
@@ -35,21 +35,21 @@ async function twoOnOnePack() {
 const factsOf = ({ id }: BackupRef) =>
   test.database.selectFrom("backups").select(["damage", "examine_at"]).where("id", "=", id).executeTakeFirstOrThrow();
 
-const waiting = async () => {
+const countLockWaits = async () => {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`.execute(test.database);
   return rows[0]?.count;
 };
 
-it("a backup that is finished while a pack of it is being lost is marked", async () => {
+it("a backup that is finished while its pack is being lost is marked as damaged", async () => {
   const { first, second, pack } = await twoOnOnePack();
   await finishBackup(test.database, first, content);
   const losing = await test.database.transaction().execute(async (transaction) => {
-    // Until this ends, whoever loses the pack can't mark the first one, and so not commit either.
+    // Until this transaction ends, `losePacks` can't mark the first backup, so it can't commit.
     await transaction.selectFrom("backups").select("id").where("id", "=", first.id).forUpdate().execute();
     const work = losePacks(test.database, [pack]);
-    await expect.poll(waiting).toBe(1);
+    await expect.poll(countLockWaits).toBe(1);
     await finishBackup(test.database, second, content);
     return { work };
   });
@@ -59,7 +59,7 @@ it("a backup that is finished while a pack of it is being lost is marked", async
   }
 });
 
-it("a backup that does not need a pack any more when it is finished is not marked for having lost it", async () => {
+it("a finished backup is not marked for a lost pack that it no longer needs", async () => {
   const { first, second, pack } = await twoOnOnePack();
   await losePacks(test.database, [pack]);
   await piecesFor(test.database, first).release([pack]);

@@ -1,6 +1,6 @@
 /**
- * Packs as rows: those that are to be read again; and those that no backup needs, which are first condemned (state `doomed`), so that nobody
- * relies on them any more, and removed after a while.
+ * Packs: which to read again, and which to remove because no backup needs them. Unneeded packs are first condemned
+ * (state `doomed`), so that no new backup relies on them, and removed after a while.
  */
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../database.ts";
@@ -10,22 +10,25 @@ export interface CondemnedPack {
   readonly companyId: string;
 }
 
-const together = 1_000;
-const removedTogether = 500;
+const condemnBatch = 1_000;
+const removeBatch = 500;
 
 function isUnneeded({ not, exists, selectFrom }: ExpressionBuilder<Tables, "packs">) {
   return not(exists(selectFrom("backup_packs").whereRef("backup_packs.pack_id", "=", "packs.id").select("pack_id")));
 }
 
 /**
- * Moments that are still to come are of a clock that was put back since: those become this one. Otherwise nothing would come of
- * the packs until then, and each other pack of a company would count as unread that was read before one was lost.
+ * Sets times in the future to `now`: they come from a clock that was set back later. Otherwise their packs would not be
+ * removed until then, and the company's other packs would count as unread if one of these is lost.
  */
 export async function bringBackMoments(database: Database, now: Date): Promise<void> {
   await database.updateTable("packs").set({ state_since: now }).where("state_since", ">", now).execute();
 }
 
-/** Condemns packs that were written, or begun, before `before` and that no backup needs. Returns how many, of many at most. */
+/**
+ * Condemns a batch of packs that were written or started before `before` and that no backup needs. Returns their
+ * number.
+ */
 export async function condemnPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const unneeded = await transaction
@@ -34,7 +37,7 @@ export async function condemnPacks(database: Database, before: Date, now = new D
       .where("state_since", "<", before)
       .where(isUnneeded)
       .select("id")
-      .limit(together)
+      .limit(condemnBatch)
       .forUpdate()
       .skipLocked()
       .execute();
@@ -54,7 +57,7 @@ export async function condemnPacks(database: Database, before: Date, now = new D
   });
 }
 
-/** Those that were condemned before, the longest first, a few hundred at most. */
+/** Finds a batch of packs that were condemned before `before`, oldest first. */
 export async function findCondemnedPacks(database: Database, before: Date): Promise<readonly CondemnedPack[]> {
   const rows = await database
     .selectFrom("packs")
@@ -62,12 +65,12 @@ export async function findCondemnedPacks(database: Database, before: Date): Prom
     .where("state_since", "<", before)
     .select(["id", "company_id as companyId"])
     .orderBy("state_since")
-    .limit(removedTogether)
+    .limit(removeBatch)
     .execute();
   return rows;
 }
 
-/** Its content is gone from the archives. */
+/** Removes a condemned pack after its content was removed from the archives. */
 export async function forgetPack(database: Database, id: string): Promise<void> {
   await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "doomed").execute();
 }
@@ -77,7 +80,7 @@ export interface PackToRead {
   readonly companyId: string;
 }
 
-/** Kept ones that were not read for so many days, the longest unread first. A moment that is still to come counts as never. */
+/** Finds kept packs that were not read for `days`, longest unread first. Ignores read times in the future. */
 export async function findUnreadPacks(database: Database, days: number, limit: number): Promise<readonly PackToRead[]> {
   const { rows } = await sql<PackToRead>`
     select id, company_id as "companyId" from packs
@@ -87,13 +90,13 @@ export async function findUnreadPacks(database: Database, days: number, limit: n
   return rows;
 }
 
-/** Where the pieces of a pack are in it, in order. */
+/** Lists the pieces of a pack with their positions, in order. */
 export async function listPieces(database: Database, pack: string) {
   const pieces = database.selectFrom("pieces").select(["name", "start", "length"]).where("pack_id", "=", pack);
   return pieces.orderBy("start").execute();
 }
 
-/** All of it was read, and is as it was written. Tolerates that it is gone. */
+/** Records that all of the pack was read and is intact. Does nothing if it is gone. */
 export async function notePackRead(database: Database, pack: string): Promise<void> {
   await database.updateTable("packs").set({ read_at: sql<Date>`now()` }).where("id", "=", pack).execute();
 }

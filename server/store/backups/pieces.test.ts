@@ -1,4 +1,4 @@
-/** Which pieces a backup may rely on, and that nothing is removed that one relies on. */
+/** Which pieces a backup can use, and that nothing is removed while a backup uses it. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test as it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
@@ -13,16 +13,16 @@ const test = useTestDatabase();
 const later = () => new Date(Date.now() + 60_000);
 const keyOf = (name: Buffer) => name.toString("base64");
 
-/** A backup that is being made, of a site of its own. */
+/** Starts a backup of a new site. */
 async function begin(companyId: string): Promise<BackupRef> {
   const { environmentId } = await addSite(test.database, companyId);
   const facts = { name: "n", note: null, type: "manual", address: "http://x.localhost", expiresAt: later() } as const;
   const backup = await beginBackup(test.database, { environmentId, operationId: randomUUID(), ...facts });
-  if (backup === null) throw new Error("There is no environment");
+  if (backup === null) throw new Error("No such environment");
   return backup;
 }
 
-/** A backup that has brought a pack with so many pieces. */
+/** Starts a backup and adds a pack of `count` pieces. */
 async function withPack(companyId: string, count = 2) {
   const backup = await begin(companyId);
   const pieces = Array.from({ length: count }, (_, at) => ({ name: randomBytes(32), start: at * 10, length: 10 }));
@@ -32,7 +32,7 @@ async function withPack(companyId: string, count = 2) {
   return { backup, index, pack, names: pieces.map(({ name }) => name), pieces };
 }
 
-it("pieces are found by their names where their pack is whole, and only by their company", async () => {
+it("pieces of kept packs are found by name, only within their company", async () => {
   const { companyId } = await addCompany(test.database);
   const { index, pack, names, pieces } = await withPack(companyId);
   const unknown = randomBytes(32);
@@ -41,23 +41,23 @@ it("pieces are found by their names where their pack is whole, and only by their
     expect.arrayContaining(pieces.map((piece) => ({ ...piece, pack, isLost: false }))),
   );
   expect(await index.neededPacks()).toMatchObject(new Map([[pack, expect.objectContaining({ bytes: 20 })]]));
-  const stranger = piecesFor(test.database, await begin((await addCompany(test.database)).companyId));
-  expect(await stranger.claim(names)).toEqual(new Set());
+  const foreignIndex = piecesFor(test.database, await begin((await addCompany(test.database)).companyId));
+  expect(await foreignIndex.claim(names)).toEqual(new Set());
 });
 
-it("that a pack was read says nothing any more when another of the company is lost, until it is read again", async () => {
+it("packs count as unread after another pack of the company is lost, until they are read again", async () => {
   const { companyId } = await addCompany(test.database);
   const [one, other] = [await withPack(companyId), await withPack(companyId)];
-  const stranger = await withPack((await addCompany(test.database)).companyId);
+  const foreign = await withPack((await addCompany(test.database)).companyId);
   const readAt = async ({ index, pack }: typeof one) => (await index.neededPacks()).get(pack)?.readAt;
   await other.index.markLost([other.pack]);
   expect(await readAt(one)).toBeNull();
-  expect(await readAt(stranger)).toBeInstanceOf(Date);
+  expect(await readAt(foreign)).toBeInstanceOf(Date);
   await one.index.noteRead(one.pack);
   expect(await readAt(one)).toBeInstanceOf(Date);
 });
 
-it("so it does where the clock was a year ahead when the other one was lost, as soon as that was seen", async () => {
+it("the same holds if the clock was ahead when the other pack was lost", async () => {
   const { companyId } = await addCompany(test.database);
   const [one, other] = [await withPack(companyId), await withPack(companyId)];
   await other.index.markLost([other.pack]);
@@ -69,7 +69,7 @@ it("so it does where the clock was a year ahead when the other one was lost, as 
   expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeInstanceOf(Date);
 });
 
-it("a pack that is being written is nobody's yet", async () => {
+it("a pack that is being written can't be used yet", async () => {
   const { companyId } = await addCompany(test.database);
   const index = piecesFor(test.database, await begin(companyId));
   const pack = randomUUID();
@@ -77,11 +77,11 @@ it("a pack that is being written is nobody's yet", async () => {
   expect(await index.neededPacks()).toEqual(new Map());
   expect(await condemnPacks(test.database, later())).toBeGreaterThan(0);
   const piece = { name: randomBytes(32), start: 0, length: 1 };
-  await expect(index.addPack(pack, 1, [piece])).rejects.toThrow("given up");
+  await expect(index.addPack(pack, 1, [piece])).rejects.toThrow("was condemned");
   expect(await index.claim([piece.name])).toEqual(new Set());
 });
 
-it("what another backup needs stays when one is removed, and goes with the last", async () => {
+it("a pack stays as long as a backup needs it", async () => {
   const { companyId } = await addCompany(test.database);
   const first = await withPack(companyId);
   const second = await begin(companyId);
@@ -97,7 +97,7 @@ it("what another backup needs stays when one is removed, and goes with the last"
   expect(await condemned()).toContain(first.pack);
 });
 
-it("nobody relies on a pack that is condemned, and it is forgotten with its pieces", async () => {
+it("a condemned pack can't be claimed, and is removed with its pieces", async () => {
   const { companyId } = await addCompany(test.database);
   const { backup, pack, names } = await withPack(companyId);
   await forgetPack(test.database, pack);
@@ -106,13 +106,13 @@ it("nobody relies on a pack that is condemned, and it is forgotten with its piec
   const next = piecesFor(test.database, await begin(companyId));
   expect(await next.claim(names)).toEqual(new Set());
   await forgetPack(test.database, pack);
-  const left = await test.database.selectFrom("pieces").select("name").where("pack_id", "=", pack).execute();
-  expect(left).toEqual([]);
+  const remaining = await test.database.selectFrom("pieces").select("name").where("pack_id", "=", pack).execute();
+  expect(remaining).toEqual([]);
 });
 
-it("of a backup that begins to need a pack and a sweep that condemns it, one is first, and the other knows", async () => {
+it("claiming and condemning a pack at once never both succeed", async () => {
   const { companyId } = await addCompany(test.database);
-  for (let time = 0; time < 20; time += 1) {
+  for (let round = 0; round < 20; round += 1) {
     const { backup, pack, names } = await withPack(companyId, 1);
     const next = piecesFor(test.database, await begin(companyId));
     await removeBackupById(test.database, backup.id);
@@ -123,7 +123,7 @@ it("of a backup that begins to need a pack and a sweep that condemns it, one is 
   }
 });
 
-it("a piece that two backups brought at once is found for each in a pack that it needs", async () => {
+it("a piece that two backups added at once is found for each in its own pack", async () => {
   const { companyId } = await addCompany(test.database);
   const name = randomBytes(32);
   const both = await Promise.all(
@@ -138,7 +138,7 @@ it("a piece that two backups brought at once is found for each in a pack that it
   for (const { index, pack } of both) expect((await index.locate([name])).get(keyOf(name))?.pack).toBe(pack);
 });
 
-it("of a pack that was lost nothing is claimed any more, and those who need it keep looking for it", async () => {
+it("a lost pack can't be claimed, but stays among the packs that backups need", async () => {
   const { companyId } = await addCompany(test.database);
   const { index: earlier, pack, names } = await withPack(companyId);
   const index = piecesFor(test.database, await begin(companyId));

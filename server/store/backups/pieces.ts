@@ -1,4 +1,4 @@
-/** Which pieces of backups are kept, and in which pack each of them is. */
+/** The index of pieces: which pieces of backups are stored, and in which packs. */
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { losePacks, mendWith } from "./lostPacks.ts";
@@ -20,14 +20,14 @@ interface PieceRow {
 
 const keyOf = (name: Buffer) => name.toString("base64");
 
-/** The pieces of a company, as one of its backups sees and uses them. What it does is told by `PieceIndex`. */
+/** Implements `PieceIndex`, which documents it, for one backup of a company. */
 export function piecesFor(
   database: Database,
   { companyId, id: backupId }: { readonly companyId: string; readonly id: number },
 ) {
   return {
     claim: async (names: readonly Buffer[]): Promise<ReadonlySet<string>> => {
-      // A pack that is being condemned is locked, and then not one of these any more.
+      // A pack that is being condemned is locked, and no longer matches afterwards.
       const { rows } = await sql<{ name: Buffer }>`
         with found as (
           select distinct on (p.name) p.name, p.pack_id
@@ -48,14 +48,14 @@ export function piecesFor(
     addPack: async (pack: string, bytes: number, pieces: readonly PieceRow[]): Promise<void> => {
       await database.transaction().execute(async (transaction) => {
         const now = sql<Date>`now()`;
-        const kept = { state: "kept", bytes, state_since: now, read_at: now } as const;
+        const values = { state: "kept", bytes, state_since: now, read_at: now } as const;
         const { numUpdatedRows } = await transaction
           .updateTable("packs")
-          .set(kept)
+          .set(values)
           .where("id", "=", pack)
           .where("state", "=", "writing")
           .executeTakeFirstOrThrow();
-        if (numUpdatedRows !== 1n) throw new Error("The pack was given up while it was written.");
+        if (numUpdatedRows !== 1n) throw new Error("The pack was condemned while it was being written.");
         await sql`
           insert into pieces (company_id, name, pack_id, start, length)
           select ${companyId}::uuid, name, ${pack}::uuid, start, length
@@ -69,7 +69,7 @@ export function piecesFor(
       });
     },
     locate: async (names: readonly Buffer[]) => {
-      // In a pack that the backup needs: any other may be on its way out.
+      // Only in packs that the backup needs: others may be removed at any time.
       const { rows } = await sql<PieceRow & { pack: string; isLost: boolean }>`
         select distinct on (p.name) p.name, p.pack_id as pack, p.start, p.length, k.state <> 'kept' as "isLost"
         from backup_packs b join pieces p on p.pack_id = b.pack_id join packs k on k.id = b.pack_id

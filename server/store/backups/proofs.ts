@@ -1,11 +1,11 @@
 /**
- * Proofs of backups as rows: which backup is next, and what its proof came to. Every moment is told by the database's clock,
- * and one that lies ahead of it, because the clock was put back since, counts as if it had never been.
+ * Test restores of backups: which backup is next, and the results. All times are from the database's clock. Times in
+ * the future, from before the clock was set back, are ignored.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** A backup as the operation that proves it needs it. */
+/** A backup for a test restore. */
 export interface BackupToProve {
   readonly backupId: number;
   readonly backupName: string;
@@ -20,14 +20,14 @@ export interface BackupToProve {
   readonly is_https: boolean;
 }
 
-/** Environments with a recent backup come first: someone is working there. */
+/** Environments with a backup newer than this are skipped: someone is working there. */
 const quietMinutes = 10;
-/** What was proven, or failed to be, is left alone for so long. */
-const daysUntilProvenAgain = 7;
+/** A backup's test restore is repeated after this time, whether it succeeded or failed. */
+const proveAgainDays = 7;
 
 /**
- * The day is cut into so many equal parts: whether none was begun yet in the present one, and none is under way. Those of
- * parts that are over are not made up for.
+ * Divides the day into `perDay` equal parts. Returns whether no test restore has started in the current part and none
+ * is running. Missed ones are not made up for.
  */
 export async function isProofDue(database: Database, perDay: number): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
@@ -41,8 +41,8 @@ export async function isProofDue(database: Database, perDay: number): Promise<bo
 }
 
 /**
- * The newest backup of the environment whose last proof began longest ago, where there is anything new to be found out.
- * Environments on which an operation is at work are left alone.
+ * Finds the newest backup of the environment whose last test restore started longest ago. Skips recently tested backups
+ * and environments on which an operation is running.
  */
 export async function findBackupToProve(database: Database): Promise<BackupToProve | null> {
   const { rows } = await sql<BackupToProve>`
@@ -60,13 +60,13 @@ export async function findBackupToProve(database: Database): Promise<BackupToPro
       and not exists (select from environment_locks l where l.environment_id = e.id)
       and b.created_at not between now() - make_interval(mins => ${quietMinutes}::integer) and now()
       and (b.last_proof is null
-        or b.last_proof not between now() - make_interval(days => ${daysUntilProvenAgain}::integer) and now())
+        or b.last_proof not between now() - make_interval(days => ${proveAgainDays}::integer) and now())
     order by case when e.last_proof_began <= now() then e.last_proof_began end nulls first, e.number
     limit 1`.execute(database);
   return rows[0] ?? null;
 }
 
-/** Puts the environment at the end of the line. Tolerates that it is gone. */
+/** Moves the environment to the end of the queue. Does nothing if it is gone. */
 export async function noteProofBegan(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   const now = sql<Date>`now()`;
   await transaction
@@ -76,7 +76,7 @@ export async function noteProofBegan(transaction: DatabaseTransaction, environme
     .execute();
 }
 
-/** Null if they were not counted, or the backup is gone. */
+/** Returns the row counts of a backup's tables, or null if they were not counted or the backup is gone. */
 export async function findRowCounts(
   database: Database,
   backupId: number,
@@ -85,14 +85,16 @@ export async function findRowCounts(
   return row?.row_counts ?? null;
 }
 
-/** When a proof began to read a backup, and what was known of it then. Moments as the database writes them, to be given back. */
+/**
+ * When a test restore started to read a backup, and the state at that time. Times are in the database's text format.
+ */
 export interface ProofReading {
   readonly at: string;
-  /** Whatever is found to be wrong with a backup changes when it is to be looked at. */
+  /** Changes whenever damage is found. */
   readonly examineAt: string | null;
 }
 
-/** The backup is about to be read. Null if it is gone. */
+/** Call before reading the backup. Returns null if it is gone. */
 export async function beginProofReading(database: Database, backupId: number): Promise<ProofReading | null> {
   const { rows } = await sql<ProofReading>`
     select now()::text as at, examine_at::text as "examineAt" from backups where id = ${backupId}`.execute(database);
@@ -100,8 +102,8 @@ export async function beginProofReading(database: Database, backupId: number): P
 }
 
 /**
- * All of the backup was read, and is as it should be. What has been found of it since the reading began stays; so does what
- * was known before where it is not known when that was. Tolerates that it is gone.
+ * Records a successful test restore and clears known damage, except damage found since `reading`; keeps all damage if
+ * `reading` is null. Does nothing if the backup is gone.
  */
 export async function noteProven(
   transaction: DatabaseTransaction,
@@ -118,7 +120,7 @@ export async function noteProven(
     where id = ${backupId} and examine_at is not distinct from ${reading.examineAt}::timestamptz`.execute(transaction);
 }
 
-/** `error` is a sentence. Tolerates that the backup is gone. */
+/** Records a failed test restore; `error` is a sentence. Does nothing if the backup is gone. */
 export async function noteFailedProof(
   transaction: DatabaseTransaction,
   backupId: number,

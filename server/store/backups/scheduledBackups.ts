@@ -1,12 +1,12 @@
-/** When each environment's next scheduled backup is due, and which of them is made next. */
+/** When scheduled backups are due, and which one runs next. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { type EnvironmentFacts, environmentFacts } from "../sites/environmentStates.ts";
 
-/** Held while one is chosen: two processes must not choose the same, nor more than are made at once. */
+/** Serialises the choice, so that processes don't choose the same backup or too many at once. */
 const choiceLock = 5_170_419_003;
 
-/** At most `limit` environments for which no moment was decided, or one that is after `farthest`. */
+/** Lists at most `limit` environments without a due time, or with one after `farthest`. */
 export async function listUndecidedBackups(
   database: Database,
   farthest: Date,
@@ -37,13 +37,14 @@ export async function decideBackups(database: Database, moments: readonly Backup
 
 export interface DueBackup {
   readonly environment: EnvironmentFacts;
-  /** How often the one that is due has failed already. */
+  /** Failed attempts at the due backup. */
   readonly failures: number;
 }
 
 /**
- * The environment whose scheduled backup is overdue longest, among those on which no operation is running or waiting. Null
- * also where `atOnce` such backups are being made. Nobody else chooses before the transaction has ended.
+ * Chooses the environment whose scheduled backup is longest overdue and on which no operation is running or waiting.
+ * Returns null if there is none, or if `atOnce` scheduled backups are running. No other process can choose until the
+ * transaction ends.
  */
 export async function chooseDueBackup(
   transaction: DatabaseTransaction,
@@ -72,26 +73,26 @@ export async function chooseDueBackup(
   return { environment, failures };
 }
 
-/** SQL expression: nothing is at work on the environment `e`, and nothing waits for it. */
+/** SQL expression: no operation is running on the environment `e` or waiting for it. */
 const isFree = sql<boolean>`(
   not exists (select from environment_locks l where l.environment_id = e.id)
   and not exists (select from operation_wants w where w.environment_id = e.id)
   and not exists (
     select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running')))`;
 
-/** From now on the next one is due. */
+/** Records that a backup has started and when the next one is due. */
 export async function noteBackupBegun(transaction: DatabaseTransaction, { id, dueAt }: BackupMoment): Promise<void> {
   await transaction.updateTable("environments").set({ backup_due_at: dueAt }).where("id", "=", id).execute();
 }
 
-/** Tolerates that the environment is gone. */
+/** Resets the count of failures. Does nothing if the environment is gone. */
 export async function noteBackupMade(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   await transaction.updateTable("environments").set({ backup_failures: 0 }).where("id", "=", environmentId).execute();
 }
 
 /**
- * It is due again at this moment, unless the next one is due sooner. Null: not before that. Tolerates that the environment
- * is gone.
+ * Records a failure and makes the backup due again at `againAt`, unless the next one is due sooner. If `againAt` is
+ * null, gives up until the next one is due. Does nothing if the environment is gone.
  */
 export async function noteBackupFailed(
   transaction: DatabaseTransaction,
@@ -112,14 +113,14 @@ export async function noteBackupFailed(
     .execute();
 }
 
-/** Whether the deletion of its environment was begun after the operation was, whatever became of that. */
+/** Whether a deletion of the operation's site or environment started after the operation, whatever its outcome. */
 export async function wasDeletionBegun(transaction: DatabaseTransaction, operationId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("operations as own")
     .innerJoin("operations as o", "o.company_id", "own.company_id")
     .select("o.id")
     .where("own.id", "=", operationId)
-    // Which came first is told by numbers; the time, with room for a clock that was put back, only finds them sooner.
+    // Activity ids decide the order. The time only narrows the search, with tolerance for a clock that was set back.
     .where("o.created_at", ">", sql<Date>`own.created_at - interval '1 day'`)
     .whereRef("o.activity_id", ">", "own.activity_id")
     .whereRef("o.site_id", "=", "own.site_id")

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 describe("an entry", () => {
-  it("ends once: what it said first stays", async () => {
+  it("ends once: the first result stays", async () => {
     const id = await record();
     const end = (hasFailed: boolean, publicError: string | null) =>
       test.database.transaction().execute((transaction) => endActivity(transaction, id, { hasFailed, publicError }));
@@ -45,7 +45,7 @@ describe("an entry", () => {
 });
 
 describe("the list", () => {
-  it("counts what its filters match, whatever page is read", async () => {
+  it("counts all matches, whichever page is read", async () => {
     const siteId = randomUUID();
     for (let number = 0; number < 5; number += 1) await record({ siteId });
     await record({ siteId, category: "billing" });

@@ -1,8 +1,8 @@
-/** What was done, by whom: written when an action is accepted, completed when it ends. */
+/** The activity log: entries are written when an action is accepted and completed when it ends. */
 import { sql } from "kysely";
 import type { Actor, Database, DatabaseTransaction } from "../database.ts";
 
-/** Of what the system does by itself. */
+/** The actor of actions that Sitewright takes by itself. */
 export const nobody: Actor = {
   userId: null,
   userRole: null,
@@ -21,7 +21,7 @@ export interface ActivityEntry {
   readonly siteId: string | null;
   readonly category: string;
   readonly type: string;
-  /** What the descriptions name: display names as they were then. */
+  /** Values for the description: display names at that time. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly actor: Actor;
 }
@@ -32,7 +32,7 @@ export interface ActivityEnd {
   readonly publicError?: string | null;
 }
 
-/** Writes the entry of an action that was accepted and is not done; gives its id. */
+/** Writes the entry of an accepted, unfinished action and returns its id. */
 export async function recordActivity(transaction: DatabaseTransaction, entry: ActivityEntry): Promise<number> {
   const { id } = await transaction
     .insertInto("activity")
@@ -58,7 +58,7 @@ export async function recordActivity(transaction: DatabaseTransaction, entry: Ac
   return id;
 }
 
-/** Completes an entry; one that is already done stays as it is. */
+/** Completes an entry. Does nothing if it is already done. */
 export async function endActivity(transaction: DatabaseTransaction, id: number, end: ActivityEnd): Promise<void> {
   await transaction
     .updateTable("activity")
@@ -73,7 +73,7 @@ export async function endActivity(transaction: DatabaseTransaction, id: number, 
     .execute();
 }
 
-/** Completes the entry of an operation that is about to end well, with something that its reader should know. */
+/** Completes the entry of an operation that is about to succeed, with a warning. */
 export async function warnOfOperation(
   transaction: DatabaseTransaction,
   operationId: string,
@@ -87,7 +87,7 @@ export async function warnOfOperation(
   await endActivity(transaction, activity_id, { hasFailed: false, hasWarning: true, publicError: warning });
 }
 
-/** Null = any. */
+/** Null matches all. */
 export interface ActivityFilter {
   readonly companyId: string;
   readonly category: string | null;
@@ -110,7 +110,7 @@ function matching(database: Database, filter: ActivityFilter) {
   return query;
 }
 
-/** A page of entries, newest first, and how many match in all. */
+/** Returns a page of entries, newest first, and the total number of matches. */
 export async function listActivity(database: Database, filter: ActivityFilter) {
   const [items, count] = await Promise.all([
     matching(database, filter).selectAll().orderBy("id", "desc").limit(filter.limit).offset(filter.offset).execute(),

@@ -10,7 +10,7 @@ import { findKey, listApiKeys, lockApiKey, revokeApiKey } from "./apiKeys.ts";
 const test = useTestDatabase();
 
 describe("finding a key", () => {
-  it("gives it with the person it speaks for", async () => {
+  it("returns it with its user", async () => {
     const owner = await addCompany(test.database);
     const key = await addApiKey(test.database, owner, { name: "Deploy", scopes: ["read"] });
     expect(await findKey(test.pool, key.id, null)).toEqual({
@@ -32,7 +32,7 @@ describe("finding a key", () => {
     expect(await findKey(test.pool, randomUUID(), null)).toBeNull();
   });
 
-  it("says whether it can be used, by the clock of the database", async () => {
+  it("says whether it can be used, by the database's clock", async () => {
     const owner = await addCompany(test.database);
     const isUsable = async (id: string) => (await findKey(test.pool, id, null))?.is_usable;
     const later = await addApiKey(test.database, owner, { expiresAt: new Date(Date.now() + 60_000) });
@@ -46,7 +46,7 @@ describe("finding a key", () => {
     ]);
   });
 
-  it("says whose the site is that is asked about, unless nobody may see it", async () => {
+  it("returns the company of the target site, unless the site is still being added", async () => {
     const key = await addApiKey(test.database, await addCompany(test.database));
     const other = await addCompany(test.database);
     const site = await addSite(test.database, other.companyId);
@@ -60,7 +60,7 @@ describe("finding a key", () => {
     expect(await target(site.id)).toEqual([null, null]);
   });
 
-  it("says whose an operation is, also when its site is gone", async () => {
+  it("returns the company of an operation, even if its site is gone", async () => {
     const key = await addApiKey(test.database, await addCompany(test.database));
     const companyId = await insertTestCompany(test.database);
     const [id, siteId] = [`sites:add-${randomUUID()}`, randomUUID()];
@@ -88,7 +88,7 @@ describe("finding a key", () => {
 });
 
 describe("a company's keys", () => {
-  it("are listed newest first, all or one person's", async () => {
+  it("are listed newest first, for the company or one user", async () => {
     const owner = await addCompany(test.database);
     const other = await addCompany(test.database);
     const one = await addApiKey(test.database, owner);
@@ -100,7 +100,7 @@ describe("a company's keys", () => {
     expect(await ids(other.userId)).toEqual([]);
   });
 
-  it("can be taken hold of by that company only", async () => {
+  it("can be locked only by that company", async () => {
     const owner = await addCompany(test.database);
     const other = await addCompany(test.database);
     const key = await addApiKey(test.database, owner);

@@ -1,16 +1,16 @@
-/** API keys: found by their id on every request, listed and revoked by people. */
+/** API keys: looked up on every request, listed and revoked by users. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
-/** A key with whom it speaks for, as one row. */
+/** A key with its user. */
 export interface KeyRecord {
   readonly key_id: string;
   readonly key_name: string;
   readonly secret_hash: Buffer;
   readonly scopes: readonly string[] | null;
   readonly expires_at: Date | null;
-  /** Neither revoked nor expired, by the database's clock. */
+  /** Not revoked and not expired, by the database's clock. */
   readonly is_usable: boolean;
   readonly company_id: string;
   readonly user_id: string;
@@ -19,11 +19,11 @@ export interface KeyRecord {
   readonly first_name: string;
 }
 
-/** Whose the thing is that a request acts on; both null if there is no such thing. */
+/** Company and site of the resource that a request acts on; both null if it does not exist. */
 export interface TargetRecord {
   readonly target_company_id: string | null;
   readonly target_site_id: string | null;
-  /** Whether it is a live environment; null if it is no environment. */
+  /** Whether it is a live environment; null if it is not an environment. */
   readonly target_is_live: boolean | null;
 }
 
@@ -34,7 +34,7 @@ const keyColumns = `
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as is_usable,
   k.company_id, u.id as user_id, u.role, u.full_name, u.first_name`;
 
-/** A site or an environment can be acted on from the moment it is shown; a backup also where what it is of was deleted. */
+/** Sites and environments count once they are visible; backups also if their environment was deleted. */
 const targets: Record<TargetKind, (id: string) => string> = {
   site: (id) =>
     `select company_id, id as site_id, null::boolean as is_live from sites where id = ${id} and state <> 'adding'`,
@@ -56,7 +56,7 @@ const targets: Record<TargetKind, (id: string) => string> = {
 
 const targetColumns = "t.company_id as target_company_id, t.site_id as target_site_id, t.is_live as target_is_live";
 
-/** Whose the thing is. Null if there is no such thing. */
+/** Finds company and site of a resource. Returns null if it does not exist. */
 export async function findTarget(pool: Pool, kind: TargetKind, id: string): Promise<TargetRecord | null> {
   const { rows } = await pool.query<TargetRecord>({
     name: `find-${kind}`,
@@ -67,8 +67,8 @@ export async function findTarget(pool: Pool, kind: TargetKind, id: string): Prom
 }
 
 /**
- * The key of that id, and whose the target is, in one round trip: this runs before every request.
- * Null if there is no such key.
+ * Finds a key together with company and site of the target, in one round trip, because it runs before every request.
+ * Returns null if there is no such key.
  */
 export async function findKey(
   pool: Pool,
@@ -118,9 +118,9 @@ export async function insertApiKey(transaction: DatabaseTransaction, key: NewApi
     .execute();
 }
 
-const shownColumns = ["id", "name", "user_id", "scopes", "expires_at", "revoked_at"] as const;
+const visibleColumns = ["id", "name", "user_id", "scopes", "expires_at", "revoked_at"] as const;
 
-/** What people see of a key. */
+/** The visible part of a key. */
 export interface ShownKey {
   readonly id: string;
   readonly name: string;
@@ -130,11 +130,11 @@ export interface ShownKey {
   readonly revoked_at: Date | null;
 }
 
-/** The company's keys, or one user's of them, newest first. */
+/** Lists the keys of a company, or of one of its users, newest first. */
 export function listApiKeys(database: Database, companyId: string, userId: string | null): Promise<ShownKey[]> {
   return database
     .selectFrom("api_keys")
-    .select(shownColumns)
+    .select(visibleColumns)
     .where("company_id", "=", companyId)
     .$if(userId !== null, (query) => query.where("user_id", "=", userId ?? ""))
     .orderBy("created_at", "desc")
@@ -142,7 +142,7 @@ export function listApiKeys(database: Database, companyId: string, userId: strin
     .execute();
 }
 
-/** A key of that company, locked until the transaction ends. */
+/** Finds a key of the company, locked until the transaction ends, or null. */
 export async function lockApiKey(
   transaction: DatabaseTransaction,
   companyId: string,
@@ -150,7 +150,7 @@ export async function lockApiKey(
 ): Promise<ShownKey | null> {
   const key = await transaction
     .selectFrom("api_keys")
-    .select(shownColumns)
+    .select(visibleColumns)
     .where("company_id", "=", companyId)
     .where("id", "=", keyId)
     .forUpdate()
@@ -158,7 +158,7 @@ export async function lockApiKey(
   return key ?? null;
 }
 
-/** As if it had never been. What was done with it stays in the activity log. */
+/** Deletes a key. Entries in the activity log stay. */
 export async function deleteApiKey(database: Database, keyId: string): Promise<void> {
   await database.deleteFrom("api_keys").where("id", "=", keyId).execute();
 }
@@ -173,7 +173,7 @@ export interface ListedKey extends ShownKey {
   readonly user_email: string;
 }
 
-/** The keys of all companies, newest first. */
+/** Lists the keys of all companies, newest first. */
 export async function listAllKeys(database: Database): Promise<ListedKey[]> {
   const { rows } = await sql<ListedKey>`
     select k.id, k.name, k.user_id, k.scopes, k.expires_at, k.revoked_at, k.company_id, c.name as company_name,

@@ -1,4 +1,4 @@
-/** Companies: whose everything is. */
+/** Companies. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
@@ -13,12 +13,12 @@ export async function hasCompany(database: Database): Promise<boolean> {
   return (await database.selectFrom("companies").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Lets one transaction at a time decide whether the first company must be made. */
+/** Lets only one transaction at a time decide whether to create the first company. */
 export async function lockFirstCompany(transaction: DatabaseTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('sitewright first company'))`.execute(transaction);
 }
 
-/** A company with the user who owns it. */
+/** A company with its owner. */
 export interface ListedCompany {
   readonly id: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface ListedCompany {
   readonly sites: number;
 }
 
-/** All companies by name, each with its first owner and the number of its sites. */
+/** Lists all companies by name, with their first owner and number of sites. */
 export async function listCompanies(database: Database): Promise<ListedCompany[]> {
   const { rows } = await sql<ListedCompany>`
     select c.id, c.name, u.id as owner_id, u.email as owner_email,

@@ -1,4 +1,4 @@
-/** The people of a company. */
+/** Users of a company. */
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
 export interface NewUser {
@@ -11,7 +11,7 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/** False if another user has that e-mail address, in whatever case. */
+/** Inserts a user. Returns false if another user has the e-mail address, ignoring case. */
 export async function insertUser(transaction: DatabaseTransaction, user: NewUser): Promise<boolean> {
   const inserted = await transaction
     .insertInto("users")

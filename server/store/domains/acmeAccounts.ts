@@ -1,14 +1,14 @@
-/** This installation's accounts with authorities. */
+/** This installation's ACME accounts. */
 import type { Database } from "../database.ts";
 
 export interface AcmeAccount {
   /** PEM, sealed for `acme-account:<directory>`. */
   readonly keySealed: Buffer;
-  /** What the authority calls it; null until it is known there. */
+  /** The account's URL, or null until it is created. */
   readonly url: string | null;
 }
 
-/** The account with an authority. Of several processes that bring a key for a new one at once, the first one's stays. */
+/** Stores a new account's key and returns the account. If several processes do this at once, the first key wins. */
 export async function keepAccount(database: Database, directory: string, keySealed: Buffer): Promise<AcmeAccount> {
   await database
     .insertInto("acme_accounts")
@@ -16,7 +16,7 @@ export async function keepAccount(database: Database, directory: string, keySeal
     .onConflict((conflict) => conflict.column("directory").doNothing())
     .execute();
   const account = await findAccount(database, directory);
-  if (!account) throw new Error("The account that was just kept is gone");
+  if (!account) throw new Error("The account was just stored but is gone");
   return account;
 }
 
@@ -29,12 +29,12 @@ export async function findAccount(database: Database, directory: string): Promis
   return row ?? null;
 }
 
-/** Null: the authority knows it no more. */
+/** Sets the account's URL; null if the authority no longer knows the account. */
 export async function setAccountUrl(database: Database, directory: string, url: string | null): Promise<void> {
   await database.updateTable("acme_accounts").set({ url }).where("directory", "=", directory).execute();
 }
 
-/** Nothing is asked of the authority before that. */
+/** Pauses requests to the authority until a time. */
 export async function setAccountWait(
   database: Database,
   directory: string,
@@ -48,7 +48,7 @@ export async function setAccountWait(
     .execute();
 }
 
-/** Until when nothing is asked of it; null: it may be asked. */
+/** Returns the end of the pause, or null if requests are allowed. */
 export async function findAccountWait(database: Database, directory: string, now: Date): Promise<Date | null> {
   const row = await database
     .selectFrom("acme_accounts")

@@ -1,4 +1,4 @@
-/** What an authority is shown below a name, so that it believes that the name is served from here. */
+/** ACME challenges (`http-01`) that the edge answers to prove control of a name. */
 import type { Database } from "../database.ts";
 
 export interface Challenge {
@@ -7,7 +7,7 @@ export interface Challenge {
   readonly content: string;
 }
 
-/** All that are to be answered now. */
+/** Lists all current challenges. */
 export async function listChallenges(database: Database): Promise<readonly Challenge[]> {
   return database
     .selectFrom("acme_challenges")
@@ -17,7 +17,7 @@ export async function listChallenges(database: Database): Promise<readonly Chall
     .execute();
 }
 
-/** Tolerates that it is there already. */
+/** Adds or replaces a challenge. */
 export async function addChallenge(database: Database, domainId: string, challenge: Challenge): Promise<void> {
   await database
     .insertInto("acme_challenges")

@@ -1,4 +1,4 @@
-/** What is measured of certificates: when they end, and how the orders stand. */
+/** Metrics of certificates: expiry dates and states of orders. */
 import { sql } from "kysely";
 import type { Certificates, Database } from "../database.ts";
 import { isWanted } from "./certificateOrders.ts";
@@ -10,7 +10,7 @@ export interface Expiry {
   readonly notAfter: Date;
 }
 
-/** Of each domain that is served, by source the certificate that is valid longest; also where that is over. */
+/** Returns, for each served domain and source, the latest expiry of its certificates, even if it is past. */
 export async function listExpiries(database: Database): Promise<readonly Expiry[]> {
   const { rows } = await sql<Expiry>`
     select d.name as domain, c.source, max(c.not_after) as "notAfter"
@@ -23,7 +23,7 @@ export async function listExpiries(database: Database): Promise<readonly Expiry[
 export const orderStates = ["due", "under_way", "failing", "limited"] as const;
 export type OrderStateName = (typeof orderStates)[number];
 
-/** How many domains want a certificate, by how far that has come; each is counted once. */
+/** Counts the domains that need a certificate by the state of the order. Each domain is counted once. */
 export async function countOrders(database: Database, now: Date): Promise<Readonly<Record<OrderStateName, number>>> {
   const { rows } = await sql<{ state: OrderStateName; count: number }>`
     select case when o.limited_until > ${now}::timestamptz then 'limited' when o.url is not null then 'under_way'

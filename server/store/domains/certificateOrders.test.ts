@@ -1,4 +1,4 @@
-/** Whose turn it is to order, and for what. */
+/** Which process claims which certificate order. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
@@ -11,7 +11,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const directory = "https://ca.example/dir";
 let own: TestDatabase;
-let place: { companyId: string; environmentId: string };
+let owner: { companyId: string; environmentId: string };
 beforeAll(async () => {
   own = await createTestDatabase();
 });
@@ -20,11 +20,11 @@ beforeEach(async () => {
   await own.database.deleteFrom("domains").execute();
   await own.database.deleteFrom("certificates").execute();
   const { companyId } = await addCompany(own.database);
-  place = { companyId, environmentId: (await addSite(own.database, companyId)).environmentId };
+  owner = { companyId, environmentId: (await addSite(own.database, companyId)).environmentId };
 });
 
 async function addReady(name = `d-${randomUUID()}.example`): Promise<string> {
-  const id = await addOwnDomain(own.database, place.environmentId, { name });
+  const id = await addOwnDomain(own.database, owner.environmentId, { name });
   const seen = { verified_at: new Date(), points_here_at: new Date() };
   await own.database.updateTable("domains").set(seen).where("id", "=", id).execute();
   return id;
@@ -38,21 +38,21 @@ async function addOne(source: "acme" | "custom", name: string, from: Date, to: D
   const certificate = { names: [name], chain: "", notBefore: from, notAfter: to, fingerprint: id };
   await own.database
     .transaction()
-    .execute((inside) => addCertificate(inside, { id, ...place, source, certificate, keySealed: Buffer.alloc(1) }));
+    .execute((inside) => addCertificate(inside, { id, ...owner, source, certificate, keySealed: Buffer.alloc(1) }));
 }
 
-describe("a claim", () => {
-  test("is one process's, however many ask at once", async () => {
+describe("claimOrder", () => {
+  test("gives each order to one of many simultaneous processes", async () => {
     const ids = [await addReady(), await addReady(), await addReady()];
     const claims = await Promise.all(Array.from({ length: 12 }, () => claim()));
     const first = claims.flatMap((each) => (each === null ? [] : [each.domainId]));
     expect(new Set(first).size).toBe(first.length);
-    while (first.length < ids.length) first.push((await claim())?.domainId ?? "nobody's");
+    while (first.length < ids.length) first.push((await claim())?.domainId ?? "none");
     expect(first.toSorted()).toEqual(ids.toSorted());
     expect(await claim()).toBeNull();
   });
 
-  test("ends with its time, unless it is made longer", async () => {
+  test("claims for a limited time, which can be extended", async () => {
     const id = await addReady();
     await claim(new Date(), 60);
     await holdOrder(own.database, id, -1);
@@ -61,7 +61,7 @@ describe("a claim", () => {
     expect(await claim()).toBeNull();
   });
 
-  test("goes on with what was begun before it begins anything", async () => {
+  test("prefers unfinished orders", async () => {
     const [begun, other] = [await addReady(), await addReady()];
     for (const _ of [1, 2]) await claim();
     await keepOrder(own.database, begun, { directory, url: "https://ca.example/1", names: ["a.example"] });
@@ -69,7 +69,7 @@ describe("a claim", () => {
     expect(await claim()).toMatchObject({ domainId: begun, url: "https://ca.example/1", names: ["a.example"] });
   });
 
-  test("ends with the domain", async () => {
+  test("ignores deleted domains", async () => {
     const id = await addReady();
     await claim();
     await own.database.deleteFrom("domains").where("id", "=", id).execute();
@@ -78,8 +78,8 @@ describe("a claim", () => {
   });
 });
 
-describe("a key", () => {
-  test("is the one that came first, until the next order", async () => {
+describe("keepKey", () => {
+  test("keeps the first key until the next order", async () => {
     const id = await addReady();
     await claim();
     const [one, other] = [randomUUID(), randomUUID()];
@@ -93,8 +93,8 @@ describe("a key", () => {
   });
 });
 
-describe("what is wanted", () => {
-  test("follows a customer's own a day before its end, and nothing before", async () => {
+describe("a certificate is needed", () => {
+  test("a day before a custom certificate expires, not earlier", async () => {
     const id = await addReady("own.example");
     const end = Date.now() + 30 * day;
     await addOne("custom", "own.example", new Date(Date.now() - day), new Date(end));
@@ -103,7 +103,7 @@ describe("what is wanted", () => {
     expect((await claim(new Date(end - day + 1_000)))?.domainId).toBe(id);
   });
 
-  test("is nothing for a name that a wildcard is for, but for the names further below", async () => {
+  test("not for a name that a wildcard covers, but for names further below", async () => {
     await addReady("a.wild.example");
     const below = await addReady("a.b.wild.example");
     await addOne("acme", "*.wild.example", new Date(Date.now() - day), new Date(Date.now() + 90 * day));
@@ -112,10 +112,10 @@ describe("what is wanted", () => {
   });
 });
 
-describe("a setback", () => {
+describe("a failed attempt", () => {
   const usual = { error: "It says no", isOver: true, isFailure: true, limitedUntil: null, leftOut: [] };
 
-  test("counts, says why and waits", async () => {
+  test("is counted, explained, and retried later", async () => {
     const id = await addReady();
     await claim();
     const [now, nextTryAt] = [new Date(), new Date(Date.now() + hour)];
@@ -132,7 +132,7 @@ describe("a setback", () => {
     expect((await claim(nextTryAt))?.failures).toBe(1);
   });
 
-  test("that is a limit is one until its time has passed, and can't be hurried", async () => {
+  test("because of a rate limit can't be retried earlier", async () => {
     const id = await addReady();
     await claim();
     const until = new Date(Date.now() + hour);
@@ -142,7 +142,7 @@ describe("a setback", () => {
     expect((await state(id, new Date(until.getTime() + 1)))?.limitedUntil).toBeNull();
   });
 
-  test("is forgotten when the certificate is there", async () => {
+  test("is cleared once the certificate is issued", async () => {
     const id = await addReady();
     await claim();
     await setBack(own.database, id, new Date(), { ...usual, nextTryAt: new Date(), limitedUntil: new Date() });
@@ -152,7 +152,7 @@ describe("a setback", () => {
 });
 
 describe("orders are counted", () => {
-  test("by what is registered, and no more are begun than are allowed, by however many at once", async () => {
+  test("by registrable domain, and simultaneous processes don't exceed the limit", async () => {
     const name = `${randomUUID()}.example`;
     const answers = await Promise.all(Array.from({ length: 7 }, () => countOrder(own.database, name, 5)));
     expect(answers.filter((next) => next === null)).toHaveLength(5);

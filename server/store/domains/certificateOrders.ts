@@ -1,7 +1,7 @@
 /**
- * Which domains need a certificate from the authority, and what is under way for each. Whoever is at one holds it for a time
- * that it makes longer as it goes; a process that is killed loses its hold by the time's passing, and the next one goes on with
- * the same order.
+ * Which domains need a certificate from the authority, and the state of each order. A process claims an order for a
+ * limited time and extends the claim while it works. The claim of a killed process expires, and another process
+ * continues the order.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -11,16 +11,16 @@ export interface ClaimedOrder {
   readonly domainId: string;
   readonly name: string;
   readonly isWildcard: boolean;
-  /** It was seen to point here, so that the authority finds at the edge what it looks for. */
+  /** Whether it points here, so that the edge can answer challenges over HTTP. */
   readonly pointsHere: boolean;
-  /** Where our DNS answers what the authority asks about the name; null: nowhere. */
+  /** The name of the challenge that our DNS server answers, or null. */
   readonly challengeName: string | null;
   readonly companyId: string;
   readonly environmentId: string;
-  /** The authority of the order that is under way; null: none is. */
+  /** The authority of the unfinished order, or null. */
   readonly directory: string | null;
   readonly url: string | null;
-  /** Of that order. */
+  /** The names of that order. */
   readonly names: readonly string[];
   readonly certificateId: string | null;
   readonly keySealed: Buffer | null;
@@ -28,32 +28,34 @@ export interface ClaimedOrder {
   readonly failures: number;
 }
 
-/** By which the moment of renewal is brought forward, of a certificate's life at most: not all are due together. */
+/**
+ * Renewals are brought forward by up to this fraction of the certificate's lifetime, so that not all are due at once.
+ */
 const spread = 0.05;
 
-/** A customer's own is replaced in time, where the customer does not. */
-const customAhead = "1 day";
+/** Custom certificates are replaced this long before they expire, if the customer has not done so. */
+const customLeadTime = "1 day";
 
-/** SQL: the domain `d` is served under a name of its owner's, and there is a way to show an authority that it is. */
+/** SQL expression: whether `d` is a customer's served domain for which an ACME challenge can be answered. */
 export const isEligible = sql<boolean>`(
   d.is_active and (d.points_here_at is not null or d.challenge_name is not null) and d.setup_type <> 'temporary'
   and exists (select from environments e where e.id = d.environment_id and e.state = 'serving'))`;
 
-/** SQL: when a certificate is wanted that follows those that are valid now for the domain `d`; null: there is none. */
+/** SQL expression: when the domain `d` needs a new certificate; null if it has no valid one now. */
 export const nextWantedAt = (now: Date) => sql<Date | null>`(
   select max(case c.source
-    when 'custom' then c.not_after - least(interval '${sql.raw(customAhead)}', (c.not_after - c.not_before) / 3)
+    when 'custom' then c.not_after - least(interval '${sql.raw(customLeadTime)}', (c.not_after - c.not_before) / 3)
     else c.not_after - (c.not_after - c.not_before) * (1.0 / 3 + ${spread}::float8 * abs(hashtext(d.id::text) % 1000) / 1000)
     end)
   from certificates c
   where c.environment_id = d.environment_id and c.not_before <= ${now}::timestamptz and c.not_after > ${now}::timestamptz
     and ${isForName("c", "d")})`;
 
-/** SQL: the domain `d` is to have a certificate ordered. */
+/** SQL expression: whether a certificate must be ordered for the domain `d`. */
 export const isWanted = (now: Date) => sql<boolean>`(
   ${isEligible} and coalesce(${nextWantedAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
 
-/** The domain that is due, held for so many seconds; null if there is none. Takes orders that were begun first. */
+/** Claims the next due domain for `seconds`, or returns null. Prefers unfinished orders. */
 export async function claimOrder(database: Database, now: Date, seconds: number): Promise<ClaimedOrder | null> {
   await sql`
     insert into certificate_orders (domain_id, next_try_at)
@@ -77,7 +79,7 @@ export async function claimOrder(database: Database, now: Date, seconds: number)
   return rows[0] ?? null;
 }
 
-/** Makes the hold last for so many seconds from now. */
+/** Extends the claim to `seconds` from now. */
 export async function holdOrder(database: Database, domainId: string, seconds: number): Promise<void> {
   await database
     .updateTable("certificate_orders")
@@ -106,7 +108,9 @@ export async function keepOrder(database: Database, domainId: string, order: Beg
     .execute();
 }
 
-/** The order's certificate id and encrypted key: the ones stored first. Null if the order is gone. */
+/**
+ * Stores the order's certificate id and sealed key, and returns those stored first. Returns null if the order is gone.
+ */
 export async function keepKey(
   database: Database,
   domainId: string,
@@ -129,32 +133,35 @@ export async function keepKey(
 }
 
 const ended = { url: null, names: [], certificate_id: null, key_sealed: null, claimed_until: null };
-const untroubled = { failures: 0, last_error: null, last_error_at: null, limited_until: null };
+const noFailures = { failures: 0, last_error: null, last_error_at: null, limited_until: null };
 
-/** The certificate is there. The names that came along are tried again with the next one, which is not begun before that. */
+/**
+ * Ends a successful order. Names that were left out are included in the next order, which starts at `nextTryAt` or
+ * later.
+ */
 export async function endOrder(transaction: DatabaseTransaction, domainId: string, nextTryAt: Date): Promise<void> {
   await transaction
     .updateTable("certificate_orders")
-    .set({ ...ended, ...untroubled, left_out: [], next_try_at: nextTryAt })
+    .set({ ...ended, ...noFailures, left_out: [], next_try_at: nextTryAt })
     .where("domain_id", "=", domainId)
     .execute();
   await transaction.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
 }
 
 export interface Setback {
-  /** In a sentence, for people; null: nothing went wrong, it only takes longer. */
+  /** A sentence for users; null if nothing went wrong and it only takes longer. */
   readonly error: string | null;
   readonly nextTryAt: Date;
-  /** Whether the order can come to nothing any more, so that the next try begins another. */
+  /** Whether the order has failed for good, so that the next attempt starts a new one. */
   readonly isOver: boolean;
-  /** It counts as a failure, after which it is waited longer. */
+  /** Whether it counts as a failure and lengthens the back-off. */
   readonly isFailure: boolean;
-  /** Until when the authority takes none; null if that is not why. */
+  /** The end of the authority's rate limit, or null. */
   readonly limitedUntil: Date | null;
   readonly leftOut: readonly string[];
 }
 
-/** Ends a try, and says when the next one is. */
+/** Ends an attempt and schedules the next one. */
 export async function setBack(database: Database, domainId: string, now: Date, setback: Setback): Promise<void> {
   const { error, nextTryAt, isOver, isFailure, limitedUntil, leftOut } = setback;
   await database
@@ -171,21 +178,21 @@ export async function setBack(database: Database, domainId: string, now: Date, s
     .execute();
 }
 
-/** Any number; the second part of the lock is the name's. */
-const boundLocks = 4_711_015;
+/** An arbitrary number; the second part of the lock is the name's hash. */
+const orderCountLocks = 4_711_015;
 
 /**
- * Counts an order for names below one that is registered. Null if it may be begun; else when the next one may, because
- * there were `most` in the last hour. `now` is the database's own.
+ * Counts an order for names below a registrable domain and returns null, or, if there were `limit` orders in the last
+ * hour, returns when the next one is allowed. Uses the database's clock.
  */
-export async function countOrder(database: Database, registrable: string, most: number): Promise<Date | null> {
+export async function countOrder(database: Database, registrable: string, limit: number): Promise<Date | null> {
   return database.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${boundLocks}, hashtext(${registrable}))`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${orderCountLocks}, hashtext(${registrable}))`.execute(transaction);
     await sql`delete from begun_orders where began_at < now() - interval '1 day'`.execute(transaction);
     const { rows } = await sql<{ began_at: Date }>`
       select began_at from begun_orders
       where registrable = ${registrable} and began_at > now() - interval '1 hour'
-      order by began_at desc limit 1 offset ${most - 1}`.execute(transaction);
+      order by began_at desc limit 1 offset ${limit - 1}`.execute(transaction);
     const [oldest] = rows;
     if (oldest) return new Date(oldest.began_at.getTime() + 3_600_000);
     await transaction.insertInto("begun_orders").values({ registrable }).execute();

@@ -18,7 +18,7 @@ export interface NewCertificate {
   readonly keySealed: Buffer;
 }
 
-/** Once, however often it is called with the same id. */
+/** Adds a certificate. Idempotent by id. */
 export async function addCertificate(
   transaction: DatabaseTransaction,
   { id, companyId, environmentId, source, certificate, keySealed }: NewCertificate,
@@ -41,21 +41,21 @@ export async function addCertificate(
     .execute();
 }
 
-/** A certificate that may be shown to visitors. */
+/** A certificate that may be presented to visitors. */
 export interface ShownCertificate {
   readonly id: string;
   readonly names: readonly string[];
   readonly notAfter: Date;
 }
 
-/** SQL expression: the certificate in the first alias is for the name in the second's column `name`, maybe by a wildcard. */
+/** SQL expression: whether the certificate (an alias) covers the domain's name, also by a wildcard. */
 export function isForName(certificate: string, domain: string): RawBuilder<boolean> {
   const names = sql.ref(`${certificate}.names`);
   const name = sql.ref(`${domain}.name`);
   return sql<boolean>`${names} && array[${name}, regexp_replace(${name}, '^[^.]+', '*')]`;
 }
 
-/** SQL expression: the same, or, where that domain is a wildcard, for names below it. */
+/** SQL expression: like `isForName`, or whether it covers names below a wildcard domain. */
 export function isFor(certificate: string, domain: string): RawBuilder<boolean> {
   const names = sql.ref(`${certificate}.names`);
   const name = sql.ref(`${domain}.name`);
@@ -64,13 +64,13 @@ export function isFor(certificate: string, domain: string): RawBuilder<boolean> 
 }
 
 /**
- * SQL: of several for the same name, the one to show first. A customer's own come before those that were ordered: of them
- * the one that was given last, of the others the one that is valid longest.
+ * SQL order of certificates for the same name; the first is presented. Customers' own certificates come first, newest
+ * first, then ordered ones, by latest expiry.
  */
 export const shownFirst = sql`c.source desc, case when c.source = 'custom' then c.created_at end desc nulls last,
   c.not_after desc, c.created_at desc, c.id`;
 
-/** Those that a served name has a use for, and that are not over, in the order in which they are to be shown. */
+/** Lists unexpired certificates for served names, in order of preference. */
 export async function listCertificates(database: Database): Promise<ShownCertificate[]> {
   return database
     .selectFrom("certificates as c")
@@ -89,7 +89,7 @@ export async function listCertificates(database: Database): Promise<ShownCertifi
     .execute();
 }
 
-/** What the edge needs of one besides. Null if it is gone. */
+/** Returns the chain and the sealed key of a certificate, or null if it is gone. */
 export async function findSecrets(
   database: Database,
   id: string,
@@ -102,15 +102,15 @@ export async function findSecrets(
   return row ?? null;
 }
 
-/** Of all that are kept. */
+/** Returns the ids of all certificates. */
 export async function listCertificateIds(database: Database): Promise<readonly string[]> {
   const rows = await database.selectFrom("certificates").select("id").execute();
   return rows.map(({ id }) => id);
 }
 
 /**
- * Removes what is shown no more: what was over a month ago, and what was ordered and has been followed by another for the
- * same names for an hour, in which the edge has learnt of that one. Returns their number.
+ * Removes certificates that expired 30 days ago, and ordered ones that were replaced an hour ago, after which the edge
+ * uses the new one. Returns their number.
  */
 export async function removeOldCertificates(database: Database, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -1,4 +1,4 @@
-/** The customers' own certificates: shown for a domain, replaced and removed. */
+/** The certificate of a domain, and replacement and removal of customers' own certificates. */
 import { sql } from "kysely";
 import type { Certificates, Database, DatabaseTransaction } from "../database.ts";
 import { isFor, isForName, shownFirst } from "./certificates.ts";
@@ -14,7 +14,10 @@ export interface DomainCertificate {
   readonly isServed: boolean;
 }
 
-/** The one that visitors of the domain are shown, or would be; where none is valid, the last that was. Null: none at all. */
+/**
+ * Finds the certificate that is or would be presented for the domain; without a valid one, an invalid one. Null if
+ * there is none.
+ */
 export async function findDomainCertificate(
   database: Database | DatabaseTransaction,
   domainId: string,
@@ -36,7 +39,10 @@ export async function lockDomain(transaction: DatabaseTransaction, domainId: str
   return rows.length > 0;
 }
 
-/** Removes the customer's own certificates for the domain, also where they are for others besides. Returns whether there were any. */
+/**
+ * Removes all custom certificates for the domain, even if they are for other domains too. Returns whether there were
+ * any.
+ */
 export async function removeCustom(transaction: DatabaseTransaction, domainId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     delete from certificates c using domains d
@@ -46,19 +52,19 @@ export async function removeCustom(transaction: DatabaseTransaction, domainId: s
 }
 
 /**
- * Takes those from the domain that came before the one with the id `by`. What other domains of the environment need, and the
- * new one is not for, stays for those.
+ * Removes custom certificates of the domain that the certificate `by` replaces. Certificates that other domains of the
+ * environment still need stay, without this domain's name.
  */
 export async function withdrawReplaced(transaction: DatabaseTransaction, domainId: string, by: string): Promise<void> {
-  const before = sql`d.id = ${domainId} and n.id = ${by} and c.id <> n.id and c.source = 'custom'
+  const isReplaced = sql`d.id = ${domainId} and n.id = ${by} and c.id <> n.id and c.source = 'custom'
     and c.environment_id = d.environment_id and ${isFor("c", "d")}`;
   await sql`
     delete from certificates c using domains d, certificates n
-    where ${before} and not exists (
+    where ${isReplaced} and not exists (
       select from domains o
       where o.environment_id = d.environment_id and o.id <> d.id and ${isFor("c", "o")} and not ${isFor("n", "o")})
   `.execute(transaction);
   await sql`
     update certificates c set names = array_remove(c.names, d.name) from domains d, certificates n
-    where ${before}`.execute(transaction);
+    where ${isReplaced}`.execute(transaction);
 }

@@ -1,8 +1,8 @@
-/** The domains of a deleted environment, beside the one from the installation: kept, and restored. */
+/** Domains of deleted environments, without temporary ones: stored and restored. */
 import { sql } from "kysely";
 import type { DatabaseTransaction, SetupType } from "../database.ts";
 
-/** As the database writes it. */
+/** A stored domain, in the database's JSON format. */
 export interface DeletedDomain {
   readonly id: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface DeletedDomain {
   readonly verified_at: string | null;
 }
 
-/** SQL expression: those of the environment `e`, as one JSON array of `DeletedDomain`. */
+/** SQL expression: the domains of the environment `e`, as a JSON array of `DeletedDomain`. */
 export const domainsToKeep = sql`(
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', o.id, 'name', o.name, 'is_wildcard', o.is_wildcard, 'is_primary', o.is_primary, 'is_https', o.is_https,
@@ -28,7 +28,7 @@ export interface DomainOwner {
   readonly companyId: string;
 }
 
-/** As it was, but never the primary one. False if the name is there already. */
+/** Inserts a domain again, but not as primary. Returns false if the name is taken. */
 export async function insertDomainAgain(
   transaction: DatabaseTransaction,
   { environmentId, siteId, companyId }: DomainOwner,
@@ -43,13 +43,13 @@ export async function insertDomainAgain(
   return rows.length === 1;
 }
 
-/** Makes one the primary one of an environment that was just inserted. */
+/** Makes a domain the primary one of a newly inserted environment. */
 export async function makePrimary(
   transaction: DatabaseTransaction,
   environmentId: string,
   { id, is_https }: Pick<DeletedDomain, "id" | "is_https">,
 ): Promise<void> {
-  const own = transaction.updateTable("domains").where("environment_id", "=", environmentId);
-  await own.set({ is_primary: false }).where("is_primary", "=", true).execute();
-  await own.set({ is_primary: true, is_https }).where("id", "=", id).execute();
+  const domains = transaction.updateTable("domains").where("environment_id", "=", environmentId);
+  await domains.set({ is_primary: false }).where("is_primary", "=", true).execute();
+  await domains.set({ is_primary: true, is_https }).where("id", "=", id).execute();
 }

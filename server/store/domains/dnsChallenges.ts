@@ -1,10 +1,10 @@
-/** What certificate authorities are shown in DNS: TXT records beside those of the zones. */
+/** TXT records for ACME challenges, in addition to the records of zones. */
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { dnsGenerations } from "../generations.ts";
 import { raiseSerialsAbove } from "./zones.ts";
 
-/** In lower case, without the final dot. */
+/** `name` is in lower case, without the final dot. */
 export interface DnsChallenge {
   readonly name: string;
   readonly value: string;
@@ -18,7 +18,7 @@ export async function listDnsChallenges(database: Database): Promise<readonly Dn
   return live.orderBy("name").orderBy("value").execute();
 }
 
-/** Tolerates that it is there already. */
+/** Adds a challenge for `seconds`. Idempotent. */
 export function addDnsChallenge(database: Database, { name, value }: DnsChallenge, seconds: number): Promise<void> {
   return database.transaction().execute(async (transaction) => {
     await sql`
@@ -29,7 +29,7 @@ export function addDnsChallenge(database: Database, { name, value }: DnsChalleng
   });
 }
 
-/** Tolerates that it is gone. */
+/** Removes a challenge if it exists. */
 export function removeDnsChallenge(database: Database, { name, value }: DnsChallenge): Promise<void> {
   return database.transaction().execute(async (transaction) => {
     await transaction.deleteFrom("dns_challenges").where("name", "=", name).where("value", "=", value).execute();
@@ -38,7 +38,7 @@ export function removeDnsChallenge(database: Database, { name, value }: DnsChall
   });
 }
 
-/** Their process may have died before it removed them. */
+/** Removes challenges whose process died before removing them. */
 export async function removeExpiredDnsChallenges(database: Database): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const expired = transaction.deleteFrom("dns_challenges").where("expires_at", "<=", sql<Date>`now()`);

@@ -1,4 +1,4 @@
-/** Record sets of zones. Names are in lower case and without the final dot. */
+/** Record sets of zones. Names are in lower case, without the final dot. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
@@ -12,7 +12,7 @@ export type DnsRecordSetRow = {
 
 type Key = Pick<DnsRecordSetRow, "name" | "type">;
 
-/** By name and type. */
+/** Lists the records of a zone by name and type. */
 export async function listDnsRecords(
   database: Database | DatabaseTransaction,
   zoneId: string,
@@ -26,7 +26,7 @@ export async function listDnsRecords(
     .execute();
 }
 
-/** Those of the domain and below it; none if it is in no zone. */
+/** Lists the records of the domain and below it; empty if it has no zone. */
 export async function listDnsRecordsOfDomain(
   database: Database | DatabaseTransaction,
   domainId: string,
@@ -53,7 +53,7 @@ export async function findDnsRecordSet(
   return found ?? null;
 }
 
-/** Makes the record set of that name and type this one; null: there is none then. */
+/** Replaces the record set of that name and type; null removes it. */
 export async function setDnsRecordSet(
   transaction: DatabaseTransaction,
   zoneId: string,
@@ -61,8 +61,8 @@ export async function setDnsRecordSet(
   set: DnsRecordSetRow | null,
 ): Promise<void> {
   if (set === null) {
-    const own = transaction.deleteFrom("dns_records").where("zone_id", "=", zoneId);
-    await own.where("name", "=", name).where("type", "=", type).execute();
+    const records = transaction.deleteFrom("dns_records").where("zone_id", "=", zoneId);
+    await records.where("name", "=", name).where("type", "=", type).execute();
     return;
   }
   const content = { ttl: set.ttl, resource_records: [...set.values] };

@@ -1,20 +1,20 @@
-/** Which certificates the domains of an environment have and need. */
+/** Which certificates the domains of an environment have. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { isFor, isForName } from "./certificates.ts";
 
-/** SQL expression: a certificate of the environment `e` is valid now for the name of its domain `d`. */
+/** SQL expression: whether the environment `e` has a valid certificate for the name of its domain `d`. */
 export const isCovered = sql<boolean>`exists (
   select from certificates c
   where c.environment_id = e.id and c.not_before <= now() and c.not_after > now()
     and ${isForName("c", "d")})`;
 
-/** SQL expression: the same for the names one label below it. */
+/** SQL expression: whether it has a valid certificate for names one label below its domain `d`. */
 export const isWildcardCovered = sql<boolean>`exists (
   select from certificates c
   where c.environment_id = e.id and c.not_before <= now() and c.not_after > now() and '*.' || d.name = any(c.names))`;
 
-/** Whether the edge can show a certificate for the name that is valid now. */
+/** Whether the environment has a valid certificate for the name. */
 export async function hasCertificateFor(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -30,12 +30,12 @@ export async function hasCertificateFor(
   return rows.length > 0;
 }
 
-/** Tolerates that it is gone. */
+/** Removes a certificate if it exists. */
 export async function removeCertificate(transaction: DatabaseTransaction, id: string): Promise<void> {
   await transaction.deleteFrom("certificates").where("id", "=", id).execute();
 }
 
-/** Removes those that are for no name that still leads to the environment. */
+/** Removes the environment's certificates that cover none of its domains. */
 export async function removeUselessCertificates(
   transaction: DatabaseTransaction,
   environmentId: string,

@@ -1,4 +1,4 @@
-/** What was seen of domains in DNS, and which are to be looked at next. */
+/** DNS checks of domains: results, and which domains are due. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, SetupType } from "../database.ts";
 
@@ -20,7 +20,7 @@ export interface CheckedDomain {
   readonly usesOwnDns: boolean;
   readonly checkedAt: Date | null;
   readonly seen: Readonly<Record<string, readonly string[]>> | null;
-  /** The name that the environment has from the installation. */
+  /** The environment's temporary domain. */
   readonly temporaryName: string;
 }
 
@@ -36,7 +36,7 @@ const tables = sql`
   join sites s on s.id = d.site_id
   join domains t on t.environment_id = d.environment_id and t.setup_type = 'temporary'`;
 
-/** Null if there is no such domain to be seen. */
+/** Returns null if there is no such domain. */
 export async function findCheckedDomain(
   database: Database | DatabaseTransaction,
   id: string,
@@ -47,8 +47,8 @@ export async function findCheckedDomain(
 }
 
 /**
- * At most `limit` of those whose time has come, longest overdue first. For `seconds` they are nobody else's: whoever dies
- * meanwhile has only delayed them.
+ * Claims at most `limit` due domains for `seconds`, longest overdue first. If the process dies, the checks are only
+ * delayed.
  */
 export async function claimDueDomains(
   database: Database,
@@ -67,23 +67,25 @@ export async function claimDueDomains(
 
 export interface CheckOutcome {
   readonly id: string;
-  /** Null: the resolver gave no answer, and what is known stays. */
+  /** Null if the resolver did not answer; known results then stay. */
   readonly found: {
     readonly seen: Readonly<Record<string, readonly string[]>>;
     readonly isVerified: boolean;
     readonly pointsHere: boolean;
-    /** Whether it is served from now on, if it is not yet. */
+    /** Whether to serve it from now on. */
     readonly isServed: boolean;
-    /** Whether the world's delegation of its zone leads to this installation. */
+    /** Whether its zone is delegated to this installation. */
     readonly usesOwnDns: boolean;
-    /** Where the installation's own DNS answers what a certificate authority asks; null: nowhere. */
+    /** The name of its ACME challenge that our DNS server answers, or null. */
     readonly challengeName: string | null;
   } | null;
   readonly failures: number;
   readonly secondsUntilNext: number;
 }
 
-/** Tolerates that the domain is gone. One that stops pointing here is served all the same: DNS has bad days. */
+/**
+ * Records a check. A domain that no longer points here stays active, because DNS may fail. Does nothing if it is gone.
+ */
 export async function noteCheck(transaction: DatabaseTransaction, outcome: CheckOutcome): Promise<void> {
   const { id, found, failures, secondsUntilNext } = outcome;
   await sql`
@@ -98,7 +100,7 @@ export async function noteCheck(transaction: DatabaseTransaction, outcome: Check
     where id = ${id}`.execute(transaction);
 }
 
-/** Looks at them at once, whenever it was their turn. Tolerates ids that are gone. */
+/** Makes checks of the domains due now. Ignores ids that are gone. */
 export async function checkSoon(transaction: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await transaction.updateTable("domains").set({ next_check_at: sql<Date>`now()` }).where("id", "in", ids).execute();

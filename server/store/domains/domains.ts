@@ -1,4 +1,4 @@
-/** Domains of environments: their own ones, and those that they have from the installation ("temporary"). */
+/** Domains of environments: customers' own and temporary ones. */
 import { type InsertObject, sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, SetupType, Tables } from "../database.ts";
@@ -16,19 +16,19 @@ export interface NewOwnDomain extends NewDomain {
   readonly setupType: SetupType;
 }
 
-/** Returns the environment a name from the installation, its primary domain at first. False if the name leads elsewhere already. */
+/** Inserts an environment's temporary domain as its primary domain. Returns false if the name is taken. */
 export function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
   const known = { verified_at: sql<Date>`now()`, points_here_at: sql<Date>`now()` };
   return insertRow(transaction, domain, { is_primary: true, ...known });
 }
 
-/** It is served later, and looked at soon. False if the name is there already. */
+/** Inserts an inactive domain and has it checked soon. Returns false if the name is taken. */
 export function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDomain): Promise<boolean> {
   return insertRow(transaction, domain, {
     is_active: false,
     setup_type: domain.setupType,
     next_check_at: sql<Date>`now()`,
-    // Not the transaction's moment: names that are added together are listed in the order in which they were named.
+    // Not the transaction's time, so that domains added together are listed in order.
     created_at: sql<Date>`clock_timestamp()`,
   });
 }
@@ -38,25 +38,25 @@ async function insertRow(
   { id, environmentId, siteId, companyId, name, isWildcard }: NewDomain,
   more: Partial<InsertObject<Tables, "domains">>,
 ): Promise<boolean> {
-  const place = { environment_id: environmentId, site_id: siteId, company_id: companyId };
+  const ids = { environment_id: environmentId, site_id: siteId, company_id: companyId };
   const inserted = await transaction
     .insertInto("domains")
-    .values({ id, ...place, name, is_wildcard: isWildcard, ...more })
+    .values({ id, ...ids, name, is_wildcard: isWildcard, ...more })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .returning("id")
     .executeTakeFirst();
   return inserted !== undefined;
 }
 
-/** Any number; the second part of the lock is the name's. */
+/** An arbitrary number; the second part of the lock is the name's hash. */
 const nameLocks = 4_711_012;
 
-/** Transactions that add other names below the same registrable domain wait until this one ends. */
+/** Makes other transactions that add names below the same registrable domain wait until this one ends. */
 export async function lockNames(transaction: DatabaseTransaction, registrable: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${nameLocks}, hashtext(${registrable}))`.execute(transaction);
 }
 
-/** A domain that a new name is, is covered by, or would cover. */
+/** A domain that equals, covers or is covered by a new name. */
 export interface Overlap {
   readonly id: string;
   readonly name: string;
@@ -70,7 +70,7 @@ export interface Overlap {
 export interface NewName {
   readonly name: string;
   readonly isWildcard: boolean;
-  /** Those whose wildcard covers it. */
+  /** The names whose wildcard covers it. */
   readonly above: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export async function findOverlaps(
   return rows;
 }
 
-/** Where it is the primary one of its environment, the temporary one becomes that. */
+/** Removes a domain. If it was primary, the temporary domain becomes primary. */
 export async function releaseDomain(transaction: DatabaseTransaction, domain: Overlap): Promise<void> {
   await removeDomains(transaction, [domain.id]);
   await sql`
@@ -98,19 +98,19 @@ export async function releaseDomain(transaction: DatabaseTransaction, domain: Ov
   `.execute(transaction);
 }
 
-/** Tolerates ids that are gone. */
+/** Ignores ids that are gone. */
 export async function removeDomains(transaction: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await transaction.deleteFrom("domains").where("id", "in", ids).execute();
 }
 
-/** Whether the edge serves them. Tolerates ids that are gone. */
+/** Sets whether the edge serves the domains. Ignores ids that are gone. */
 export async function setActive(database: Database, ids: readonly string[], isActive: boolean): Promise<void> {
   if (ids.length === 0) return;
   await database.updateTable("domains").set({ is_active: isActive }).where("id", "in", ids).execute();
 }
 
-/** What an operation must know of a domain. */
+/** A domain for an operation. */
 export interface DomainFactsRow {
   readonly id: string;
   readonly name: string;
@@ -138,7 +138,7 @@ export async function domainsOfEnvironment(
     .execute();
 }
 
-/** Makes one domain of the environment the primary one. Tolerates that it is; false if it is gone. */
+/** Makes a domain the environment's primary domain. Idempotent. Returns false if the domain is gone. */
 export function setPrimaryDomain(
   database: Database,
   environmentId: string,
@@ -147,14 +147,14 @@ export function setPrimaryDomain(
   return database.transaction().execute(async (transaction) => {
     const found = transaction.selectFrom("domains").select("id").where("id", "=", id).forUpdate();
     if ((await found.executeTakeFirst()) === undefined) return false;
-    const own = transaction.updateTable("domains").where("environment_id", "=", environmentId);
-    await own.set({ is_primary: false }).where("id", "<>", id).where("is_primary", "=", true).execute();
-    await own.set({ is_primary: true, is_https: isHttps }).where("id", "=", id).execute();
+    const domains = transaction.updateTable("domains").where("environment_id", "=", environmentId);
+    await domains.set({ is_primary: false }).where("id", "<>", id).where("is_primary", "=", true).execute();
+    await domains.set({ is_primary: true, is_https: isHttps }).where("id", "=", id).execute();
     return true;
   });
 }
 
-/** A domain as lists show it. */
+/** A domain in lists. */
 export interface ListedDomain {
   readonly id: string;
   readonly name: string;
@@ -171,7 +171,7 @@ export interface ListedDomain {
 const listedColumns = `d.id, d.name, d.site_id, d.is_active, d.is_primary, d.is_wildcard, d.setup_type, d.uses_own_dns,
   d.verified_at is not null as is_verified, d.points_here_at is not null as points_here`;
 
-/** The primary one first. Null if there is no such environment to be seen. */
+/** Lists the environment's domains, the primary one first. Returns null if there is no such environment. */
 export async function listDomains(pool: Pool, environmentId: string): Promise<readonly ListedDomain[] | null> {
   const { rows } = await pool.query<ListedDomain>({
     name: "list-domains",
@@ -184,11 +184,11 @@ export async function listDomains(pool: Pool, environmentId: string): Promise<re
 
 export interface DomainFilter {
   readonly companyId: string;
-  /** Only of these sites; null = all. */
+  /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;
 }
 
-/** Of all the company's environments that are to be seen, oldest first. */
+/** Lists the domains of all visible environments of the company, oldest first. */
 export async function listCompanyDomains(pool: Pool, filter: DomainFilter): Promise<readonly ListedDomain[]> {
   const { rows } = await pool.query<ListedDomain>({
     name: "list-company-domains",

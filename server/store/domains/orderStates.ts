@@ -1,23 +1,23 @@
-/** How far the ordering of a domain's certificate has come, for people. */
+/** The state of a domain's certificate order, for display. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { isEligible, nextWantedAt } from "./certificateOrders.ts";
 
 export interface OrderState {
-  /** The authority has an order for it. */
+  /** Whether the authority has an order for it. */
   readonly isUnderWay: boolean;
-  /** Null: nothing will be ordered, as things are. */
+  /** Null if nothing will be ordered as things are. */
   readonly nextTryAt: Date | null;
-  /** Tries in a row that failed. */
+  /** Consecutive failed attempts. */
   readonly failures: number;
-  /** Why the last try failed; null: it did not. */
+  /** Why the last attempt failed, or null. */
   readonly lastError: string | null;
   readonly lastErrorAt: Date | null;
-  /** The authority takes nothing before that; null: it does. */
+  /** The end of the authority's rate limit, or null if there is none. */
   readonly limitedUntil: Date | null;
 }
 
-/** Null if nothing is or was ordered for the domain, nor will be as things are. `directory` is the authority's. */
+/** Returns null if nothing is, was or will be ordered for the domain. `directory` is the authority's URL. */
 export async function findOrderState(
   database: Database | DatabaseTransaction,
   domainId: string,
@@ -39,7 +39,7 @@ export async function findOrderState(
   return rows[0] ?? null;
 }
 
-/** A certificate is wanted at once: the back-off of before was for something else. What the authority limits stays limited. */
+/** Resets the back-off, so that a certificate is ordered at once. Rate limits of the authority stay in force. */
 export async function orderSoon(transaction: DatabaseTransaction, domainId: string): Promise<void> {
   await sql`
     update certificate_orders set next_try_at = now(), failures = 0

@@ -1,10 +1,10 @@
-/** Zones: which there are, whose they are, and which domains are in them. Their records are in `dnsRecords.ts`. */
+/** DNS zones, their owners and their domains. Records are in `dnsRecords.ts`. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import type { DnsRecordSetRow } from "./dnsRecords.ts";
 import { keepZoneVersion } from "./zoneVersions.ts";
 
-/** A domain of a customer's own that is in no zone yet. */
+/** A customer's domain without a zone. */
 export interface Zoneless {
   readonly id: string;
   readonly companyId: string;
@@ -23,7 +23,7 @@ export async function listZoneless(database: Database, limit: number): Promise<r
     .execute();
 }
 
-/** Returns the id of the company's zone of that name; null as company: the installation's own. Makes it where it is not there. */
+/** Returns the id of a zone, creating it if needed. `companyId` is null for the installation's own zone. */
 export async function ensureZone(
   database: Database | DatabaseTransaction,
   companyId: string | null,
@@ -33,11 +33,11 @@ export async function ensureZone(
     insert into zones (company_id, name) values (${companyId}, ${name})
     on conflict (company_id, name) do update set name = excluded.name returning id`.execute(database);
   const id = rows[0]?.id;
-  if (id === undefined) throw new Error("PostgreSQL gave no zone");
+  if (id === undefined) throw new Error("PostgreSQL returned no zone");
   return id;
 }
 
-/** Puts a domain into its zone, with records for its names where these have none. Tolerates that it is there. */
+/** Puts a domain into its zone. Adds `records` for names that have none. Idempotent. */
 export async function putIntoZone(
   transaction: DatabaseTransaction,
   domain: Pick<Zoneless, "id" | "companyId">,
@@ -46,8 +46,8 @@ export async function putIntoZone(
 ): Promise<void> {
   const zoneId = await ensureZone(transaction, domain.companyId, zoneName);
   await transaction.updateTable("domains").set({ zone_id: zoneId }).where("id", "=", domain.id).execute();
-  const there = await transaction.selectFrom("dns_records").select("name").where("zone_id", "=", zoneId).execute();
-  const taken = new Set(there.map(({ name }) => name));
+  const existing = await transaction.selectFrom("dns_records").select("name").where("zone_id", "=", zoneId).execute();
+  const taken = new Set(existing.map(({ name }) => name));
   const added = records.filter(({ name }) => !taken.has(name));
   if (added.length > 0) {
     const rows = added.map(({ name, type, ttl, values }) => ({ name, type, ttl, resource_records: [...values] }));
@@ -60,7 +60,7 @@ export async function putIntoZone(
   await raiseSerial(transaction, zoneId);
 }
 
-/** Returns how many went: those whose last domain is gone. */
+/** Removes zones without domains and returns their number. */
 export async function removeEmptyZones(database: Database | DatabaseTransaction): Promise<number> {
   const { rows } = await sql`
     delete from zones z where company_id is not null and not exists (select from domains d where d.zone_id = z.id)
@@ -76,7 +76,7 @@ export interface ZoneOfDomain {
   readonly zoneName: string;
 }
 
-/** Null if there is no such domain, or it is in no zone. */
+/** Returns null if there is no such domain, or if it has no zone. */
 export async function findZoneOfDomain(
   database: Database,
   domainId: string,
@@ -90,7 +90,7 @@ export async function findZoneOfDomain(
   return found ?? null;
 }
 
-/** Null if there is no such domain, or it is in no zone. Locks the zone until the transaction ends. */
+/** Returns null if there is no such domain, or if it has no zone. Locks the zone until the transaction ends. */
 export async function lockZoneOfDomain(
   transaction: DatabaseTransaction,
   domainId: string,
@@ -102,13 +102,16 @@ export async function lockZoneOfDomain(
   return rows[0] ?? null;
 }
 
-/** Locks the zone until the transaction ends. False if it is gone. */
+/** Locks the zone until the transaction ends. Returns false if it is gone. */
 export async function lockZone(transaction: DatabaseTransaction, zoneId: string): Promise<boolean> {
   const zone = transaction.selectFrom("zones").select("id").where("id", "=", zoneId).forUpdate();
   return (await zone.executeTakeFirst()) !== undefined;
 }
 
-/** After records were changed: gives the new serial, under which the zone is kept as a version. Throws if it is gone. */
+/**
+ * Call after a change of records. Stores the zone as a version under a new serial, and returns it. Throws if the zone
+ * is gone.
+ */
 export async function raiseSerial(transaction: DatabaseTransaction, zoneId: string): Promise<number> {
   const { rows } = await sql<{ serial: number }>`
     update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint) where id = ${zoneId}
@@ -119,14 +122,16 @@ export async function raiseSerial(transaction: DatabaseTransaction, zoneId: stri
   return serial;
 }
 
-/** The same with every zone that the name is in or below. */
+/** Raises the serial of every zone that contains the name. */
 export async function raiseSerialsAbove(transaction: DatabaseTransaction, name: string): Promise<void> {
   await sql`
     update zones set serial = greatest(serial + 1, extract(epoch from now())::bigint)
     where name = ${name} or ${name} like '%.' || name`.execute(transaction);
 }
 
-/** Of companies that have a zone of one name it is theirs who have proven a domain in it, then theirs who came first. */
+/**
+ * SQL order of zones with the same name: the installation's own, then those with a verified domain, then the oldest.
+ */
 const servedFirst = sql`z.name, (z.company_id is null) desc, exists (
   select from domains d where d.zone_id = z.id and d.verified_at is not null) desc, z.created_at, z.id`;
 
@@ -137,7 +142,7 @@ export interface ServedZone {
   readonly records: readonly DnsRecordSetRow[];
 }
 
-/** Each name once, with everything in it. */
+/** Lists the served zone of each name with its records. */
 export async function listServedZones(database: Database): Promise<readonly ServedZone[]> {
   const { rows } = await sql<ServedZone>`
     with served as (select distinct on (z.name) z.id, z.name, z.serial from zones z order by ${servedFirst})
@@ -149,7 +154,7 @@ export async function listServedZones(database: Database): Promise<readonly Serv
   return rows;
 }
 
-/** Whether the zone is the one of its name that is served. */
+/** Whether the zone is served, among those with its name. */
 export async function isServed(database: Database | DatabaseTransaction, zoneId: string): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     select z.id from zones z where z.name = (select name from zones where id = ${zoneId}) order by ${servedFirst} limit 1

@@ -1,4 +1,4 @@
-/** Known vulnerabilities, and what is installed that has one. */
+/** Known vulnerabilities, and installed packages that have one. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
@@ -32,7 +32,7 @@ export interface AdvisoryFeed {
 
 const feedColumns = ["reading", "mark", "read_at", "checked_at", "records", "skipped", "problem"] as const;
 
-const unseen: AdvisoryFeed = {
+const unreadFeed: AdvisoryFeed = {
   reading: 0,
   mark: null,
   read_at: null,
@@ -43,7 +43,7 @@ const unseen: AdvisoryFeed = {
 };
 
 export async function advisoryFeed(database: Database): Promise<AdvisoryFeed> {
-  return (await database.selectFrom("advisory_feed").select(feedColumns).executeTakeFirst()) ?? unseen;
+  return (await database.selectFrom("advisory_feed").select(feedColumns).executeTakeFirst()) ?? unreadFeed;
 }
 
 async function noteFeed(
@@ -62,7 +62,7 @@ async function noteFeed(
     .execute();
 }
 
-/** Beside what is in force. */
+/** Adds ranges of a new reading. The current reading stays in force. */
 export async function addAdvisoryRanges(
   database: Database,
   reading: number,
@@ -78,13 +78,13 @@ export async function addAdvisoryRanges(
       reference text)`.execute(database);
 }
 
-/** Whatever a reading that never came to its end has left. */
+/** Removes what unfinished readings have left. */
 export async function forgetOtherReadings(database: Database): Promise<void> {
   await sql`delete from advisory_ranges where not exists (
     select from advisory_feed f where f.reading = advisory_ranges.reading)`.execute(database);
 }
 
-/** A reading is whole: it is in force from now on, and what is installed and offered is marked by it. */
+/** Puts a complete reading in force and marks installed and offered versions accordingly. */
 export async function putInForce(
   database: Database,
   feed: Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped">,
@@ -98,59 +98,59 @@ export async function putInForce(
   });
 }
 
-/** It was looked at, and is the same as before, or could not be read. */
+/** Records a check of the feed that found no change (null) or failed. */
 export async function noteChecked(database: Database, problem: string | null): Promise<void> {
   await noteFeed(database, { problem, isRead: false });
 }
 
-/** Of a package whose key of version is `key`; null: of none. */
-const isIn = (slug: string, kind: string, key: string) => `exists (
+/** SQL expression: whether the version with this key is vulnerable; false if the key is null. */
+const isVulnerable = (slug: string, kind: string, key: string) => `exists (
   select from advisory_ranges r, advisory_feed f where r.reading = f.reading and r.kind = ${kind} and r.slug = lower(${slug})
     and (r.from_key is null or ${key} > r.from_key or (r.is_from_included and ${key} = r.from_key))
     and (r.to_key is null or ${key} < r.to_key or (r.is_to_included and ${key} = r.to_key)))`;
 
 /**
- * What is installed, and what it could be updated to, is vulnerable or not by what is in force. `environmentIds` null: everywhere.
+ * Marks installed versions and available updates as vulnerable or not. `environmentIds` is null for all environments.
  */
 export async function markVulnerable(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[] | null,
 ): Promise<void> {
   const ids = environmentIds === null ? null : [...environmentIds];
-  const offered = isIn("coalesce(o.slug, v.name)", "v.kind", "o.version_key");
+  const offered = isVulnerable("coalesce(o.slug, v.name)", "v.kind", "o.version_key");
   await writeLocked(
     database,
     sql`
     with versions as (
       select distinct p.kind, p.name, p.file, p.version_key from packages p
       where ${ids}::uuid[] is null or p.environment_id = any(${ids}::uuid[])
-    ), judged as (
+    ), checked as (
       select v.kind, v.name, v.file, v.version_key,
-        ${sql.raw(isIn("coalesce(o.slug, v.name)", "v.kind", "v.version_key"))} as is_vulnerable,
+        ${sql.raw(isVulnerable("coalesce(o.slug, v.name)", "v.kind", "v.version_key"))} as is_vulnerable,
         o.version is not null and ${sql.raw(offered)} as is_offer_vulnerable
       from versions v left join package_offers o on o.kind = v.kind and o.file = v.file
     )
-    update packages p set is_vulnerable = j.is_vulnerable,
-      vulnerable_since = case when j.is_vulnerable then coalesce(p.vulnerable_since, now()) end,
-      is_update_vulnerable = p.update_version is not null and j.is_offer_vulnerable
-    from judged j
-    where (p.kind, p.name, p.file, p.version_key) = (j.kind, j.name, j.file, j.version_key)
+    update packages p set is_vulnerable = c.is_vulnerable,
+      vulnerable_since = case when c.is_vulnerable then coalesce(p.vulnerable_since, now()) end,
+      is_update_vulnerable = p.update_version is not null and c.is_offer_vulnerable
+    from checked c
+    where (p.kind, p.name, p.file, p.version_key) = (c.kind, c.name, c.file, c.version_key)
       and (${ids}::uuid[] is null or p.environment_id = any(${ids}::uuid[]))
       and (p.is_vulnerable, p.is_update_vulnerable)
-        is distinct from (j.is_vulnerable, p.update_version is not null and j.is_offer_vulnerable)`,
+        is distinct from (c.is_vulnerable, p.update_version is not null and c.is_offer_vulnerable)`,
   );
 }
 
-/** The same of what the package source offers. */
+/** Marks the versions that the package source offers as vulnerable or not. */
 export async function markOffersVulnerable(database: Database | DatabaseTransaction): Promise<void> {
   await sql`
     update package_offers o set is_vulnerable = n.is_vulnerable from (
-      select kind, file, version is not null and ${sql.raw(isIn("slug", "kind", "version_key"))} as is_vulnerable
+      select kind, file, version is not null and ${sql.raw(isVulnerable("slug", "kind", "version_key"))} as is_vulnerable
       from package_offers v) n
     where (o.kind, o.file) = (n.kind, n.file) and o.is_vulnerable <> n.is_vulnerable`.execute(database);
 }
 
-/** A vulnerability of what one of the environments has. */
+/** A vulnerability of a package, with the environments that have it. */
 export interface FoundVulnerability {
   readonly advisory_id: string;
   readonly title: string;
@@ -175,7 +175,7 @@ export interface FoundVulnerabilities {
   readonly items: readonly FoundVulnerability[];
 }
 
-/** The worst first. */
+/** Lists vulnerabilities of installed packages, worst first. */
 export async function listVulnerabilities(
   pool: Pool,
   query: {
@@ -188,7 +188,7 @@ export async function listVulnerabilities(
   const { rows } = await pool.query<FoundVulnerabilities>({
     name: "list-vulnerabilities",
     text: `
-      with mine as (
+      with vulnerable as (
         select p.*, lower(coalesce(o.slug, p.name)) as slug from packages p
           left join package_offers o on o.kind = p.kind and o.file = p.file
         where p.company_id = $1 and ($2::uuid[] is null or p.site_id = any($2)) and p.is_vulnerable
@@ -197,7 +197,7 @@ export async function listVulnerabilities(
           min(r.reference) as reference, m.kind, m.name, min(r.affected) as affected, min(r.patched) as patched,
           json_agg(json_build_object('id', e.id, 'site_display_name', s.display_name, 'display_name', e.display_name,
             'version', m.version, 'update_version', m.update_version) order by s.created_at, s.id, e.number) as environments
-        from mine m join advisory_feed f on true
+        from vulnerable m join advisory_feed f on true
           join advisory_ranges r on r.reading = f.reading and r.kind = m.kind and r.slug = m.slug
             and (r.from_key is null or m.version_key > r.from_key or (r.is_from_included and m.version_key = r.from_key))
             and (r.to_key is null or m.version_key < r.to_key or (r.is_to_included and m.version_key = r.to_key))

@@ -1,4 +1,4 @@
-/** Newer versions that environments get by themselves: what is wished, and what is there to be done. */
+/** Automatic updates: settings of environments, and which updates are due. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
@@ -7,23 +7,23 @@ import { lockPackageWrites } from "./packageWriteLock.ts";
 export interface AutomaticUpdateWish {
   readonly plugins: boolean;
   readonly themes: boolean;
-  /** What is known to be vulnerable is updated within so many; null: not for that reason. */
+  /** Update vulnerable packages within this time; null to not treat them specially. */
   readonly vulnerable_within_hours: number | null;
-  /** Slugs that are left alone. */
+  /** Slugs of packages that are not updated. */
   readonly except_names: readonly string[];
-  /** Of the week, from 0, Sunday, on. */
+  /** Days of the week; 0 is Sunday. */
   readonly days: readonly number[];
-  /** After midnight. */
+  /** Minutes after midnight. */
   readonly start_minute: number;
   readonly hours: number;
-  /** `Europe/Berlin`. */
+  /** Such as `Europe/Berlin`. */
   readonly time_zone: string;
 }
 
-/** When updates may begin. */
+/** When updates may start. */
 type StoredWindow = Pick<AutomaticUpdateWish, "days" | "start_minute" | "hours" | "time_zone">;
 
-const wishColumns = [
+const settingColumns = [
   "plugins",
   "themes",
   "vulnerable_within_hours",
@@ -34,7 +34,7 @@ const wishColumns = [
   "time_zone",
 ] as const satisfies readonly (keyof AutomaticUpdateWish)[];
 
-/** `wish` null: it has none. Null if there is no such environment to be seen. */
+/** Returns null if there is no such environment. `wish` is null if automatic updates are not configured. */
 export async function findAutomaticUpdates(
   database: Database,
   environmentId: string,
@@ -46,7 +46,7 @@ export async function findAutomaticUpdates(
     .where("state", "<>", "adding")
     .executeTakeFirst();
   if (environment === undefined) return null;
-  const query = database.selectFrom("automatic_updates").select([...wishColumns]);
+  const query = database.selectFrom("automatic_updates").select([...settingColumns]);
   const wish = (await query.where("environment_id", "=", environmentId).executeTakeFirst()) ?? null;
   return { id: environment.id, wish };
 }
@@ -66,7 +66,7 @@ export async function setAutomaticUpdates(
   await markManaged(transaction, environmentId);
 }
 
-/** Notes of each that is installed whether it is updated by us. */
+/** Marks each installed package as included in automatic updates or not. */
 export async function markManaged(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   await sql`
     update packages p set is_managed = n.is_managed from (
@@ -78,13 +78,13 @@ export async function markManaged(transaction: DatabaseTransaction, environmentI
       and p.is_managed <> n.is_managed`.execute(transaction);
 }
 
-/** Something that could be updated. */
+/** A package with an available update. */
 export interface DueUpdate {
   readonly kind: PackageKind;
   readonly name: string;
-  /** Null: it is not vulnerable, or not set to be updated for that. */
+  /** Null if it is not vulnerable, or if the environment does not update vulnerable packages. */
   readonly vulnerable_since: Date | null;
-  /** How many were to be updated together when that did not come about the last time, with the same version; null: it did. */
+  /** The number of packages in the last attempt if it failed, or null. */
   readonly tried_among: number | null;
 }
 
@@ -101,14 +101,16 @@ interface DueRow extends StoredWindow {
   readonly updates: readonly (Omit<DueUpdate, "vulnerable_since"> & { readonly vulnerable_since: string | null })[];
 }
 
-/** What was refused alone is tried again after so long; sooner where it is vulnerable. */
-const daysUntilAskedAgain = { usual: 7, vulnerable: 1 };
-/** What failed for another reason is tried again after so long; sooner where the hours within which it is wished are over by then. */
-const minutesUntilTriedAgain = { usual: 60, urgent: 10 };
+/** Days until a package whose update failed on its own is retried. */
+const retryRefusedDays = { usual: 7, vulnerable: 1 };
+/**
+ * Minutes until updates that failed for another reason are retried; `urgent` near the deadline for vulnerable packages.
+ */
+const retryHinderedMinutes = { usual: 60, urgent: 10 };
 
 /**
- * Environments with something to be updated, in which nothing else is done; those in which something is vulnerable come first. A
- * version that is vulnerable takes the place only of one that is too.
+ * Finds environments with due updates and no running or waiting operation, those with vulnerable packages first. A
+ * vulnerable version only replaces a version that is vulnerable too.
  */
 export async function findDueUpdates(database: Database): Promise<readonly DueEnvironment[]> {
   const { rows } = await sql<DueRow>`
@@ -124,11 +126,11 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
       and (p.is_managed or (p.is_vulnerable and not p.is_update_vulnerable and a.vulnerable_within_hours is not null))
       and (p.failed_version is distinct from p.update_version or p.failed_among > 1
         or p.failed_at < now() - make_interval(
-          days => case when p.is_vulnerable then ${daysUntilAskedAgain.vulnerable}::int else ${daysUntilAskedAgain.usual}::int end))
+          days => case when p.is_vulnerable then ${retryRefusedDays.vulnerable}::int else ${retryRefusedDays.usual}::int end))
       and (p.hindered_at is null or p.hindered_at < now() - make_interval(mins => case
         when p.vulnerable_since + make_interval(hours => a.vulnerable_within_hours)
-          < now() + make_interval(mins => ${minutesUntilTriedAgain.usual}::int)
-        then ${minutesUntilTriedAgain.urgent}::int else ${minutesUntilTriedAgain.usual}::int end))
+          < now() + make_interval(mins => ${retryHinderedMinutes.usual}::int)
+        then ${retryHinderedMinutes.urgent}::int else ${retryHinderedMinutes.usual}::int end))
       and not exists (select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running'))
     group by e.id, a.environment_id
     order by bool_or(p.is_vulnerable) desc, e.number`.execute(database);
@@ -136,14 +138,14 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
     id,
     vulnerable_within_hours,
     window,
-    updates: updates.map(({ vulnerable_since: since, ...one }) => ({
-      ...one,
+    updates: updates.map(({ vulnerable_since: since, ...update }) => ({
+      ...update,
       vulnerable_since: since === null ? null : new Date(since),
     })),
   }));
 }
 
-/** How many operations of automatic updates wait or run. Updates started by users or keys don't count. */
+/** Counts waiting and running operations of automatic updates, without those started by users or API keys. */
 export async function countAutomaticOperations(database: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from operations o join activity a on a.id = o.activity_id

@@ -1,4 +1,4 @@
-/** What is kept of a company's plugins in memory holds as long as nothing was written, whoever writes it. */
+/** The cache of a company's packages is always up to date, whichever process writes. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
 import { putPackages } from "../../testing/packages.ts";
@@ -15,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-/** A site with one environment, of a new company unless it is said of which. */
+/** Adds a site with one environment, by default of a new company. */
 async function site(company?: string) {
   const companyId = company ?? (await addCompany(own.database)).companyId;
   const { id: siteId, environmentId } = await addSite(own.database, companyId);
   return { companyId, siteId, environmentId };
 }
 
-/** By name: who has it. */
+/** Returns the holders of each package by name. */
 async function groupsOf(companyId: string, more: Partial<CompanyPackagesQuery> = {}) {
   const all = { siteIds: null, search: null, status: null, column: null, limit: null, offset: 0 } as const;
   const query = { companyId, kind: "plugin", field: "name", order: "ascend", ...all, ...more } as const;
@@ -30,31 +30,31 @@ async function groupsOf(companyId: string, more: Partial<CompanyPackagesQuery> =
   return Object.fromEntries(items.map(({ name, holders }) => [name, holders]));
 }
 
-async function shownOf(companyId: string, more: Partial<CompanyPackagesQuery> = {}) {
+async function versionsOf(companyId: string, more: Partial<CompanyPackagesQuery> = {}) {
   const groups = Object.entries(await groupsOf(companyId, more));
   return Object.fromEntries(groups.map(([name, holders]) => [name, holders.map(({ entry }) => entry.version)]));
 }
 
-test("each change is seen at once, by whatever statement it was made", async () => {
+test("every change shows at once, whichever statement made it", async () => {
   const { companyId, environmentId } = await site();
   const other = await site(companyId);
-  expect(await shownOf(companyId)).toEqual({});
+  expect(await versionsOf(companyId)).toEqual({});
   await putPackages(own.database, environmentId, [{ name: "a" }, { name: "b" }]);
   await putPackages(own.database, other.environmentId, [{ name: "a", version: "2.0" }]);
-  expect(await shownOf(companyId)).toEqual({ a: ["1.0", "2.0"], b: ["1.0"] });
-  expect(await shownOf(companyId, { siteIds: [other.siteId] })).toEqual({ a: ["2.0"] });
+  expect(await versionsOf(companyId)).toEqual({ a: ["1.0", "2.0"], b: ["1.0"] });
+  expect(await versionsOf(companyId, { siteIds: [other.siteId] })).toEqual({ a: ["2.0"] });
   await own.database.updateTable("packages").set({ version: "3.0" }).where("name", "=", "a").execute();
-  expect(await shownOf(companyId)).toEqual({ a: ["3.0", "3.0"], b: ["1.0"] });
+  expect(await versionsOf(companyId)).toEqual({ a: ["3.0", "3.0"], b: ["1.0"] });
   await own.database.deleteFrom("packages").where("name", "=", "b").execute();
-  expect(await shownOf(companyId)).toEqual({ a: ["3.0", "3.0"] });
+  expect(await versionsOf(companyId)).toEqual({ a: ["3.0", "3.0"] });
   await own.database.deleteFrom("environments").where("id", "=", other.environmentId).execute();
-  expect(await shownOf(companyId)).toEqual({ a: ["3.0"] });
+  expect(await versionsOf(companyId)).toEqual({ a: ["3.0"] });
 });
 
-test("names are those of this moment", async () => {
+test("names are current", async () => {
   const { companyId, environmentId } = await site();
   await putPackages(own.database, environmentId, [{ name: "a" }]);
-  await shownOf(companyId);
+  await versionsOf(companyId);
   await own.database
     .updateTable("environments")
     .set({ display_name: "Renamed" })
@@ -65,7 +65,7 @@ test("names are those of this moment", async () => {
   expect(items[0]?.holders[0]?.environment.display_name).toBe("Renamed");
 });
 
-test("of what was updated in one environment only that is put together anew", async () => {
+test("an update in one environment rebuilds only the group of that package", async () => {
   const { companyId, environmentId } = await site();
   const other = await site(companyId);
   for (const id of [environmentId, other.environmentId]) {
@@ -85,11 +85,11 @@ test("of what was updated in one environment only that is put together anew", as
   expect(renamed.a?.map(({ environment }) => environment.display_name)).toEqual(["Renamed", "Live"]);
 });
 
-test("what an environment has is not read again as long as nothing says that it is another", async () => {
+test("packages of an environment are not read again while its version is unchanged", async () => {
   const { companyId, environmentId } = await site();
   await putPackages(own.database, environmentId, [{ name: "a" }]);
-  await shownOf(companyId);
-  // Behind everybody's back.
+  await versionsOf(companyId);
+  // Write without changing the version.
   await own.pool.query("alter table packages disable trigger user");
   await own.database
     .updateTable("packages")
@@ -97,7 +97,7 @@ test("what an environment has is not read again as long as nothing says that it 
     .where("environment_id", "=", environmentId)
     .execute();
   await own.pool.query("alter table packages enable trigger user");
-  expect(await shownOf(companyId)).toEqual({ a: ["1.0"] });
+  expect(await versionsOf(companyId)).toEqual({ a: ["1.0"] });
   await putPackages(own.database, environmentId, [{ name: "a", version: "2.0" }]);
-  expect(await shownOf(companyId)).toEqual({ a: ["2.0"] });
+  expect(await versionsOf(companyId)).toEqual({ a: ["2.0"] });
 });

@@ -1,12 +1,11 @@
 /**
- * Plugins and themes of a whole company: each once, with the environments that have it.
+ * Plugins and themes of a company, grouped by package, with the environments that have them.
  *
- * A company may have a thousand environments with thirty plugins each, and a page of the list is then four megabytes. To have
- * PostgreSQL hand over so much takes longer than whoever asks should wait. So what environments have is kept in memory, and what
- * was put together of it; each time the database is asked which environments there are, how they are called, and whether what
- * is known of each still holds (`package_versions`), and only what does not is read again. What comes out the same is the same
- * object as before, so that of a fleet in which one plugin after the other is updated only that one is put together and written
- * anew.
+ * A company may have a thousand environments with thirty plugins each; a page of the list is then four megabytes, which
+ * takes too long to read from PostgreSQL. So packages and groups are cached in memory. Each request reads only the
+ * environments, their names and their versions (`package_versions`), and then only the packages of environments whose
+ * version has changed. Unchanged groups keep their identity, so that an update of one plugin rebuilds and serialises
+ * only the group of that plugin.
  */
 
 import { LRUCache } from "lru-cache";
@@ -15,20 +14,20 @@ import type { PackageKind } from "../database.ts";
 import type { CompanyPackagesQuery, KnownPackage, NamedEnvironment } from "./knownPackages.ts";
 import { type CompanyPackage, groupsOf, type PackageGroup, select } from "./packageGroups.ts";
 
-interface Kept {
+interface CachedPackages {
   readonly version: string;
   readonly packages: readonly KnownPackage[];
 }
 
 /** By environment. */
 interface Inventory {
-  readonly kept: Map<string, Kept>;
+  readonly cached: Map<string, CachedPackages>;
   readonly names: Map<string, NamedEnvironment>;
 }
 
 export interface CompanyPackages {
   readonly total: number;
-  /** When that of the environments was read which was read longest ago; null: none was. */
+  /** The oldest time at which an environment's packages were read, or null if none was read. */
   readonly read_at: Date | null;
   readonly items: readonly CompanyPackage[];
 }
@@ -37,10 +36,10 @@ export interface CompanyPackageLists {
   list(query: CompanyPackagesQuery): Promise<CompanyPackages>;
 }
 
-/** Companies and kinds, of some twenty megabytes each where there are a thousand environments. */
-const keptInventories = 8;
+/** Number of cached inventories (a company and a kind), of some twenty megabytes each with a thousand environments. */
+const maxInventories = 8;
 
-/** Which environments there are is two hundred kilobytes for a thousand of them, and is sent only where it is not what is known. */
+/** Sends the environments (200 KB for a thousand) only if their digest has changed. */
 const presentQuery = `
   with present as materialized (
     select json_agg(json_build_array(e.id, e.site_id, s.display_name, e.display_name, v.version)
@@ -52,9 +51,9 @@ const presentQuery = `
   select digest, case when digest is distinct from $3 then environments end as environments, read_at from digested`;
 
 interface Present {
-  /** Null: there are none. */
+  /** Null if there are none. */
   readonly digest: string | null;
-  /** Of `PresentRow`s, as JSON. */
+  /** `PresentRow`s as JSON; null if unchanged. */
   readonly environments: string | null;
   readonly read_at: Date | null;
 }
@@ -77,7 +76,7 @@ const columns = [
   "is_managed",
 ] as const satisfies readonly (keyof KnownPackage)[];
 
-/** One statement: what an environment has is what it had in that version. */
+/** A single statement, so that packages and version are consistent. */
 const readQuery = `
   select v.environment_id, v.version, coalesce(json_agg(json_build_object(${columns
     .map((column) => `'${column}', p.${column}`)
@@ -85,43 +84,43 @@ const readQuery = `
   from package_versions v left join packages p on p.environment_id = v.environment_id and p.kind = $2
   where v.environment_id = any($1::uuid[]) group by v.environment_id`;
 
-interface ReadRow extends Kept {
+interface ReadRow extends CachedPackages {
   readonly environment_id: string;
 }
 
-/** What was put together when the environments were said to be these. */
+/** The groups for a digest of environments. */
 interface View {
   readonly digest: string | null;
   readonly groups: readonly PackageGroup[];
 }
 
-/** For as long as the process lives. */
+/** Create once per process. */
 export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
-  const inventories = new LRUCache<string, Inventory>({ max: keptInventories });
-  const views = new LRUCache<string, View>({ max: keptInventories });
+  const inventories = new LRUCache<string, Inventory>({ max: maxInventories });
+  const views = new LRUCache<string, View>({ max: maxInventories });
 
   function inventoryOf(key: string): Inventory {
     const known = inventories.get(key);
     if (known !== undefined) return known;
-    const made: Inventory = { kept: new Map(), names: new Map() };
-    inventories.set(key, made);
-    return made;
+    const created: Inventory = { cached: new Map(), names: new Map() };
+    inventories.set(key, created);
+    return created;
   }
 
-  /** Reads again what is another than before. */
-  async function refresh({ kept }: Inventory, rows: readonly PresentRow[], kind: PackageKind): Promise<void> {
+  /** Reads the packages of environments whose version has changed. */
+  async function refresh({ cached }: Inventory, rows: readonly PresentRow[], kind: PackageKind): Promise<void> {
     const stale = rows.flatMap(([id, , , , version]) =>
-      version === null || kept.get(id)?.version === version ? [] : [id],
+      version === null || cached.get(id)?.version === version ? [] : [id],
     );
     if (stale.length === 0) return;
     const query = { name: "read-inventory", text: readQuery, values: [stale, kind] };
     const { rows: read } = await pool.query<ReadRow>(query);
     for (const { environment_id: id, version, packages } of read) {
-      kept.set(id, { version, packages: withSame(packages, kept.get(id)?.packages ?? []) });
+      cached.set(id, { version, packages: reuseEqual(packages, cached.get(id)?.packages ?? []) });
     }
   }
 
-  async function view(
+  async function buildView(
     { companyId, kind, siteIds }: CompanyPackagesQuery,
     present: Present,
     before: View | undefined,
@@ -130,10 +129,10 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
     const inventory = inventoryOf(`${companyId} ${kind}`);
     await refresh(inventory, rows, kind);
     const environments = rows.map((row) => ({
-      environment: noteName(inventory.names, row),
-      packages: inventory.kept.get(row[0])?.packages ?? [],
+      environment: updateName(inventory.names, row),
+      packages: inventory.cached.get(row[0])?.packages ?? [],
     }));
-    if (siteIds === null) forgetOthers(inventory, rows);
+    if (siteIds === null) removeGone(inventory, rows);
     return { digest: present.digest, groups: groupsOf(environments, before?.groups ?? []) };
   }
 
@@ -145,7 +144,7 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
       const values = [companyId, siteIds, known?.digest ?? null];
       const { rows } = await pool.query<Present>({ name: "present-environments", text: presentQuery, values });
       const present = rows[0] ?? { digest: null, environments: null, read_at: null };
-      const current = known?.digest === present.digest ? known : await view(query, present, known);
+      const current = known?.digest === present.digest ? known : await buildView(query, present, known);
       views.set(key, current);
       const groups = select(current.groups, query);
       const end = query.limit === null ? groups.length : query.offset + query.limit;
@@ -155,17 +154,17 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
   };
 }
 
-/** Those of them that are what they were are the same objects. */
-function withSame(packages: readonly KnownPackage[], before: readonly KnownPackage[]): readonly KnownPackage[] {
-  const known = new Map(before.map((one) => [one.name, one]));
-  return packages.map((one) => {
-    const same = known.get(one.name);
-    return same !== undefined && columns.every((column) => same[column] === one[column]) ? same : one;
+/** Replaces equal packages by the previous objects. */
+function reuseEqual(packages: readonly KnownPackage[], before: readonly KnownPackage[]): readonly KnownPackage[] {
+  const previous = new Map(before.map((each) => [each.name, each]));
+  return packages.map((each) => {
+    const old = previous.get(each.name);
+    return old !== undefined && columns.every((column) => old[column] === each[column]) ? old : each;
   });
 }
 
-/** The same object as long as it is called the same. */
-function noteName(
+/** Returns the environment's names; the same object unless they have changed. */
+function updateName(
   names: Map<string, NamedEnvironment>,
   [id, site_id, site_display_name, display_name]: PresentRow,
 ): NamedEnvironment {
@@ -176,14 +175,14 @@ function noteName(
   return named;
 }
 
-/** What is gone. */
-function forgetOthers({ kept, names }: Inventory, rows: readonly PresentRow[]): void {
+/** Removes environments that no longer exist. */
+function removeGone({ cached, names }: Inventory, rows: readonly PresentRow[]): void {
   if (names.size === rows.length) return;
   const present = new Set(rows.map(([id]) => id));
   for (const id of names.keys()) {
     if (present.has(id)) continue;
     names.delete(id);
-    kept.delete(id);
+    cached.delete(id);
   }
 }
 
@@ -193,7 +192,7 @@ interface OfferRow {
   readonly is_vulnerable: boolean;
 }
 
-/** The newest version that is known of each: that which is offered, or the newest that is installed. */
+/** Adds the latest known version of each package: the offered one, or else the newest installed one. */
 async function withOffers(
   pool: Pool,
   kind: PackageKind,

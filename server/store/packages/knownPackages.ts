@@ -1,7 +1,7 @@
-/** Packages of a company as they are known, and a query of them. */
+/** Known packages of a company, and queries for them. */
 import type { PackageKind, UpdateStatus } from "../database.ts";
 
-/** What one environment has of one package. */
+/** A package's state in one environment. */
 export interface PackageEntry {
   readonly version: string;
   readonly update_version: string | null;
@@ -28,7 +28,7 @@ export interface NamedEnvironment {
   readonly display_name: string;
 }
 
-/** An environment as it is now. */
+/** An environment with its packages. */
 export interface KnownEnvironment {
   readonly environment: NamedEnvironment;
   readonly packages: readonly KnownPackage[];
@@ -37,15 +37,15 @@ export interface KnownEnvironment {
 export interface CompanyPackagesQuery {
   readonly companyId: string;
   readonly kind: PackageKind;
-  /** Null: all of the company's. */
+  /** Null for all sites of the company. */
   readonly siteIds: readonly string[] | null;
-  /** Part of the slug or the title, in whatever case; null: any. */
+  /** Part of the slug or the title, ignoring case; null matches all. */
   readonly search: string | null;
   readonly status: "active" | "inactive" | null;
   readonly column: "vulnerable" | "updatesAvailable" | null;
   readonly field: "name" | "environments" | "updates";
   readonly order: "ascend" | "descend";
-  /** Null: all. */
+  /** Null for no limit. */
   readonly limit: number | null;
   readonly offset: number;
 }

@@ -2,7 +2,9 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** Records a check for updates. `problem`: why the package source could not be asked, or null after a complete check. */
+/**
+ * Records a check for updates. `problem` says why the package source could not be asked; null after a complete check.
+ */
 export async function noteSourceCheck(database: Database, problem: string | null): Promise<void> {
   const row = { problem, ...(problem === null && { checked_at: sql<Date>`now()` }) };
   await database
@@ -13,7 +15,7 @@ export async function noteSourceCheck(database: Database, problem: string | null
 }
 
 export interface Check {
-  /** Of the last check that succeeded, or null if there was none. */
+  /** The last successful check, or null if there was none. */
   readonly checkedAt: Date | null;
   /** Why the newest check failed, or null. */
   readonly problem: string | null;
@@ -25,10 +27,10 @@ export async function lastChecks(
   const source = database.selectFrom("package_source").select(["checked_at as checkedAt", "problem"]);
   const feed = database.selectFrom("advisory_feed").select(["checked_at", "read_at", "problem"]);
   const [updates, vulnerabilities] = await Promise.all([source.executeTakeFirst(), feed.executeTakeFirst()]);
-  const unseen = { checkedAt: null, problem: null };
-  if (vulnerabilities === undefined) return { updates: updates ?? unseen, vulnerabilities: unseen };
+  const never = { checkedAt: null, problem: null };
+  if (vulnerabilities === undefined) return { updates: updates ?? never, vulnerabilities: never };
   const { checked_at, read_at, problem } = vulnerabilities;
   // A feed that is unchanged is checked and not read again.
   const checkedAt = problem === null && read_at !== null ? checked_at : read_at;
-  return { updates: updates ?? unseen, vulnerabilities: { checkedAt, problem } };
+  return { updates: updates ?? never, vulnerabilities: { checkedAt, problem } };
 }

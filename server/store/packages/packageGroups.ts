@@ -1,7 +1,7 @@
-/** What environments have, turned round: each package once, with those that have it; filtered and in order. */
+/** Groups the packages of environments by package, and filters and sorts the groups. */
 import type { CompanyPackagesQuery, KnownEnvironment, KnownPackage, NamedEnvironment } from "./knownPackages.ts";
 
-/** One environment that has it. */
+/** An environment that has the package. */
 export interface PackageHolder {
   readonly environment: NamedEnvironment;
   readonly entry: KnownPackage;
@@ -9,12 +9,12 @@ export interface PackageHolder {
 
 export interface PackageGroup {
   readonly name: string;
-  /** Its name and what it is called where it is installed, each once, in lower case: what a search looks at. */
+  /** Texts for searches: the name and all titles, without duplicates, in lower case. */
   readonly searched: readonly string[];
-  /** Of those that are installed. */
+  /** The entry with the newest installed version. */
   readonly newest: KnownPackage;
   readonly update_count: number;
-  /** By site and environment. The same list as long as nothing of it is another. */
+  /** By site and environment. Keeps its identity while nothing in it changes. */
   readonly holders: readonly PackageHolder[];
 }
 
@@ -23,7 +23,7 @@ export interface CompanyPackage extends PackageGroup {
   readonly is_latest_version_vulnerable: boolean;
 }
 
-/** `before`: groups that were made before, which are given again where nothing of them is another. */
+/** Groups packages by name. Reuses unchanged groups of `before`. */
 export function groupsOf(
   environments: readonly KnownEnvironment[],
   before: readonly PackageGroup[],
@@ -36,14 +36,14 @@ export function groupsOf(
       else holders.push({ environment, entry });
     }
   }
-  const made = new Map(before.map((group) => [group.name, group]));
+  const previous = new Map(before.map((group) => [group.name, group]));
   return [...byName].map(([name, holders]) => {
-    const known = made.get(name);
-    return known !== undefined && areSame(known.holders, holders) ? known : groupOf(name, holders);
+    const old = previous.get(name);
+    return old !== undefined && areEqual(old.holders, holders) ? old : groupOf(name, holders);
   });
 }
 
-function areSame(some: readonly PackageHolder[], others: readonly PackageHolder[]): boolean {
+function areEqual(some: readonly PackageHolder[], others: readonly PackageHolder[]): boolean {
   return (
     some.length === others.length &&
     some.every(({ environment, entry }, at) => environment === others[at]?.environment && entry === others[at]?.entry)
@@ -60,7 +60,7 @@ function groupOf(name: string, holders: readonly PackageHolder[]): PackageGroup 
   return { name, searched: [...searched], newest, update_count, holders };
 }
 
-function fits(
+function matches(
   { searched, holders, update_count }: PackageGroup,
   { search, status, column }: CompanyPackagesQuery,
 ): boolean {
@@ -73,12 +73,12 @@ function fits(
 
 const byName = (one: PackageGroup, other: PackageGroup) => (one.name < other.name ? -1 : Number(one.name > other.name));
 
-/** Those that are wished, all pages of them. */
+/** Returns the groups that match the query, sorted, on all pages. */
 export function select(groups: readonly PackageGroup[], query: CompanyPackagesQuery): readonly PackageGroup[] {
   const { field, order } = query;
   const direction = order === "ascend" ? 1 : -1;
   const count = (group: PackageGroup) => (field === "updates" ? group.update_count : group.holders.length);
-  const inOrder = (one: PackageGroup, other: PackageGroup) =>
+  const compare = (one: PackageGroup, other: PackageGroup) =>
     field === "name" ? direction * byName(one, other) : direction * (count(one) - count(other)) || byName(one, other);
-  return groups.filter((group) => fits(group, query)).toSorted(inOrder);
+  return groups.filter((group) => matches(group, query)).toSorted(compare);
 }

@@ -1,9 +1,9 @@
-/** What the package source has of each plugin and theme, and what that is for those that are installed. */
+/** Versions that the package source offers, and the resulting updates of installed packages. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind } from "../database.ts";
 import { writeLocked } from "./packageWriteLock.ts";
 
-/** As the source has it now; null: it does not know it. */
+/** The source's current version of a package. All values but `file` are null if the source does not know it. */
 export interface NewOffer {
   readonly file: string;
   readonly slug: string | null;
@@ -13,17 +13,17 @@ export interface NewOffer {
   readonly wordpress_key: string | null;
 }
 
-/** After so long the source is asked again. */
+/** Interval between checks of a package. */
 const checkHours = 3;
 
-/** Files of what is installed somewhere and was never asked about, or long ago. */
-export async function findToCheck(database: Database, kind: PackageKind, most: number): Promise<readonly string[]> {
+/** Finds installed packages that were never checked or whose check is due. Returns their `file`s. */
+export async function findToCheck(database: Database, kind: PackageKind, limit: number): Promise<readonly string[]> {
   const { rows } = await sql<{ file: string }>`
     select distinct p.file from packages p
       left join package_offers o on o.kind = p.kind and o.file = p.file
     where p.kind = ${kind} and not p.is_elsewhere
       and (o.checked_at is null or o.checked_at > now() or o.checked_at < now() - make_interval(hours => ${checkHours}))
-    order by p.file limit ${most}`.execute(database);
+    order by p.file limit ${limit}`.execute(database);
   return rows.map(({ file }) => file);
 }
 
@@ -38,7 +38,7 @@ export async function noteOffers(database: Database, kind: PackageKind, offers: 
       checked_at = now()`.execute(database);
 }
 
-/** Versions of PHP and of WordPress that environments have. */
+/** Finds the PHP and WordPress versions in use. */
 export async function findPlatforms(
   database: Database | DatabaseTransaction,
 ): Promise<{ readonly php: string[]; readonly wordpress: string[] }> {
@@ -49,15 +49,15 @@ export async function findPlatforms(
   return rows[0] ?? { php: [], wordpress: [] };
 }
 
-/** Keys by version. */
+/** Sortable keys by version. */
 export interface PlatformKeys {
   readonly php: Readonly<Record<string, string>>;
   readonly wordpress: Readonly<Record<string, string>>;
 }
 
 /**
- * What those that are installed can be updated to, by what was offered last: what is newer, and runs on the environment's PHP
- * and WordPress. `environmentIds` null: everywhere.
+ * Updates which newer versions are available for installed packages: offered versions that run on the environment's PHP
+ * and WordPress. `environmentIds` is null for all environments.
  */
 export async function refreshUpdates(
   database: Database | DatabaseTransaction,

@@ -1,23 +1,25 @@
-/** Updates of plugins and themes: what is to be updated, and what became of it. */
+/** Updates of plugins and themes: which are available, and their results. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, PackageKind, UpdateStatus } from "../database.ts";
 import { writeLocked } from "./packageWriteLock.ts";
 
-/** Only what has a folder of its own and comes from the package source can be updated. The package is `p`. */
+/**
+ * SQL expression: whether the package `p` can be updated. It must have its own folder and come from the package source.
+ */
 export const canBeUpdated = sql`not p.is_elsewhere and (p.kind = 'theme' or p.file like '%/%')`;
 
-/** What an update must know of one that is installed. */
+/** An installed package for an update. */
 export interface UpdatablePackage {
   readonly name: string;
   readonly file: string;
   readonly version: string;
   readonly is_elsewhere: boolean;
   readonly update_version: string | null;
-  /** As the source calls it; null: it does not know it, or was not asked yet. */
+  /** The source's name, or null if the source does not know it or was not asked yet. */
   readonly slug: string | null;
 }
 
-/** By slug; of these names only. */
+/** Finds the packages with these names, sorted by name. */
 export async function findUpdatable(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -39,16 +41,16 @@ export async function findUpdatable(
 export interface NotedUpdates {
   readonly environmentId: string;
   readonly kind: PackageKind;
-  /** `key`: of the version (`server/packages/versions.ts`). */
+  /** `key` is the sortable form of the version (`server/packages/versions.ts`). */
   readonly updates: readonly { readonly name: string; readonly to: string; readonly key: string }[];
   /**
-   * `refused`: these versions are not good here, whereas nothing is known of those that `failed` for another reason. `superseded`:
-   * somebody else was first, so that there was nothing to be done any more.
+   * `refused`: these versions don't work here. `failed`: the update failed for a reason unrelated to the versions.
+   * `superseded`: another update was faster, so nothing was left to do.
    */
   readonly became: UpdateStatus | "refused" | "superseded";
 }
 
-/** What was updated has the new version at once: it is read again in a moment. */
+/** Records the result of updates. Updated packages show the new version at once, before they are read again. */
 export async function notePackageUpdates(
   database: Database | DatabaseTransaction,
   { environmentId, kind, updates, became }: NotedUpdates,

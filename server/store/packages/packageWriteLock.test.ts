@@ -17,7 +17,7 @@ async function countWaiting(): Promise<number> {
   return rows.length;
 }
 
-test("whoever deletes a site and whoever writes what is offered everywhere never wait for each other", async () => {
+test("deleting a site and refreshing updates everywhere do not deadlock", async () => {
   const { database } = own;
   const { companyId } = await addCompany(database);
   const { id: siteId, environmentId } = await addSite(database, companyId);
@@ -28,7 +28,7 @@ test("whoever deletes a site and whoever writes what is offered everywhere never
     await lockPackageWrites(transaction);
     const removal = database.transaction().execute((other) => removeSiteRows(other, siteId));
     await expect.poll(countWaiting).toBe(1);
-    // What the removal waits for is nothing that it holds itself.
+    // Would deadlock if the removal held a lock on these rows.
     await refreshUpdates(transaction, null, { php: {}, wordpress: {} });
     return { removal };
   });
@@ -36,7 +36,7 @@ test("whoever deletes a site and whoever writes what is offered everywhere never
   expect(await database.selectFrom("packages").select("name").execute()).toEqual([]);
 });
 
-test("whoever writes what is offered everywhere and whoever writes what one environment has never wait for each other", async () => {
+test("refreshing updates everywhere and storing an environment's packages do not deadlock", async () => {
   const { database } = own;
   const { companyId } = await addCompany(database);
   const ids: string[] = [];
@@ -49,7 +49,7 @@ test("whoever writes what is offered everywhere and whoever writes what one envi
   const none = { slug: "shop", php_key: null, wordpress_key: null };
   await noteOffers(database, "plugin", [{ ...none, file: "shop/shop.php", version: "2.0", version_key: "9" }]);
   const writing = await database.transaction().execute(async (transaction) => {
-    // The offers have come as far as the second environment when the first one is read.
+    // Block `refreshUpdates` at the second environment while the first one's packages are stored.
     const row = transaction.selectFrom("packages").select("name").where("environment_id", "=", second);
     await row.where("name", "=", "shop").forUpdate().execute();
     const offers = refreshUpdates(database, null, { php: {}, wordpress: {} });

@@ -1,12 +1,12 @@
 /**
- * Whose turn it is to write about plugins and themes. What the package source offers is written into rows of all environments at
- * once, what an environment has into many of its own, in other orders; and each writer's first statement locks what the triggers of
- * `packages` write. Without turns two of them would hold what the other one waits for.
+ * Serialises writes about plugins and themes, to prevent deadlocks. Offers of the package source are written to rows of
+ * all environments at once, and an environment's packages to many of its own rows, in different orders. Also, the
+ * triggers of `packages` lock further rows with each writer's first statement.
  */
 import { type RawBuilder, sql, Transaction } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** Used for nothing else. */
+/** The key of an advisory lock that has no other use. */
 const lock = 4_711_029;
 
 /** Locks out other writers until the transaction ends. Call it before the transaction's first write to packages. */
@@ -14,7 +14,7 @@ export async function lockPackageWrites(transaction: DatabaseTransaction): Promi
   await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
 }
 
-/** Executes what writes about them. */
+/** Executes a statement that writes about packages under the lock. */
 export async function writeLocked(
   database: Database | DatabaseTransaction,
   statement: RawBuilder<unknown>,

@@ -1,10 +1,10 @@
-/** Plugins and themes of environments, as rows. */
+/** Plugins and themes of environments. */
 import { sql } from "kysely";
 import type { Database, PackageKind, UpdateStatus } from "../database.ts";
 import { markManaged } from "./automaticUpdates.ts";
 import { lockPackageWrites } from "./packageWriteLock.ts";
 
-/** What a reading of an environment has found of one of them. */
+/** A package found when reading an environment. */
 export interface FoundPackage {
   readonly kind: PackageKind;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface FoundPackage {
 export interface FoundPackages {
   readonly packages: readonly FoundPackage[];
   readonly problem: string | null;
-  /** When the reading began, by the database's clock. */
+  /** When the reading started, by the database's clock. */
   readonly readAt: Date;
 }
 
@@ -30,34 +30,34 @@ export interface ToRead {
   readonly number: number;
 }
 
-/** After so long everything is read again, whatever is known of changes. */
-const longestMinutes = 60;
-/** Sites write all the time, and seldom about plugins. */
-const writtenSeconds = 300;
+/** Environments are read again after this time even without known changes. */
+const maxAgeMinutes = 60;
+/** Minimum time between readings because of writes by PHP: sites write often, but seldom about plugins. */
+const minWrittenSeconds = 300;
 
 /**
- * Environments that were never read, were changed by an operation or by PHP since, or were last read long ago; those that wait
- * longest first.
+ * Finds environments whose packages must be read: never read, changed by an operation or PHP since, or last read long
+ * ago. Longest waiting first.
  */
-export async function findToRead(database: Database, most: number): Promise<readonly ToRead[]> {
+export async function findToRead(database: Database, limit: number): Promise<readonly ToRead[]> {
   const { rows } = await sql<ToRead>`
     select e.id, e.number from environments e
     where e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null and (
       e.packages_read_at is null or e.packages_read_at > now()
-      or e.packages_read_at < now() - make_interval(mins => ${longestMinutes})
-      or (e.written_at > e.packages_read_at and e.packages_read_at < now() - make_interval(secs => ${writtenSeconds}))
+      or e.packages_read_at < now() - make_interval(mins => ${maxAgeMinutes})
+      or (e.written_at > e.packages_read_at and e.packages_read_at < now() - make_interval(secs => ${minWrittenSeconds}))
       or exists (select from operations o where o.environment_id = e.id and o.finished_at > e.packages_read_at))
-    order by e.packages_read_at nulls first, e.number limit ${most}`.execute(database);
+    order by e.packages_read_at nulls first, e.number limit ${limit}`.execute(database);
   return rows;
 }
 
-/** The same of those of a company, or of one of its environments, that were never read. */
+/** Finds environments of a company, or one environment, whose packages were never read. */
 export async function findUnread(
   database: Database,
-  whose:
+  scope:
     | { readonly companyId: string; readonly siteIds: readonly string[] | null }
     | { readonly environmentId: string },
-  most: number,
+  limit: number,
 ): Promise<readonly ToRead[]> {
   const query = database
     .selectFrom("environments")
@@ -67,15 +67,15 @@ export async function findUnread(
     .where("awaits_rebuild", "=", false)
     .where("wordpress_version", "is not", null)
     .orderBy("number")
-    .limit(most);
-  if ("environmentId" in whose) return query.where("id", "=", whose.environmentId).execute();
-  const all = query.where("company_id", "=", whose.companyId);
-  return whose.siteIds === null ? all.execute() : all.where("site_id", "in", [...whose.siteIds]).execute();
+    .limit(limit);
+  if ("environmentId" in scope) return query.where("id", "=", scope.environmentId).execute();
+  const all = query.where("company_id", "=", scope.companyId);
+  return scope.siteIds === null ? all.execute() : all.where("site_id", "in", [...scope.siteIds]).execute();
 }
 
 /**
- * What was found takes the place of what was known, but for what became of updates. Null: there is no WordPress. Tolerates that
- * the environment is gone; of two readings the later one counts.
+ * Replaces the known packages of an environment, but keeps results of updates. Does nothing if the environment is gone
+ * or a later reading is already stored.
  */
 export async function notePackages(database: Database, environmentId: string, found: FoundPackages): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -98,13 +98,13 @@ export async function notePackages(database: Database, environmentId: string, fo
       from jsonb_to_recordset(${JSON.stringify(found.packages)}::jsonb) as n(
         kind text, name text, file text, title text, description text, version text, version_key text,
         is_elsewhere boolean, is_active boolean, is_auto_updated boolean)
-      on conflict (environment_id, kind, name) do update set ${taken}
+      on conflict (environment_id, kind, name) do update set ${assignments}
       where (${columnsOf("packages")}) is distinct from (${columnsOf("excluded")})`.execute(transaction);
     await markManaged(transaction, environmentId);
   });
 }
 
-const names = [
+const columnNames = [
   "kind",
   "name",
   "file",
@@ -116,11 +116,11 @@ const names = [
   "is_active",
   "is_auto_updated",
 ] as const satisfies readonly (keyof FoundPackage)[];
-const columns = sql.raw(names.join(", "));
-const taken = sql.raw(names.map((name) => `${name} = excluded.${name}`).join(", "));
-const columnsOf = (table: string) => sql.raw(names.map((name) => `${table}.${name}`).join(", "));
+const columns = sql.raw(columnNames.join(", "));
+const assignments = sql.raw(columnNames.map((name) => `${name} = excluded.${name}`).join(", "));
+const columnsOf = (table: string) => sql.raw(columnNames.map((name) => `${table}.${name}`).join(", "));
 
-/** One of an environment's. */
+/** A package of an environment. */
 export interface PackageRecord {
   readonly name: string;
   readonly title: string;
@@ -137,13 +137,13 @@ export interface PackageRecord {
 
 export interface PackagesOfEnvironment {
   readonly container_id: string;
-  /** Null: never. */
+  /** Null if never read. */
   readonly read_at: Date | null;
   readonly problem: string | null;
   readonly packages: readonly PackageRecord[];
 }
 
-/** By slug. Null if there is no such environment to be seen. */
+/** Returns the environment's packages by name, or null if there is no such environment. */
 export async function packagesOf(
   database: Database,
   environmentId: string,

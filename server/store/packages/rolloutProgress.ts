@@ -1,20 +1,20 @@
-/** Rollouts that are under way: how far each is, what is to be begun next, and how it ends. */
+/** Running rollouts: their progress, the next environment, and their end. */
 import { sql } from "kysely";
 import type { Actor, Database, DatabaseTransaction } from "../database.ts";
 import type { RolloutFacts } from "./rollouts.ts";
 
-/** Ids; the one that was asked for first comes first. */
+/** Returns the ids of unfinished rollouts, oldest first. */
 export async function rolloutsUnderWay(database: Database): Promise<readonly string[]> {
   const query = database.selectFrom("rollouts").select("id").where("ended_at", "is", null);
   return (await query.orderBy("created_at").execute()).map(({ id }) => id);
 }
 
-/** What is to be known of one that is under way, to go on with it. */
+/** An unfinished rollout. */
 export interface RolloutUnderWay extends RolloutFacts {
   readonly actor: Actor;
 }
 
-/** Locks it until the transaction ends. Null if none is running. */
+/** Locks an unfinished rollout until the transaction ends. Returns null if there is no such rollout. */
 export async function holdRollout(transaction: DatabaseTransaction, id: string): Promise<RolloutUnderWay | null> {
   const row = await transaction
     .selectFrom("rollouts")
@@ -27,14 +27,17 @@ export async function holdRollout(transaction: DatabaseTransaction, id: string):
   return row ?? null;
 }
 
-const forgotten = "What became of it is not known any more.";
+const unknownResult = "The result of this update is no longer known.";
 
-/** Takes over what became of the operations that were begun for it. An operation that was superseded says nothing about the version. */
+/**
+ * Copies the results of ended operations to the rollout. Superseded ones count as skipped: they say nothing about the
+ * version.
+ */
 export async function noteEndedItems(transaction: DatabaseTransaction, rolloutId: string): Promise<void> {
   await sql`
     update rollout_items i set ended_at = coalesce(n.finished_at, now()),
       state = case when n.state = 'succeeded' then 'updated' when n.failure_kind = 'superseded' then 'skipped' else 'failed' end,
-      reason = case when n.state is null then ${forgotten} else n.public_error end
+      reason = case when n.state is null then ${unknownResult} else n.public_error end
     from (
       select j.environment_id, o.state, o.public_error, o.failure_kind, o.finished_at
       from rollout_items j left join operations o on o.id = j.operation_id
@@ -49,7 +52,7 @@ export interface RolloutProgress {
   readonly running: number;
   readonly updated: number;
   readonly failed: number;
-  /** Of those that failed. */
+  /** Failed canaries, which `failed` includes. */
   readonly failedCanaries: number;
 }
 
@@ -64,7 +67,7 @@ export async function progressOf(transaction: DatabaseTransaction, rolloutId: st
   return rows[0] ?? { waiting: 0, running: 0, updated: 0, failed: 0, failedCanaries: 0 };
 }
 
-/** Id of the environment whose turn it is; null: all have had theirs. */
+/** Returns the id of the next environment, or null if none is waiting. */
 export async function nextInTurn(transaction: DatabaseTransaction, rolloutId: string): Promise<string | null> {
   const next = await transaction
     .selectFrom("rollout_items")
@@ -85,9 +88,9 @@ export interface BegunItem {
 
 export interface Turn {
   readonly environmentId: string;
-  /** Whether all others wait for what becomes of it. */
+  /** Whether the others wait for its result. */
   readonly isCanary: boolean;
-  /** The operation that was begun, or why none was. */
+  /** The operation that was started, or why none was. */
   readonly become: BegunItem | { readonly skipped: string };
 }
 
@@ -113,7 +116,7 @@ export async function noteTurn(
     .execute();
 }
 
-/** Nothing more is begun; what was begun goes on. */
+/** Stops or cancels a rollout: starts no more updates; running ones continue. */
 export async function breakOff(
   transaction: DatabaseTransaction,
   rolloutId: string,
@@ -128,7 +131,7 @@ export async function breakOff(
     .execute();
 }
 
-/** Its last update has ended. */
+/** Ends a rollout after its last update. */
 export async function endRollout(transaction: DatabaseTransaction, { id, state }: RolloutUnderWay): Promise<void> {
   await transaction
     .updateTable("rollouts")

@@ -1,4 +1,4 @@
-/** Newer versions that go to many environments: what was asked for, and what is shown of it. */
+/** Rollouts of newer versions to many environments: their input and their display. */
 import { sql } from "kysely";
 import type { Actor, Database, DatabaseTransaction, PackageKind, RolloutItemState, RolloutState } from "../database.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
@@ -8,18 +8,18 @@ export interface NewRollout {
   readonly companyId: string;
   readonly kind: PackageKind;
   readonly name: string;
-  /** Null: for each the newest that it is offered. */
+  /** Null for the newest version offered to each environment. */
   readonly version: string | null;
   readonly concurrency: number;
   readonly stopAfterFailures: number;
   readonly actor: Actor;
-  /** In the order in which they get it. */
+  /** In order of their updates. */
   readonly environmentIds: readonly string[];
-  /** How many of these are tried before the others. */
+  /** Number of environments to update before the others. */
   readonly canaries: number;
 }
 
-/** Environments that have been deleted meanwhile are left out. */
+/** Inserts a rollout. Skips environments that have been deleted meanwhile. */
 export async function insertRollout(transaction: DatabaseTransaction, rollout: NewRollout): Promise<void> {
   const { id, companyId, kind, name, version, concurrency, canaries, stopAfterFailures, actor } = rollout;
   const counts = { concurrency, canaries, stop_after_failures: stopAfterFailures };
@@ -36,14 +36,16 @@ export async function insertRollout(transaction: DatabaseTransaction, rollout: N
     for key share of e`.execute(transaction);
 }
 
-/** An environment that something is installed in which can be updated there. */
+/** An environment in which the package can be updated. */
 export interface Holder {
   readonly id: string;
   readonly version_key: string;
   readonly update_version: string | null;
 }
 
-/** Environments of the company in which it can be updated and that are served; those that nobody visits first, then by site and name. */
+/**
+ * Finds served environments of the company in which the package can be updated: live ones last, then by site and name.
+ */
 export async function findHolders(
   database: Database | DatabaseTransaction,
   { companyId, kind, name }: { readonly companyId: string; readonly kind: PackageKind; readonly name: string },
@@ -57,7 +59,7 @@ export async function findHolders(
   return rows;
 }
 
-/** Those of the ids that are environments of the company, and can be seen. */
+/** Returns the ids that are environments of the company. */
 export async function environmentsAmong(
   database: Database | DatabaseTransaction,
   companyId: string,
@@ -92,7 +94,7 @@ export interface RolloutRecord extends RolloutFacts {
 const recordColumns = sql`
   r.id, r.company_id, r.kind, r.name, r.version, r.concurrency, r.canaries, r.stop_after_failures, r.state,
   r.created_at, r.ended_at, n.counts`;
-const counted = sql`
+const withCounts = sql`
   lateral (
     select jsonb_build_object(
       'waiting', count(*) filter (where state = 'waiting'), 'running', count(*) filter (where state = 'running'),
@@ -101,7 +103,7 @@ const counted = sql`
     from rollout_items where rollout_id = r.id
   ) n`;
 
-/** The newest first. */
+/** Lists rollouts, newest first. */
 export async function listRollouts(
   database: Database,
   companyId: string,
@@ -109,7 +111,7 @@ export async function listRollouts(
 ): Promise<{ readonly total: number; readonly items: readonly RolloutRecord[] }> {
   const [{ rows: items }, { rows: totals }] = await Promise.all([
     sql<RolloutRecord>`
-      select ${recordColumns} from rollouts r, ${counted} where r.company_id = ${companyId}
+      select ${recordColumns} from rollouts r, ${withCounts} where r.company_id = ${companyId}
       order by r.created_at desc, r.id limit ${limit} offset ${offset}`.execute(database),
     sql<{ total: number }>`select count(*)::int as total from rollouts where company_id = ${companyId}`.execute(
       database,
@@ -118,14 +120,14 @@ export async function listRollouts(
   return { total: totals[0]?.total ?? 0, items };
 }
 
-/** Null if the company has none of that id. */
+/** Returns null if the company has no such rollout. */
 export async function findRollout(
   database: Database | DatabaseTransaction,
   companyId: string,
   id: string,
 ): Promise<RolloutRecord | null> {
   const { rows } = await sql<RolloutRecord>`
-    select ${recordColumns} from rollouts r, ${counted} where r.id = ${id} and r.company_id = ${companyId}`.execute(
+    select ${recordColumns} from rollouts r, ${withCounts} where r.id = ${id} and r.company_id = ${companyId}`.execute(
     database,
   );
   return rows[0] ?? null;
@@ -144,7 +146,7 @@ export interface RolloutItemRecord {
   readonly ended_at: Date | null;
 }
 
-/** In the order in which they get it. Environments that were deleted since are missing. */
+/** Lists the rollout's environments in order of their updates, without deleted ones. */
 export async function itemsOfRollout(
   database: Database | DatabaseTransaction,
   id: string,
@@ -157,7 +159,7 @@ export async function itemsOfRollout(
   return rows;
 }
 
-/** Those that ended more than `days` ago. */
+/** Deletes rollouts that ended more than `days` days ago. */
 export async function deleteEndedRollouts(database: Database, days: number): Promise<void> {
   await database
     .deleteFrom("rollouts")

@@ -1,13 +1,15 @@
-/** Paths that are asked for before an update takes an environment's place. */
+/** Checks of an update before it goes live: paths and screenshots. */
 import type { Database, DatabaseTransaction } from "../database.ts";
 
 export interface UpdateChecks {
   readonly update_checks: readonly string[];
-  /** How much screenshots of these and of the front page may differ, in percent. Null: no screenshots. */
+  /**
+   * The largest accepted visual difference of these pages and the front page, in percent; null takes no screenshots.
+   */
   readonly picture_threshold: number | null;
 }
 
-/** In the order in which they were kept; null if there is no such environment to be seen. */
+/** Returns the checks, with paths in the order of the last change, or null if there is no such environment. */
 export async function findUpdateChecks(
   database: Database | DatabaseTransaction,
   environmentId: string,

@@ -56,19 +56,19 @@ async function lockFor(
 
 const at = (seconds: number) => new Date(Date.parse("2026-11-22T12:00:00Z") + seconds * 1_000);
 
-test("an environment that is served is listed with its name, and without a run at first", async () => {
+test("a served environment is listed with its host, at first without a run", async () => {
   const { id, name } = await addEnvironment();
   expect(await listed(id)).toMatchObject({ id, host: `${name}.localhost`, lastRun: null });
   expect(await findCronRun(world.database, id)).toBeNull();
 });
 
-describe("nothing is run, nor begun, in one that", () => {
+describe("no run starts in an environment that", () => {
   test.each<[string, Parameters<typeof change>[1]]>([
     ["is frozen", { is_frozen: true }],
-    ["is being made", { state: "adding" }],
+    ["is being added", { state: "adding" }],
     ["is being deleted", { state: "deleting" }],
-    ["is made anew", { state: "restoring" }],
-    ["awaits its rebuild", { awaits_rebuild: true }],
+    ["is being restored", { state: "restoring" }],
+    ["waits to be rebuilt", { awaits_rebuild: true }],
   ])("%s", async (_, values) => {
     const { id } = await addEnvironment();
     const before = await listed(id);
@@ -84,7 +84,7 @@ describe("nothing is run, nor begun, in one that", () => {
     ["deleteSite", false],
     ["addScheduledBackup", true],
     ["proveBackup", true],
-  ])("is at work with %s: may run is %s", async (kind, mayRun) => {
+  ])("is locked by %s: may run is %s", async (kind, mayRun) => {
     const environment = await addEnvironment();
     await lockFor(kind, environment);
     expect((await listed(environment.id)) !== undefined).toBe(mayRun);
@@ -97,7 +97,7 @@ describe("nothing is run, nor begun, in one that", () => {
   });
 });
 
-test("of several that begin the same run at once, one does", async () => {
+test("only one of several processes starts the same run", async () => {
   const { id } = await addEnvironment();
   const attempts = (lastRun: Awaited<ReturnType<typeof findCronRun>>, now: Date) =>
     Promise.all([1, 2, 3].map(() => beginCronRun(world.database, { id, lastRun }, now)));
@@ -107,14 +107,14 @@ test("of several that begin the same run at once, one does", async () => {
   expect((await attempts(lastRun, at(60))).filter(Boolean)).toHaveLength(1);
 });
 
-test("failures are counted until there is none; what went wrong is kept until the next run has ended", async () => {
+test("failures are counted until a run succeeds; the error stays until the next run has ended", async () => {
   const { id } = await addEnvironment();
   const { database } = world;
   const run = async (second: number, error: string | null, isFailure: boolean) => {
     await beginCronRun(database, { id, lastRun: await findCronRun(database, id) }, at(second));
-    const under = await findCronRun(database, id);
+    const during = await findCronRun(database, id);
     await endCronRun(database, id, { now: at(second + 1), error, isFailure });
-    return { under, after: await findCronRun(database, id) };
+    return { during, after: await findCronRun(database, id) };
   };
   expect((await run(0, "PHP was ended.", true)).after).toMatchObject({
     failures: 1,
@@ -122,13 +122,13 @@ test("failures are counted until there is none; what went wrong is kept until th
     endedAt: at(1),
   });
   const second = await run(60, "Again.", true);
-  expect(second.under).toMatchObject({ failures: 1, error: "PHP was ended.", endedAt: null });
+  expect(second.during).toMatchObject({ failures: 1, error: "PHP was ended.", endedAt: null });
   expect(second.after).toMatchObject({ failures: 2, error: "Again." });
   expect((await run(120, "hook: Oh.", false)).after).toMatchObject({ failures: 0, error: "hook: Oh." });
   expect((await run(180, null, false)).after).toMatchObject({ failures: 0, error: null });
 });
 
-test("a run goes with its environment", async () => {
+test("a run is deleted with its environment", async () => {
   const { id, siteId } = await addEnvironment();
   await beginCronRun(world.database, { id, lastRun: null }, at(0));
   await world.database.deleteFrom("sites").where("id", "=", siteId).execute();

@@ -1,19 +1,19 @@
-/** The runs of the events that WordPress plans: of each environment the last one, and whether another may begin. */
+/** Runs of scheduled tasks (WP-Cron): each environment's last run, and whether another may start. */
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
 export interface CronRun {
   readonly beganAt: Date;
-  /** Null while it is under way, and where it was killed with its process. */
+  /** Null while it is running, or if its process was killed. */
   readonly endedAt: Date | null;
-  /** Of this run; while it is under way, of the one before. */
+  /** The error of this run; of the previous run while this one is running. */
   readonly error: string | null;
-  /** How many runs in a row, up to this one, could not be ended. */
+  /** Consecutive runs, including this one, that could not be completed. */
   readonly failures: number;
 }
 
-/** An environment whose events may be run. */
+/** An environment whose scheduled tasks may run. */
 export interface CronEnvironment {
   readonly id: string;
   readonly number: number;
@@ -21,12 +21,12 @@ export interface CronEnvironment {
   readonly host: string;
   readonly is_https: boolean;
   readonly createdAt: Date;
-  /** Null before the first. */
+  /** Null before the first run. */
   readonly lastRun: CronRun | null;
 }
 
-/** Only read the environment, or leave its files and database as they are. During all others events wait. */
-const harmless: readonly OperationKind[] = [
+/** Operations that don't change files or database. Scheduled tasks wait during all others. */
+const nonBlocking: readonly OperationKind[] = [
   "addManualBackup",
   "addScheduledBackup",
   "addDownloadableBackup",
@@ -39,14 +39,14 @@ const harmless: readonly OperationKind[] = [
   "updateEdgeCacheStatus",
 ];
 
-/** SQL expression: the environment `e` is served, may be written to, and nothing at work on it minds. */
+/** SQL expression: whether the environment `e` is served, writable, and not locked by a blocking operation. */
 const mayRun = sql<boolean>`(
   e.state = 'serving' and not e.awaits_rebuild and not e.is_frozen
   and not exists (
     select from environment_locks l join operations o on o.id = l.operation_id
-    where l.environment_id = e.id and o.kind <> all(${[...harmless]}::text[])))`;
+    where l.environment_id = e.id and o.kind <> all(${[...nonBlocking]}::text[])))`;
 
-/** All in which events may be run now, by number. */
+/** Lists all environments whose scheduled tasks may run now, by number. */
 export async function listForCron(database: Database): Promise<CronEnvironment[]> {
   const rows = await database
     .selectFrom("environments as e")
@@ -77,7 +77,7 @@ function runOf(row: {
   return beganAt === null ? null : { beganAt, endedAt, error, failures: failures ?? 0 };
 }
 
-/** Null if there was none. */
+/** Returns null if there was no run. */
 export async function findCronRun(database: Database, environmentId: string): Promise<CronRun | null> {
   const row = await database
     .selectFrom("cron_runs")
@@ -88,8 +88,8 @@ export async function findCronRun(database: Database, environmentId: string): Pr
 }
 
 /**
- * Begins a run, unless something minds since the environment was listed, or another process has begun one since `before`:
- * then false.
+ * Starts a run. Returns false if the environment has become unavailable since it was listed, or if another process has
+ * started a run since `lastRun`.
  */
 export async function beginCronRun(
   database: Database,
@@ -106,7 +106,10 @@ export async function beginCronRun(
   return rows.length > 0;
 }
 
-/** `isFailure`: it could not be ended, so that the next one waits longer. Tolerates that the environment is gone. */
+/**
+ * `isFailure` means that the run could not be completed, so the next one waits longer. Does nothing if the environment
+ * is gone.
+ */
 export async function endCronRun(
   database: Database,
   environmentId: string,

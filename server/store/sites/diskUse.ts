@@ -1,33 +1,33 @@
-/** What environments take of the disk, as rows. */
+/** Disk use of environments. */
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
 export interface ToMeasure {
   readonly id: string;
   readonly number: number;
-  /** In force; null: none. */
+  /** The quota in force, or null. */
   readonly quotaBytes: number | null;
 }
 
-/** Of one that has been measured and was changed since. */
-const usualMinutes = 5;
-/** For environments near or over their quota, whose users want to use the room that they have made. */
-const nearSeconds = 20;
-const nearShare = 0.8;
+/** Minimum time between measurements of a changed environment. */
+const minAgeMinutes = 5;
+/** For environments near or over their quota, so that freed space can be used soon. */
+const minAgeNearQuotaSeconds = 20;
+const nearQuotaFraction = 0.8;
 
 /**
- * The environment that has waited longest of those that were changed since they were measured, by PHP or by an operation; null
- * where none is due. `usualQuotaBytes` is of those without a quota of their own.
+ * Finds the environment with the oldest measurement among those that PHP or an operation has changed since; null if
+ * none is due. `defaultQuotaBytes` applies to environments without their own quota.
  */
-export async function findToMeasure(database: Database, usualQuotaBytes: number | null): Promise<ToMeasure | null> {
+export async function findToMeasure(database: Database, defaultQuotaBytes: number | null): Promise<ToMeasure | null> {
   const { rows } = await sql<ToMeasure>`
     select e.id, e.number, q.bytes as "quotaBytes"
     from environments e cross join lateral (
-      select coalesce(e.disk_quota_bytes, ${usualQuotaBytes}::bigint) as bytes) q
+      select coalesce(e.disk_quota_bytes, ${defaultQuotaBytes}::bigint) as bytes) q
     where e.state = 'serving' and not e.awaits_rebuild and (
       e.disk_measured_at is null or e.disk_measured_at > now()
-      or (e.disk_measured_at < now() - case when e.disk_bytes > q.bytes * ${nearShare}::float
-            then make_interval(secs => ${nearSeconds}) else make_interval(mins => ${usualMinutes}) end
+      or (e.disk_measured_at < now() - case when e.disk_bytes > q.bytes * ${nearQuotaFraction}::float
+            then make_interval(secs => ${minAgeNearQuotaSeconds}) else make_interval(mins => ${minAgeMinutes}) end
         and (e.written_at > e.disk_measured_at or exists (
           select from operations o where o.environment_id = e.id and o.finished_at > e.disk_measured_at)))
     )
@@ -35,23 +35,23 @@ export async function findToMeasure(database: Database, usualQuotaBytes: number 
   return rows[0] ?? null;
 }
 
-/** The database's clock. */
+/** Returns the database's time. */
 export async function databaseNow(database: Database): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select date_trunc('milliseconds', now()) as now`.execute(database);
   const [row] = rows;
-  if (row === undefined) throw new Error("PostgreSQL gave no time");
+  if (row === undefined) throw new Error("PostgreSQL returned no time");
   return row.now;
 }
 
-/** In bytes. */
+/** Disk use in bytes. */
 interface Use {
   readonly files: number;
   readonly database: number;
 }
 
 /**
- * Notes what the environment takes, as of before it was measured. One whose files are not there takes nothing, and one that is gone
- * is left alone.
+ * Measures and stores an environment's disk use, with the time before the measurement. Stores 0 if its files don't
+ * exist. Does nothing if the environment is gone.
  */
 export async function measureDiskUse(
   database: Database,
@@ -64,16 +64,16 @@ export async function measureDiskUse(
   await database.updateTable("environments").set({ disk_bytes, disk_measured_at }).where("id", "=", id).execute();
 }
 
-/** The quota in force; null: none. */
+/** Returns the quota in force, or null. */
 export async function quotaOf(
   database: Database,
   environmentId: string,
-  usualQuotaBytes: number | null,
+  defaultQuotaBytes: number | null,
 ): Promise<number | null> {
   const row = await database
     .selectFrom("environments")
     .select("disk_quota_bytes")
     .where("id", "=", environmentId)
     .executeTakeFirst();
-  return row?.disk_quota_bytes ?? usualQuotaBytes;
+  return row?.disk_quota_bytes ?? defaultQuotaBytes;
 }

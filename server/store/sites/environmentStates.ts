@@ -1,8 +1,8 @@
-/** What operations read and change of an environment's row. Each change tolerates that the row is gone. */
+/** State of environments that operations read and change. Changes do nothing if the environment is gone. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** An environment as an operation on it needs it. */
+/** An environment for an operation on it. */
 export interface EnvironmentFacts {
   readonly id: string;
   readonly number: number;
@@ -18,15 +18,15 @@ export interface EnvironmentFacts {
   readonly is_opt_out_from_automatic_php_update: boolean;
   /** Its primary domain. */
   readonly host: string;
-  /** Whether WordPress knows that by https. */
+  /** Whether WordPress uses the primary domain with HTTPS. */
   readonly is_https: boolean;
-  /** Whether every name below the one that it has from the installation leads to it, too. */
+  /** Whether all names below its temporary domain lead to it too. */
   readonly is_wildcard: boolean;
-  /** It was restored on another machine, and nothing of it is there yet. */
+  /** The installation was restored from a backup, and the environment's files are not on this machine yet. */
   readonly awaits_rebuild: boolean;
 }
 
-/** Null if there is no such environment to be seen. */
+/** Returns null if there is no such environment. */
 export async function environmentForOperation(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -38,7 +38,7 @@ export async function environmentForOperation(
   return row ?? null;
 }
 
-/** Rows of `EnvironmentFacts`; the environment is `e`. */
+/** A query for `EnvironmentFacts`, in which the environment is `e`. */
 export function environmentFacts(database: Database | DatabaseTransaction) {
   return database
     .selectFrom("environments as e")
@@ -54,8 +54,8 @@ export function environmentFacts(database: Database | DatabaseTransaction) {
 }
 
 /**
- * At most `limit` environments that run one of the versions, did not opt out of automatic changes, have none under way,
- * and had none that failed in the last `days` days.
+ * Lists at most `limit` environments with one of these PHP versions that have not opted out of automatic changes,
+ * without a waiting or running change, and without a failed one in the last `days` days.
  */
 export async function listForPhpUpdate(
   database: Database,
@@ -92,7 +92,7 @@ export async function listForPhpUpdate(
     .execute();
 }
 
-/** Those of the environments that are there, with what is in them. */
+/** Returns the ids of environments that exist and don't wait to be rebuilt. */
 export async function findPresent(database: Database, environmentIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (environmentIds.length === 0) return new Set();
   const rows = await database
@@ -104,7 +104,7 @@ export async function findPresent(database: Database, environmentIds: readonly s
   return new Set(rows.map(({ id }) => id));
 }
 
-/** False also where the environment is gone. */
+/** Returns false if the environment is not served or is gone. */
 export async function isServing(database: Database, environmentId: string): Promise<boolean> {
   const row = await database
     .selectFrom("environments")
@@ -115,12 +115,12 @@ export async function isServing(database: Database, environmentId: string): Prom
   return row !== undefined;
 }
 
-/** While it is frozen, the edge refuses what would be written to it. */
+/** While an environment is frozen, the edge refuses writes to it. */
 export async function setFrozen(database: Database, environmentId: string, isFrozen: boolean): Promise<void> {
   await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();
 }
 
-/** Null if the environment is gone. */
+/** Returns null if the environment is gone. */
 export async function findPhp(
   database: Database,
   environmentId: string,
@@ -149,12 +149,12 @@ export async function setPhpOptOut(
     .execute();
 }
 
-/** Another number than before makes the edge replace the environment's PHP processes. */
+/** A new number makes the edge replace the environment's PHP processes. */
 export async function setPhpRun(database: Database, environmentId: string, run: number): Promise<void> {
   await database.updateTable("environments").set({ php_run: run }).where("id", "=", environmentId).execute();
 }
 
-/** Returns a copy what its source is served with: the version of PHP, what it may take, and whether every name below its own leads to it. */
+/** Copies the PHP version, limits and wildcard setting of the source to an environment. */
 export async function serveLike(database: Database, environmentId: string, sourceId: string): Promise<void> {
   await database
     .updateTable("environments as e")
@@ -180,7 +180,7 @@ export async function serveLike(database: Database, environmentId: string, sourc
     .execute();
 }
 
-/** What the release that is served now says of itself. */
+/** Stores facts about the release that is served now. */
 export async function noteRelease(
   database: Database,
   environmentId: string,

@@ -1,9 +1,9 @@
-/** Environments and the domains that lead to them. */
+/** Environments and their domains. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, MailDelivery } from "../database.ts";
 import { lockPackageWrites } from "../packages/packageWriteLock.ts";
 
-/** An environment as JSON, made by the database together with its site. */
+/** An environment, built as JSON by the database together with its site. */
 export interface EnvironmentRecord {
   readonly id: string;
   readonly number: number;
@@ -25,7 +25,7 @@ export interface DomainRecord {
   readonly is_primary: boolean;
 }
 
-/** SQL expression: the environments of the site `s` that are to be seen, as one JSON array of `EnvironmentRecord`. */
+/** SQL expression: the visible environments of the site `s`, as a JSON array of `EnvironmentRecord`. */
 export const environmentsOfSite = `(
   select coalesce(json_agg(json_build_object(
     'id', e.id, 'number', e.number, 'name', e.name, 'display_name', e.display_name, 'is_premium', e.is_premium,
@@ -49,12 +49,12 @@ export interface NewEnvironment {
   readonly isPremium: boolean;
   readonly phpVersion: string;
   readonly containerId: string;
-  /** Absent: what its kind has. */
+  /** Default: depends on the type of environment. */
   readonly mailDelivery?: MailDelivery;
 }
 
 /**
- * Returns the environment's number, which is unique on this installation and never used again; null if the site has
+ * Returns the environment's number, which is unique in this installation and never reused; null if the site has
  * an environment of that name or display name.
  */
 export async function insertEnvironment(
@@ -81,7 +81,7 @@ export async function insertEnvironment(
   return inserted?.number ?? null;
 }
 
-/** A number like those of rows, for an environment that never has one. */
+/** Reserves a number for an environment without a row. */
 export async function nextEnvironmentNumber(transaction: DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ number: string }>`
     select nextval(pg_get_serial_sequence('environments', 'number')) as number`.execute(transaction);
@@ -102,7 +102,7 @@ export async function isEnvironmentNameTaken(
   return taken !== undefined;
 }
 
-/** Whether the row exists; locks it until the transaction ends. */
+/** Whether the environment exists. Locks it until the transaction ends. */
 export async function isEnvironmentThere(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("environments")
@@ -113,9 +113,9 @@ export async function isEnvironmentThere(transaction: DatabaseTransaction, envir
   return row !== undefined;
 }
 
-/** The environment and its domains. What was done with it stays in the activity log. */
+/** Removes the environment and its domains. Its activity log stays. */
 export async function removeEnvironmentRows(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
-  // Its plugins go with it.
+  // Its packages are deleted with it.
   await lockPackageWrites(transaction);
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }
@@ -129,15 +129,15 @@ export interface ListedEnvironment {
   readonly host: string;
   readonly is_https: boolean;
   readonly php_version: string;
-  /** Null: it has no WordPress. */
+  /** Null if it has no WordPress. */
   readonly wordpress_version: string | null;
-  /** Null: not measured yet. */
+  /** Null if not measured yet. */
   readonly disk_bytes: number | null;
-  /** Null: never. */
+  /** Null if never. */
   readonly backed_up_at: Date | null;
 }
 
-/** The environments of all companies, by company, site and age. */
+/** Lists the environments of all companies, by company, site and age. */
 export async function listAllEnvironments(database: Database): Promise<ListedEnvironment[]> {
   const { rows } = await sql<ListedEnvironment>`
     select e.id, c.name as company_name, s.display_name as site_name, e.display_name as environment_name, e.state,

@@ -1,8 +1,8 @@
-/** What environments may take, as rows. */
+/** Limits of environments. */
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** Those of the environment itself; null: as the installation has it. */
+/** An environment's own limits; null for the installation's default. */
 export interface OwnLimits {
   readonly php_threads: number;
   readonly php_memory_mb: number;
@@ -18,7 +18,7 @@ export interface LimitsRecord extends OwnLimits {
 
 export const ownLimitColumns = ["php_threads", "php_memory_mb", "request_seconds", "disk_quota_bytes"] as const;
 
-/** Null if there is no such environment to be seen. */
+/** Returns null if there is no such environment. */
 export async function findLimits(pool: Pool, environmentId: string): Promise<LimitsRecord | null> {
   const { rows } = await pool.query<LimitsRecord>({
     name: "find-limits",
@@ -29,7 +29,7 @@ export async function findLimits(pool: Pool, environmentId: string): Promise<Lim
   return rows[0] ?? null;
 }
 
-/** Those of the environments that are there. */
+/** Returns the limits of those environments that exist. */
 export async function ownLimits(
   database: Database,
   environmentIds: readonly string[],
@@ -43,7 +43,7 @@ export async function ownLimits(
     .execute();
 }
 
-/** Tolerates environments that are gone. */
+/** Ignores environments that are gone. */
 export async function setLimits(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[],

@@ -1,4 +1,4 @@
-/** The part of sites' addresses that comes from the settings: the suffix of their names, and the ports. */
+/** The parts of sites' addresses that come from the settings: name suffix and ports. */
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../database.ts";
 import { type EnvironmentFacts, environmentFacts } from "./environmentStates.ts";
@@ -9,7 +9,7 @@ export interface SiteAddresses {
   readonly edgeTlsPort: number;
 }
 
-/** Stores the addresses, and returns the ones stored before, or null if there are none. The row stays locked until the transaction ends. */
+/** Stores the values and returns the previous ones, or null. The row stays locked until the transaction ends. */
 export async function replaceSiteAddresses(
   transaction: DatabaseTransaction,
   { siteSuffix: suffix, edgePort: http_port, edgeTlsPort: https_port }: SiteAddresses,
@@ -28,7 +28,9 @@ export async function replaceSiteAddresses(
   return before ?? null;
 }
 
-/** Moves all names below one suffix to another, of deleted environments too. Throws if one of the new names is in use. */
+/**
+ * Moves all temporary domains from one suffix to another, also of deleted environments. Throws if a new name is in use.
+ */
 export async function renameTemporaryDomains(
   transaction: DatabaseTransaction,
   from: string,
@@ -51,7 +53,7 @@ export async function renameTemporaryDomains(
     .execute();
 }
 
-/** All environments that WordPress may be installed in on this machine. */
+/** Lists all environments whose files are on this machine. */
 export function environmentsWithContent(transaction: DatabaseTransaction): Promise<EnvironmentFacts[]> {
   return environmentFacts(transaction).where("e.awaits_rebuild", "=", false).orderBy("e.number").execute();
 }

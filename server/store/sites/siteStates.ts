@@ -1,4 +1,4 @@
-/** What operations change about a site's rows. Each tolerates that the rows are gone or changed already. */
+/** Changes of operations to a site. Idempotent; they do nothing if the site is gone. */
 import type { Database, DatabaseTransaction, Sites } from "../database.ts";
 import { lockPackageWrites } from "../packages/packageWriteLock.ts";
 
@@ -22,9 +22,9 @@ export async function noteWordPressVersion(
     .execute();
 }
 
-/** The site, its environments and its domains. What was done with it stays in the activity log. */
+/** Removes the site, its environments and its domains. Its activity log stays. */
 export async function removeSiteRows(transaction: DatabaseTransaction, siteId: string): Promise<void> {
-  // Their plugins go with them.
+  // Their packages are deleted with them.
   await lockPackageWrites(transaction);
   await transaction.deleteFrom("sites").where("id", "=", siteId).execute();
 }

@@ -22,7 +22,7 @@ function filterOf(companyId: string, more: Partial<SiteFilter> = {}): SiteFilter
 }
 
 describe("inserting a site", () => {
-  it("takes its name on the whole installation, and its display name in the company, in whatever case", async () => {
+  it("reserves its name in the installation, and its display name in the company, ignoring case", async () => {
     const { companyId } = await addCompany(test.database);
     const other = await addCompany(test.database);
     const first = siteOf(companyId, { displayName: "Same" });
@@ -39,7 +39,7 @@ describe("inserting a site", () => {
   it.each([
     ["commits", false],
     ["rolls back", true],
-  ])("waits for another transaction that takes the name, until that one %s", async (_, isFree) => {
+  ])("waits for another transaction that inserts the name, until it %s", async (_, isFree) => {
     const { companyId } = await addCompany(test.database);
     const site = siteOf(companyId);
     const taken = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ describe("inserting a site", () => {
     expect(await second).toBe(isFree);
   });
 
-  it("leaves nothing after its removal: its name and domain are free", async () => {
+  it("can be undone: afterwards its name and domain are free", async () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     await test.database.transaction().execute(async (transaction) => {
@@ -74,7 +74,7 @@ describe("inserting a site", () => {
 });
 
 describe("taken names", () => {
-  it("are those of sites and those whose address leads somewhere", async () => {
+  it("are names of sites and names with an address in use", async () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     const custom = `c-${randomUUID().slice(0, 8)}`;
@@ -90,10 +90,10 @@ describe("taken names", () => {
     });
   });
 
-  it("include a domain that another site has: it is not given twice", async () => {
+  it("include domains of other sites", async () => {
     const { companyId } = await addCompany(test.database);
     const one = await addSite(test.database, companyId);
-    const given = await test.database.transaction().execute((transaction) =>
+    const isInserted = await test.database.transaction().execute((transaction) =>
       insertPrimaryDomain(transaction, {
         id: randomUUID(),
         environmentId: one.environmentId,
@@ -103,12 +103,12 @@ describe("taken names", () => {
         isWildcard: false,
       }),
     );
-    expect(given).toBe(false);
+    expect(isInserted).toBe(false);
   });
 });
 
 describe("reading a site", () => {
-  it("gives its environments with their domains, the primary one first", async () => {
+  it("returns its environments with their domains, the primary one first", async () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     const second = { environment_id: site.environmentId, site_id: site.id, company_id: companyId };
@@ -127,7 +127,7 @@ describe("reading a site", () => {
     expect(environment).toMatchObject({ number: expect.any(Number), is_blocked: false, php_version: "8.3" });
   });
 
-  it("does not see one that is being added, nor an environment that is", async () => {
+  it("ignores sites and environments that are being added", async () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     await test.database.updateTable("environments").set({ state: "adding" }).where("site_id", "=", site.id).execute();
@@ -139,7 +139,7 @@ describe("reading a site", () => {
     expect(seen).toBeNull();
   });
 
-  it("sees one that is being deleted, with every environment for the operation", async () => {
+  it("returns a site that is being deleted, with every environment for the operation", async () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     await test.database.updateTable("sites").set({ state: "deleting" }).where("id", "=", site.id).execute();
@@ -153,7 +153,7 @@ describe("reading a site", () => {
 });
 
 describe("listing sites", () => {
-  it("filters by text as it stands, by ids, and pages", async () => {
+  it("filters by literal text and by ids, and pages", async () => {
     const { companyId } = await addCompany(test.database);
     const percent = await addSite(test.database, companyId, { displayName: "100% wool" });
     const under = await addSite(test.database, companyId, { displayName: "snake_case" });
@@ -169,7 +169,7 @@ describe("listing sites", () => {
     expect(await ids({ limit: 1, offset: 1 })).toEqual([under.id]);
   });
 
-  it("reads no environments unless they are wanted", async () => {
+  it("reads no environments by default", async () => {
     const { companyId } = await addCompany(test.database);
     await addSite(test.database, companyId);
     const [without] = await listSites(test.pool, filterOf(companyId, { withEnvironments: false }));
@@ -178,12 +178,12 @@ describe("listing sites", () => {
     expect(together?.environments).toHaveLength(1);
   });
 
-  it("knows which ids are the company's", async () => {
+  it("tells which ids belong to the company", async () => {
     const { companyId } = await addCompany(test.database);
     const other = await addCompany(test.database);
-    const mine = await addSite(test.database, companyId);
-    const theirs = await addSite(test.database, other.companyId);
-    const known = await knownSiteIds(test.database, companyId, [mine.id, theirs.id, randomUUID()]);
-    expect(known).toEqual(new Set([mine.id]));
+    const ownSite = await addSite(test.database, companyId);
+    const foreignSite = await addSite(test.database, other.companyId);
+    const known = await knownSiteIds(test.database, companyId, [ownSite.id, foreignSite.id, randomUUID()]);
+    expect(known).toEqual(new Set([ownSite.id]));
   });
 });

@@ -12,7 +12,7 @@ export interface SiteRecord {
   readonly environments: readonly EnvironmentRecord[];
 }
 
-/** Null if there is no such site to be seen. */
+/** Returns null if there is no such site. */
 export async function getSite(pool: Pool, siteId: string): Promise<SiteRecord | null> {
   const { rows } = await pool.query<SiteRecord>({
     name: "get-site",
@@ -25,17 +25,17 @@ export async function getSite(pool: Pool, siteId: string): Promise<SiteRecord | 
 
 export interface SiteFilter {
   readonly companyId: string;
-  /** Part of the name or display name, in whatever case; null = any. */
+  /** Part of the name or display name, ignoring case; null matches all. */
   readonly search: string | null;
-  /** Only these sites; null = all. */
+  /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;
   readonly withEnvironments: boolean;
-  /** Null = all. */
+  /** Null for no limit. */
   readonly limit: number | null;
   readonly offset: number;
 }
 
-/** Oldest first. `environments` is null unless asked for. */
+/** Lists sites, oldest first. `environments` is null unless `withEnvironments` is set. */
 export async function listSites(
   pool: Pool,
   filter: SiteFilter,
@@ -64,8 +64,8 @@ export interface NewSite {
 }
 
 /**
- * False if the name or the display name is taken. Waits for another transaction that is taking it, so that
- * of two that want the same name at once exactly one gets it.
+ * Inserts a site. Returns false if the name or the display name is taken. Waits for another transaction that inserts
+ * the same name, so that exactly one gets it.
  */
 export async function insertSite(transaction: DatabaseTransaction, site: NewSite): Promise<boolean> {
   const inserted = await transaction
@@ -102,7 +102,7 @@ export async function isDisplayNameTaken(
   return taken !== undefined;
 }
 
-/** Those of `names` that a site has, or whose address `<name>.<suffix>` leads somewhere. */
+/** Returns those of `names` that are a site's name, or whose address `<name>.<suffix>` is in use. */
 export async function findTakenNames(
   transaction: DatabaseTransaction,
   names: readonly string[],
@@ -126,8 +126,8 @@ export async function findTakenNames(
 }
 
 /**
- * A site as a site-wide operation needs it: with every environment, whatever its state. Who is just adding one is waited
- * for, and nobody can begin to until the transaction ends.
+ * Returns a site for a site-wide operation, with all its environments in any state, or null. Waits for transactions
+ * that add an environment, and prevents new ones until the transaction ends.
  */
 export async function siteForOperation(transaction: DatabaseTransaction, siteId: string) {
   const site = await transaction
@@ -148,7 +148,9 @@ export async function siteForOperation(transaction: DatabaseTransaction, siteId:
   return { ...site, environments };
 }
 
-/** A site to which an environment is about to be added; `isEnding` where it is being deleted, or will be. */
+/**
+ * Returns a site to which an environment will be added, or null. `isEnding` means that it is being or will be deleted.
+ */
 export async function siteForAddition(transaction: DatabaseTransaction, siteId: string) {
   const site = await transaction
     .selectFrom("sites")
@@ -168,7 +170,7 @@ export async function siteForAddition(transaction: DatabaseTransaction, siteId: 
   return { ...site, isEnding: site.state === "deleting" || deletion !== undefined };
 }
 
-/** Those of `siteIds` that are the company's sites. */
+/** Returns those of `siteIds` that are sites of the company. */
 export async function knownSiteIds(database: Database, companyId: string, siteIds: readonly string[]) {
   const rows = await database
     .selectFrom("sites")
@@ -179,7 +181,7 @@ export async function knownSiteIds(database: Database, companyId: string, siteId
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The number of sites and of environments, of all companies. */
+/** Counts the sites and environments of all companies. */
 export async function countContent(
   database: Database,
 ): Promise<{ readonly sites: number; readonly environments: number }> {

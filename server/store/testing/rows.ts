@@ -1,4 +1,4 @@
-/** Rows for tests of the store, made as the rules make them. */
+/** Inserts valid rows for tests. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { insertApiKey, type NewApiKey } from "../company/apiKeys.ts";
 import { insertCompany } from "../company/companies.ts";
@@ -9,7 +9,7 @@ import { insertEnvironment } from "../sites/environments.ts";
 import { insertSite, type NewSite } from "../sites/sites.ts";
 import { insertMail, type NewMail } from "../traffic/mails.ts";
 
-/** A company with an owner; both ids. */
+/** Adds a company with an owner and returns both ids. */
 export async function addCompany(database: Database): Promise<{ companyId: string; userId: string }> {
   const [companyId, userId] = [randomUUID(), randomUUID()];
   await database.transaction().execute(async (transaction) => {
@@ -21,7 +21,7 @@ export async function addCompany(database: Database): Promise<{ companyId: strin
   return { companyId, userId };
 }
 
-/** A key of that user that never expires, unless told otherwise. */
+/** Adds an API key of the owner; by default it never expires. */
 export async function addApiKey(
   database: Database,
   owner: { readonly companyId: string; readonly userId: string },
@@ -45,7 +45,7 @@ export function siteOf(companyId: string, more: Partial<NewSite> = {}): NewSite 
   return { id: randomUUID(), companyId, name, displayName: name, region: "europe-west3", ...more };
 }
 
-/** A live site with one environment and its domain; all ids. */
+/** Adds a site with one served environment and its domain, and returns their ids. */
 export async function addSite(database: Database, companyId: string, more: Partial<NewSite> = {}) {
   const site = siteOf(companyId, more);
   const environmentId = randomUUID();
@@ -62,14 +62,14 @@ export async function addSite(database: Database, companyId: string, more: Parti
   return { ...site, environmentId };
 }
 
-/** A domain of the environment's own that is served; gives its id. */
+/** Adds a customer's domain, served by default, and returns its id. */
 export async function addOwnDomain(
   database: Database,
   environmentId: string,
   more: Partial<NewOwnDomain> & { readonly isActive?: boolean } = {},
 ): Promise<string> {
-  const { isActive = true, ...wish } = more;
-  const place = await database
+  const { isActive = true, ...values } = more;
+  const ids = await database
     .selectFrom("environments")
     .select(["site_id as siteId", "company_id as companyId"])
     .where("id", "=", environmentId)
@@ -78,20 +78,20 @@ export async function addOwnDomain(
   const domain = {
     id,
     environmentId,
-    ...place,
+    ...ids,
     name: `d-${id}.example`,
     isWildcard: true,
     setupType: "quick" as const,
   };
   const isInserted = await database
     .transaction()
-    .execute((transaction) => insertDomain(transaction, { ...domain, ...wish }));
-  if (!isInserted) throw new Error("The name is there already");
-  await setActive(database, [wish.id ?? id], isActive);
-  return wish.id ?? id;
+    .execute((transaction) => insertDomain(transaction, { ...domain, ...values }));
+  if (!isInserted) throw new Error("The name is taken");
+  await setActive(database, [values.id ?? id], isActive);
+  return values.id ?? id;
 }
 
-/** A message that the environment has sent, as if it had just come; gives its id. */
+/** Adds a message that the environment has just sent, and returns its id. */
 export async function addMail(
   database: Database,
   environmentId: string,

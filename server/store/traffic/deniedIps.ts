@@ -1,7 +1,7 @@
-/** Addresses whose visitors an environment doesn't answer. */
+/** Blocked IP addresses of environments. */
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-/** In the order in which they were kept; null if there is no such environment to be seen. */
+/** Returns the list in its stored order, or null if there is no such environment. */
 export async function findDeniedIps(
   database: Database | DatabaseTransaction,
   environmentId: string,

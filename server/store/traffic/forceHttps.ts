@@ -1,7 +1,7 @@
-/** What becomes of visitors who come by http. */
+/** HTTPS redirect setting of environments. */
 import type { Database, DatabaseTransaction, ForceHttps } from "../database.ts";
 
-/** Null if there is no such environment to be seen. */
+/** Returns null if there is no such environment. */
 export async function findForceHttps(
   database: Database | DatabaseTransaction,
   environmentId: string,

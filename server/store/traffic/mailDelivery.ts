@@ -1,14 +1,14 @@
-/** What becomes of what an environment sends. */
+/** Whether an environment's outgoing mail is sent or kept. */
 import { type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseTransaction, MailDelivery } from "../database.ts";
 
-/** SQL: whether what the environment in the alias sends is to be sent, where there is a mail server. */
+/** SQL expression: whether mail of the environment in `alias` is sent, if there is a mail server. */
 export function maySend(alias: string): RawBuilder<boolean> {
   const delivery = sql.ref(`${alias}.mail_delivery`);
   return sql<boolean>`coalesce(${delivery} = 'send', ${sql.ref(`${alias}.name`)} = 'live')`;
 }
 
-/** Null if there is no such environment to be seen. */
+/** Returns null if there is no such environment. */
 export async function findMailDelivery(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -23,8 +23,8 @@ export async function findMailDelivery(
 }
 
 /**
- * What waits to be sent is kept from now on where it is to be; what was kept stays so. A message that is being handed to the
- * mail server at the moment still gets there.
+ * Stores the setting. With "keep", queued messages are kept too, except one that is being sent at the moment. With
+ * "send", kept messages stay kept.
  */
 export async function setMailDelivery(
   transaction: DatabaseTransaction,

@@ -1,6 +1,6 @@
 /**
- * The delivery of messages as rows. Whoever delivers one holds it for a time that is longer than an attempt may take, and
- * nobody else touches it until then: a process that is killed loses its hold by the time's passing.
+ * The queue of outgoing mail. A process claims a message for longer than an attempt can take, and no other process
+ * touches it until then. The claim of a killed process expires.
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, RefusedRecipient } from "../database.ts";
@@ -9,52 +9,52 @@ import { maySend } from "./mailDelivery.ts";
 export interface ClaimedMail {
   readonly id: string;
   readonly environmentId: string;
-  /** The environment's own name. */
+  /** The environment's primary domain. */
   readonly host: string;
   readonly sender: string | null;
-  /** Those to whom it is still to be sent. */
+  /** Recipients that have not received it yet. */
   readonly waiting: readonly string[];
   readonly message: Buffer;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly queuedAt: Date;
-  /** For `settle`. */
+  /** For `settleMail`. */
   readonly claimedUntil: Date;
 }
 
 export interface ClaimOptions {
   readonly seconds: number;
-  /** How many recipients an environment may reach in an hour. */
+  /** Maximum number of recipients per environment and hour. */
   readonly recipientsPerHour: number;
 }
 
-/** In a second, over the worst line; what is larger is held longer. */
-const slowestBytes = 20_000;
+/** Bytes per second over the slowest connection; larger messages are claimed for longer. */
+const minBytesPerSecond = 20_000;
 
 const isDue = sql`
   m.state = 'queued' and m.next_attempt_at <= now() and (m.claimed_until is null or m.claimed_until < now())`;
 
 /**
- * The message whose turn it is, held for so many seconds; null if there is none. Of several environments, that with the
- * fewest under way comes first, then that which has sent to the fewest lately: none waits for another's thousands.
+ * Claims the next message for `seconds`, or returns null. Fair between environments: prefers the one with the fewest
+ * claimed messages, then the one with the fewest recipients in the last hour.
  */
 export async function claimMail(database: Database, options: ClaimOptions): Promise<ClaimedMail | null> {
-  for (const turn of await listTurns(database, options.recipientsPerHour)) {
-    const claimed = await claimIn(database, turn, options);
+  for (const candidate of await listCandidates(database, options.recipientsPerHour)) {
+    const claimed = await claimIn(database, candidate, options);
     if (claimed !== null) return claimed;
   }
   return null;
 }
 
-interface Turn {
+interface Candidate {
   readonly environmentId: string;
-  /** How many recipients it has reached in the last hour, or is about to. */
+  /** Recipients of the last hour, including claimed messages. */
   readonly recipients: number;
 }
 
-async function listTurns(database: Database, recipientsPerHour: number): Promise<readonly Turn[]> {
-  const { rows } = await sql<Turn>`
+async function listCandidates(database: Database, recipientsPerHour: number): Promise<readonly Candidate[]> {
+  const { rows } = await sql<Candidate>`
     select due.environment_id as "environmentId", (busy.recipients + sent.recipients)::integer as recipients
     from (select distinct m.environment_id from mails m where ${isDue}) due
       cross join lateral (
@@ -70,10 +70,13 @@ async function listTurns(database: Database, recipientsPerHour: number): Promise
   return rows;
 }
 
-/** One that has more recipients than an hour allows goes alone. The time is one that JavaScript can say, too. */
+/**
+ * A message with more recipients than the limit is sent alone. The time is in milliseconds, which JavaScript can
+ * represent.
+ */
 async function claimIn(
   database: Database,
-  { environmentId, recipients }: Turn,
+  { environmentId, recipients }: Candidate,
   { seconds, recipientsPerHour }: ClaimOptions,
 ): Promise<ClaimedMail | null> {
   const { rows } = await sql<ClaimedMail>`
@@ -84,7 +87,7 @@ async function claimIn(
       order by m.next_attempt_at, m.created_at limit 1 for update skip locked
     )
     update mails m set attempts = m.attempts + 1,
-      claimed_until = date_trunc('milliseconds', now()) + make_interval(secs => ${seconds} + m.bytes / ${slowestBytes})
+      claimed_until = date_trunc('milliseconds', now()) + make_interval(secs => ${seconds} + m.bytes / ${minBytesPerSecond})
     from chosen, domains d
     where m.id = chosen.id and d.environment_id = m.environment_id and d.is_primary
     returning m.id, m.environment_id as "environmentId", d.name as host, m.sender, m.waiting, m.message, m.attempts,
@@ -97,19 +100,20 @@ export interface Settlement {
   readonly claimedUntil: Date;
   readonly hasTaken: boolean;
   readonly refused: readonly RefusedRecipient[];
-  /** To be tried again, at that time; null: never. */
   readonly delayed: readonly string[];
+  /** When to retry the delayed recipients; null to give up. */
   readonly nextAttemptAt: Date | null;
   readonly lastError: string | null;
 }
 
-/** Writes what an attempt came to. Nothing happens where the row is gone, or is somebody else's by now. */
+/** Records the result of an attempt. Does nothing if the row is gone or another process has claimed it. */
 export async function settleMail(database: Database, settlement: Settlement): Promise<void> {
   const { id, claimedUntil, hasTaken, refused, delayed, nextAttemptAt, lastError } = settlement;
-  // The refused of this attempt are not in the row yet.
-  const isOver = refused.length > 0 ? sql`'bounced'` : sql`case when m.refused = '[]' then 'sent' else 'bounced' end`;
-  const goesOn = sql`case when m.is_wanted or ${maySend("e")} then 'queued' else 'kept' end`;
-  const state = delayed.length === 0 ? isOver : nextAttemptAt === null ? sql`'failed'` : goesOn;
+  // Recipients refused in this attempt are not in the row yet.
+  const finalState =
+    refused.length > 0 ? sql`'bounced'` : sql`case when m.refused = '[]' then 'sent' else 'bounced' end`;
+  const retryState = sql`case when m.is_wanted or ${maySend("e")} then 'queued' else 'kept' end`;
+  const state = delayed.length === 0 ? finalState : nextAttemptAt === null ? sql`'failed'` : retryState;
   await sql`
     update mails m set state = ${state}, waiting = ${delayed}::text[], refused = m.refused || ${JSON.stringify(refused)}::jsonb,
       next_attempt_at = case when ${state} = 'queued' then ${nextAttemptAt}::timestamptz end, claimed_until = null, last_error = ${lastError},
@@ -118,7 +122,7 @@ export async function settleMail(database: Database, settlement: Settlement): Pr
     where m.id = ${id} and m.claimed_until = ${claimedUntil} and e.id = m.environment_id`.execute(database);
 }
 
-/** It is sent now, to all whom it has not reached, although it was kept or has failed. */
+/** Queues a kept or failed mail for all recipients that have not received it. */
 export async function queueMail(transaction: DatabaseTransaction, id: string): Promise<void> {
   await sql`
     update mails m set state = 'queued', is_wanted = true, attempts = 0, queued_at = now(), next_attempt_at = now(),

@@ -1,4 +1,4 @@
-/** Messages as rows: how they get in, how people see them, and how they go. `mailQueue.ts` is about their delivery. */
+/** Storage of outgoing mail: insertion, lists and deletion. See `mailQueue.ts` for delivery. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, MailState, RefusedRecipient } from "../database.ts";
 import { maySend } from "./mailDelivery.ts";
@@ -14,8 +14,8 @@ export interface NewMail {
 }
 
 /**
- * Queues or keeps it, as its environment has it; again for the same id changes nothing. Nothing also happens where the
- * environment is gone. `hasServer`: whether there is a mail server.
+ * Queues or keeps a message, depending on its environment. Idempotent by id. Does nothing if the environment is gone.
+ * `hasServer` says whether there is a mail server.
  */
 export async function insertMail(database: Database, mail: NewMail, hasServer: boolean): Promise<void> {
   const { id, environmentId, sender, from, subject, recipients, message } = mail;
@@ -30,7 +30,7 @@ export async function insertMail(database: Database, mail: NewMail, hasServer: b
     on conflict (id) do nothing`.execute(database);
 }
 
-/** How many messages wait in each of these environments, and how long they are together. Those with none are left out. */
+/** Returns number and total size of queued messages by environment, without environments that have none. */
 export async function countQueued(
   database: Database,
   environmentIds: readonly string[],
@@ -41,7 +41,7 @@ export async function countQueued(
   return new Map(rows.map(({ id, messages, bytes }) => [id, { messages, bytes }]));
 }
 
-/** A message as lists show it. */
+/** A message in lists. */
 export interface MailRecord {
   readonly id: string;
   readonly from_field: string;
@@ -59,18 +59,18 @@ export interface MailRecord {
 
 export interface MailPage {
   readonly environmentId: string;
-  /** Null: any. */
+  /** Null matches all. */
   readonly state: MailState | null;
   readonly limit: number;
   readonly offset: number;
 }
 
-const shown = [
+const listedColumns = [
   ...(["id", "from_field", "subject", "recipients", "refused", "bytes", "state", "attempts", "last_error"] as const),
   ...(["created_at", "next_attempt_at", "sent_at"] as const),
 ] as const;
 
-/** A page of messages, newest first, and how many there are in all. */
+/** Returns a page of messages, newest first, and the total number. */
 export async function listMails(
   database: Database,
   { environmentId, state, limit, offset }: MailPage,
@@ -78,13 +78,13 @@ export async function listMails(
   let query = database.selectFrom("mails").where("environment_id", "=", environmentId);
   if (state !== null) query = query.where("state", "=", state);
   const [items, count] = await Promise.all([
-    query.select(shown).orderBy("created_at", "desc").orderBy("id").limit(limit).offset(offset).execute(),
+    query.select(listedColumns).orderBy("created_at", "desc").orderBy("id").limit(limit).offset(offset).execute(),
     query.select(({ fn }) => fn.countAll<number>().as("total")).executeTakeFirstOrThrow(),
   ]);
   return { items, total: count.total };
 }
 
-/** With the message itself; null if the environment has no such. */
+/** Returns a mail with its content, or null if the environment has no such mail. */
 export async function findMail(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -92,24 +92,24 @@ export async function findMail(
 ): Promise<(MailRecord & { readonly message: Buffer }) | null> {
   const row = await database
     .selectFrom("mails")
-    .select([...shown, "message"])
+    .select([...listedColumns, "message"])
     .where("environment_id", "=", environmentId)
     .where("id", "=", id)
     .executeTakeFirst();
   return row ?? null;
 }
 
-/** Null if the environment has no such. */
+/** Returns a mail without its content, or null if the environment has no such mail. */
 export async function findMailRecord(
   database: Database | DatabaseTransaction,
   environmentId: string,
   id: string,
 ): Promise<MailRecord | null> {
   const query = database.selectFrom("mails").where("environment_id", "=", environmentId).where("id", "=", id);
-  return (await query.select(shown).executeTakeFirst()) ?? null;
+  return (await query.select(listedColumns).executeTakeFirst()) ?? null;
 }
 
-/** Its state, held until the transaction ends; null if the environment has no such message. */
+/** Locks a mail until the transaction ends and returns its state, or null if the environment has no such mail. */
 export async function lockMail(
   transaction: DatabaseTransaction,
   environmentId: string,
@@ -125,7 +125,7 @@ export async function lockMail(
   return row?.state ?? null;
 }
 
-/** Removes one, or all of the environment's; gives how many there were. */
+/** Deletes one or all mails of an environment and returns their number. */
 export async function deleteMails(
   transaction: DatabaseTransaction,
   environmentId: string,
@@ -139,12 +139,12 @@ export async function deleteMails(
 
 export interface MailLimits {
   readonly days: number;
-  /** Of one environment. */
+  /** Per environment. */
   readonly messages: number;
   readonly bytes: number;
 }
 
-/** Removes what is older than it may be, and of each environment the oldest beyond its limits. What waits to be sent stays. */
+/** Deletes mails older than `days`, and each environment's oldest mails beyond its limits. Keeps queued ones. */
 export async function deleteOldMails(database: Database, { days, messages, bytes }: MailLimits): Promise<void> {
   await sql`
     delete from mails where id in (
@@ -152,7 +152,7 @@ export async function deleteOldMails(database: Database, { days, messages, bytes
         select id, created_at, row_number() over newest as place, sum(bytes) over newest as total
         from mails where state <> 'queued'
         window newest as (partition by environment_id order by created_at desc, id)
-      ) settled
+      ) not_queued
       where created_at < now() - make_interval(days => ${days}::integer) or place > ${messages} or total > ${bytes}
     )`.execute(database);
 }

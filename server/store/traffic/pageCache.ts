@@ -1,11 +1,11 @@
-/** Whether an environment's pages are kept at the edge, and under which number. */
+/** Page cache settings of environments. */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** SQL: whether pages of the environment `e` are kept. */
+/** SQL expression: whether the page cache is on for the environment `e`. */
 export const keepsPages: RawBuilder<boolean> = sql<boolean>`coalesce(e.edge_caching, e.name = 'live')`;
 
-/** Null if there is no such environment to be seen. */
+/** Returns null if there is no such environment. */
 export async function findEdgeCaching(
   database: Database,
   environmentId: string,
@@ -19,7 +19,7 @@ export async function findEdgeCaching(
   return row ?? null;
 }
 
-/** None of the cached pages now is shown when the edge has been told. False if the environment is gone. */
+/** Invalidates all cached pages once the edge has the new table. Returns false if the environment is gone. */
 export async function forgetPages(database: Database, environmentId: string): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable("environments")
@@ -29,7 +29,7 @@ export async function forgetPages(database: Database, environmentId: string): Pr
   return numUpdatedRows > 0n;
 }
 
-/** False if the environment is gone. Null: as is usual. */
+/** Turns the page cache on or off; null for the default. Returns false if the environment is gone. */
 export async function setEdgeCaching(
   database: Database,
   environmentId: string,
@@ -43,7 +43,7 @@ export async function setEdgeCaching(
   return numUpdatedRows > 0n;
 }
 
-/** As it was set; null: as is usual, or the environment is gone. */
+/** Returns the stored setting; null for the default, or if the environment is gone. */
 export async function edgeCachingAsSet(database: Database, environmentId: string): Promise<boolean | null> {
   const row = await database
     .selectFrom("environments")

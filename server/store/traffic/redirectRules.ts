@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, StoredRule } from "../database.ts";
 
-/** As the edge has them. */
+/** Converts a rule to the edge's format. */
 export function forEdge(rule: StoredRule) {
   const { domain, from, to, type, traffic_from_country: country, traffic_from_city: city } = rule;
   return { domain, from, to, type, country, city };
@@ -13,23 +13,23 @@ export interface RuleList {
   readonly rules: readonly StoredRule[];
 }
 
-/** In the order in which they were added; null if there is no such environment to be seen. */
+/** Returns the rules in order, or null if there is no such environment. */
 export async function findRedirectRules(
   database: Database | DatabaseTransaction,
   environmentId: string,
 ): Promise<RuleList | null> {
-  return (await visible(database, environmentId).executeTakeFirst()) ?? null;
+  return (await rulesOf(database, environmentId).executeTakeFirst()) ?? null;
 }
 
-/** The same, locked until the transaction ends. */
+/** Like `findRedirectRules`, but locks the environment until the transaction ends. */
 export async function lockRedirectRules(
   transaction: DatabaseTransaction,
   environmentId: string,
 ): Promise<RuleList | null> {
-  return (await visible(transaction, environmentId).forUpdate().executeTakeFirst()) ?? null;
+  return (await rulesOf(transaction, environmentId).forUpdate().executeTakeFirst()) ?? null;
 }
 
-function visible(database: Database | DatabaseTransaction, environmentId: string) {
+function rulesOf(database: Database | DatabaseTransaction, environmentId: string) {
   return database
     .selectFrom("environments")
     .select(["id", "redirect_rules as rules"])
@@ -37,7 +37,7 @@ function visible(database: Database | DatabaseTransaction, environmentId: string
     .where("state", "<>", "adding");
 }
 
-/** Under a new name for the edge. */
+/** Stores the rules under a new list name for the edge. */
 export async function setRedirectRules(
   transaction: DatabaseTransaction,
   environmentId: string,
@@ -53,7 +53,7 @@ export async function setRedirectRules(
     .execute();
 }
 
-/** Names that lead to the environment, the primary one first. */
+/** Returns the environment's domain names, the primary one first. */
 export async function namesOfEnvironment(
   database: Database | DatabaseTransaction,
   environmentId: string,
@@ -67,7 +67,7 @@ export async function namesOfEnvironment(
     .execute();
 }
 
-/** The list that the environment has now, with its name for the edge; null: none. */
+/** Returns the environment's rules with their list name for the edge, or null if there are none. */
 export async function findRuleList(
   database: Database,
   environmentId: string,
@@ -80,7 +80,7 @@ export async function findRuleList(
   return row === undefined || row.list === null ? null : { list: row.list, rules: row.rules };
 }
 
-/** The names of all lists that there are. */
+/** Returns the names of all rule lists. */
 export async function namesOfRuleLists(database: Database): Promise<readonly string[]> {
   const rows = database.selectFrom("environments").select("redirect_list").where("redirect_list", "is not", null);
   return (await rows.execute()).flatMap(({ redirect_list }) => (redirect_list === null ? [] : [redirect_list]));

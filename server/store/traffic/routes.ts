@@ -1,4 +1,4 @@
-/** What the edge is told, as rows: environments that are served, and the names that lead to them. */
+/** The data of the edge's routing table: served environments and their domains. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Environments, ForceHttps } from "../database.ts";
 import { isCovered, isWildcardCovered } from "../domains/domainCertificates.ts";
@@ -11,14 +11,14 @@ export interface ServedRow {
   readonly phpVersion: string;
   readonly isFrozen: boolean;
   readonly phpRun: number;
-  /** Null: its pages are not kept. */
+  /** Null if the page cache is off. */
   readonly pageCacheEpoch: number | null;
   readonly limits: ServedLimits;
   readonly deniedIps: readonly string[];
-  /** Name of the list of its redirect rules; null: none. */
+  /** The name of the list of redirect rules, or null if there are none. */
   readonly redirectList: string | null;
   readonly maySendMail: boolean;
-  /** Null: visitors who come by http are answered. */
+  /** Null if HTTP is not redirected to HTTPS. */
   readonly forceHttps: ForceHttps | null;
   readonly domains: readonly ServedDomain[];
 }
@@ -27,25 +27,25 @@ export interface ServedDomain {
   readonly name: string;
   readonly isWildcard: boolean;
   readonly isPrimary: boolean;
-  /** Whether a certificate is valid for the name, and for those below it. */
+  /** Whether the name has a valid certificate, and `isWildcardCovered`, whether names one label below do. */
   readonly isCovered: boolean;
   readonly isWildcardCovered: boolean;
 }
 
-/** What it may take. */
+/** Limits of an environment for the edge. */
 export interface ServedLimits {
   readonly threads: number;
   readonly memoryMb: number;
   readonly requestSeconds: number | null;
-  /** By how much it could grow when it was last measured; null: no limit, or not measured yet. */
+  /** Remaining disk space at the last measurement; null without a quota or a measurement. */
   readonly disk: { readonly leftBytes: number; readonly measuredAt: number } | null;
 }
 
 /**
- * Every environment in the state `serving` with its active domains, by number. `usualQuotaBytes` is of those that have no
- * quota of their own; null: none.
+ * Lists all environments in the state `serving` with their active domains, by number. `defaultQuotaBytes` applies to
+ * environments without their own quota; null for no quota.
  */
-export async function listServed(database: Database, usualQuotaBytes: number | null): Promise<ServedRow[]> {
+export async function listServed(database: Database, defaultQuotaBytes: number | null): Promise<ServedRow[]> {
   const rows = await database
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
@@ -61,21 +61,21 @@ export async function listServed(database: Database, usualQuotaBytes: number | n
     .orderBy("e.number")
     .orderBy("d.name")
     .execute();
-  return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((own) => {
-    const [first] = own;
+  return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
+    const [first] = group;
     if (!first) return [];
     const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
     const { maySendMail, forceHttps, redirectList } = first;
     const pageCacheEpoch = first.keepsPages ? first.epoch : null;
-    const disk = leftOf(first, usualQuotaBytes);
+    const disk = remainingDisk(first, defaultQuotaBytes);
     const limits = { threads, memoryMb, requestSeconds, disk };
-    const domains = own.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
+    const domains = group.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
       name === null || isWildcard === null || isPrimary === null
         ? []
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
-    const told = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
-    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, ...told, domains }];
+    const settings = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
+    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, ...settings, domains }];
   });
 }
 
@@ -85,13 +85,16 @@ interface Measured {
   readonly measuredAt: Date | null;
 }
 
-function leftOf({ quotaBytes, diskBytes, measuredAt }: Measured, usualQuotaBytes: number | null): ServedLimits["disk"] {
-  const quota = quotaBytes ?? usualQuotaBytes;
+function remainingDisk(
+  { quotaBytes, diskBytes, measuredAt }: Measured,
+  defaultQuotaBytes: number | null,
+): ServedLimits["disk"] {
+  const quota = quotaBytes ?? defaultQuotaBytes;
   if (quota === null || diskBytes === null || measuredAt === null) return null;
   return { leftBytes: quota - diskBytes, measuredAt: measuredAt.getTime() };
 }
 
-/** Names of environments that are being restored. */
+/** Lists the active domains of environments that are being restored. */
 export async function listAway(database: Database): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
   return database
     .selectFrom("environments as e")
@@ -103,7 +106,10 @@ export async function listAway(database: Database): Promise<readonly Pick<Served
     .execute();
 }
 
-/** Moves environments to a state. Tolerates ids that are gone. One that awaits its rebuild is not served by that. */
+/**
+ * Sets the state of environments; instead of `serving`, those that wait to be rebuilt get `restoring`. Ignores unknown
+ * ids.
+ */
 export async function setEnvironmentState(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[],

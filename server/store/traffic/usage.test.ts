@@ -22,7 +22,7 @@ async function environment(): Promise<string> {
   return (await addSite(world.database, companyId)).environmentId;
 }
 
-const see = (run: string, id: string, seen: Counters) =>
+const report = (run: string, id: string, seen: Counters) =>
   addUsage(world.database, run, [{ environment_id: id, recent_cores: 0, counters: seen }]);
 
 async function cpuOf(id: string): Promise<number> {
@@ -34,47 +34,47 @@ async function cpuOf(id: string): Promise<number> {
   return rows.reduce((sum, row) => sum + row.cpu_milliseconds, 0);
 }
 
-describe("what the edge has counted", () => {
-  test("is added once, however often it is told", async () => {
+describe("usage counted by the edge", () => {
+  test("is added once, even if reported repeatedly", async () => {
     const [id, run] = [await environment(), randomUUID()];
-    for (const cpu of [100, 100, 250, 250]) await see(run, id, counters(cpu));
+    for (const cpu of [100, 100, 250, 250]) await report(run, id, counters(cpu));
     expect(await cpuOf(id)).toBe(250);
   });
 
-  test("is added to what another start of the edge had counted", async () => {
+  test("is added to counts of earlier starts of the edge", async () => {
     const id = await environment();
-    await see(randomUUID(), id, counters(100));
+    await report(randomUUID(), id, counters(100));
     const run = randomUUID();
-    await see(run, id, counters(30));
-    await see(run, id, counters(40));
+    await report(run, id, counters(30));
+    await report(run, id, counters(40));
     expect(await cpuOf(id)).toBe(140);
   });
 
-  test("of environments that are gone is left out, and stands in nobody's way", async () => {
+  test("is ignored for environments that are gone", async () => {
     const [id, run] = [await environment(), randomUUID()];
-    const seen = [randomUUID(), id].map((one) => ({ environment_id: one, recent_cores: 0, counters: counters(5) }));
+    const seen = [randomUUID(), id].map((each) => ({ environment_id: each, recent_cores: 0, counters: counters(5) }));
     await addUsage(world.database, run, seen);
     expect(await cpuOf(id)).toBe(5);
   });
 
-  test("tells when something was written, and only then", async () => {
+  test("updates the time of the last write only on writes", async () => {
     const [id, run] = [await environment(), randomUUID()];
     const writtenAt = async () => {
       const row = world.database.selectFrom("environments").select("written_at").where("id", "=", id);
       return (await row.executeTakeFirstOrThrow()).written_at;
     };
-    await see(run, id, counters(1));
+    await report(run, id, counters(1));
     expect(await writtenAt()).toBeNull();
-    await see(run, id, counters(1, 1));
+    await report(run, id, counters(1, 1));
     const first = await writtenAt();
     expect(first).not.toBeNull();
-    await see(run, id, counters(2, 1));
+    await report(run, id, counters(2, 1));
     expect(await writtenAt()).toEqual(first);
   });
 
-  test("is forgotten after the days for which it is kept", async () => {
+  test("is deleted after the given number of days", async () => {
     const id = await environment();
-    await see(randomUUID(), id, counters(1));
+    await report(randomUUID(), id, counters(1));
     const age = (days: number) =>
       world.database
         .updateTable("usage_hours")

@@ -1,10 +1,10 @@
-/** What environments took, by the hour. */
+/** Resource usage of environments by the hour. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database } from "../database.ts";
 import type { LimitsRecord } from "../sites/limits.ts";
 
-/** What the edge counts of an environment from its own start on. */
+/** The edge's counters for an environment since the edge's start. */
 export interface Counters {
   readonly php_requests: number;
   readonly php_milliseconds: number;
@@ -22,20 +22,20 @@ export interface SeenUsage {
   readonly counters: Counters;
 }
 
-/** Sites without requests get no rows. */
+/** Below this, environments without new counts are skipped, so that idle sites get no rows. */
 const idleCores = 0.01;
 
-const counted = [
+const countedColumns = [
   ...["php_requests", "php_milliseconds", "cpu_milliseconds", "killed_for_time", "killed_for_memory"],
   ...["refused_busy", "bytes_sent"],
 ];
 const since = (name: string) =>
   `greatest((n.counters->>'${name}')::bigint - coalesce((s.counters->>'${name}')::bigint, 0), 0)`;
-const deltas = [...counted, "writes"].map((name) => `${since(name)} as ${name}`).join(", ");
+const deltas = [...countedColumns, "writes"].map((name) => `${since(name)} as ${name}`).join(", ");
 
 /**
- * Adds what is new since the last call to the present hour. `edgeRun` names the start of the edge that counted: of one that
- * is another than before, everything is new. Environments that are gone are left out.
+ * Adds the increase since the last call to the current hour. `edgeRun` identifies the start of the edge: counters of a
+ * new start begin at zero. Skips environments that are gone.
  */
 export async function addUsage(database: Database, edgeRun: string, seen: readonly SeenUsage[]): Promise<void> {
   if (seen.length === 0) return;
@@ -51,11 +51,11 @@ export async function addUsage(database: Database, edgeRun: string, seen: readon
       select n.environment_id, ${sql.raw(deltas)}
       from n left join usage_seen s on s.environment_id = n.environment_id and s.edge_run = ${edgeRun}::uuid
     ), hours as (
-      insert into usage_hours (environment_id, hour, ${sql.raw(counted.join(", "))})
-      select environment_id, date_trunc('hour', now()), ${sql.raw(counted.join(", "))} from d
-      where ${sql.raw(counted.join(" + "))} > 0
+      insert into usage_hours (environment_id, hour, ${sql.raw(countedColumns.join(", "))})
+      select environment_id, date_trunc('hour', now()), ${sql.raw(countedColumns.join(", "))} from d
+      where ${sql.raw(countedColumns.join(" + "))} > 0
       on conflict (environment_id, hour) do update set
-        ${sql.raw(counted.map((name) => `${name} = usage_hours.${name} + excluded.${name}`).join(", "))}
+        ${sql.raw(countedColumns.map((name) => `${name} = usage_hours.${name} + excluded.${name}`).join(", "))}
     ), written as (
       update environments e set written_at = now() from d where d.environment_id = e.id and d.writes > 0
     )
@@ -65,7 +65,7 @@ export async function addUsage(database: Database, edgeRun: string, seen: readon
       recent_cores = excluded.recent_cores, seen_at = now()`.execute(database);
 }
 
-/** Forgets what is older. */
+/** Deletes usage older than `days`. */
 export async function deleteUsage(database: Database, days: number): Promise<void> {
   await database
     .deleteFrom("usage_hours")
@@ -79,7 +79,7 @@ export interface UsageRecord extends Omit<LimitsRecord, "id">, Omit<Counters, "w
   readonly site_id: string;
   readonly site_display_name: string;
   readonly recent_cores: number;
-  /** In this hour and the one before. */
+  /** Killed requests in this hour and the previous one. */
   readonly killed_lately: number;
 }
 
@@ -94,7 +94,7 @@ export type UsageOrder = keyof typeof orders;
 
 export interface UsageQuery {
   readonly companyId: string;
-  /** Null: all of the company's. */
+  /** Null for all sites of the company. */
   readonly siteIds: readonly string[] | null;
   readonly from: Date;
   readonly to: Date;
@@ -103,11 +103,11 @@ export interface UsageQuery {
   readonly offset: number;
 }
 
-/** How old what the edge told of the last minutes may be. */
+/** Maximum age of `recent_cores`; 0 is shown if it is older. */
 const recentSeconds = 120;
-const sums = counted.map((name) => `coalesce(sum(h.${name}), 0)::bigint as ${name}`).join(", ");
+const sums = countedColumns.map((name) => `coalesce(sum(h.${name}), 0)::bigint as ${name}`).join(", ");
 
-/** What each of the company's environments took in the hours that begin in the period, the greatest first. */
+/** Returns the usage of the company's environments in the hours that start within the period, heaviest first. */
 export async function listUsage(
   pool: Pool,
   query: UsageQuery,
@@ -130,7 +130,7 @@ export async function listUsage(
             select coalesce(sum(h.killed_for_time + h.killed_for_memory), 0)::bigint as killed_lately from usage_hours h
             where h.environment_id = e.id and h.hour >= date_trunc('hour', now()) - interval '1 hour') k
         where e.company_id = $1 and e.state <> 'adding' and ($2::uuid[] is null or e.site_id = any($2))
-      ) all_of_them
+      ) usage
       order by ${orders[order]} desc nulls last, environment_id limit $5 offset $6`,
     values: [companyId, siteIds, from, to, limit, offset],
   });

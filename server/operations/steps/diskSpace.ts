@@ -1,35 +1,35 @@
-/** Whether there is disk space for copies, checked before they are started. */
+/** Checks disk space and quotas before anything is copied. */
 import type { EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { quotaOf } from "../../store/sites/diskUse.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Services } from "./services.ts";
 
-/** Of an environment, what is written again, and how often: a part is 0 to be left out, and may be a fraction. */
+/** How many copies of an environment's files and database are written. May be a fraction, and 0 for none. */
 export interface Copy {
   readonly environment: EnvironmentRef;
   readonly files: number;
   readonly database: number;
 }
 
-export interface Room {
+export interface SpaceNeeded {
   readonly copies: readonly Copy[];
-  /** Besides. */
+  /** Needed in addition to the copies. */
   readonly moreBytes?: number;
-  /** On that disk, where nothing is copied that is on it. */
+  /** Free space on the disk. Required if `copies` is empty; otherwise the runtime measures it. */
   readonly freeBytes?: number;
 }
 
-/** Kept for what the installation itself writes meanwhile. */
+/** Reserved for other writes of the installation. */
 const reserveBytes = 50e6;
 
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
-/** Throws `StepFailure` with the numbers where `what` needs more room than there is. */
-export async function requireRoom(
+/** Throws `StepFailure` with the numbers if `what`, such as "The push", needs more disk space than is free. */
+export async function requireDiskSpace(
   runtime: Pick<Runtime, "diskUse">,
-  { copies, moreBytes = 0, freeBytes = Number.POSITIVE_INFINITY }: Room,
+  { copies, moreBytes = 0, freeBytes = Number.POSITIVE_INFINITY }: SpaceNeeded,
   what: string,
 ): Promise<void> {
   const uses = await Promise.all(
@@ -42,21 +42,21 @@ export async function requireRoom(
   const free = Math.min(freeBytes, ...uses.map(({ use }) => use?.free ?? Number.POSITIVE_INFINITY));
   if (free >= needed) return;
   throw new StepFailure(
-    `${what} needs about ${megabytes(needed)} on the server's disk, and ${megabytes(free)} are free. Nothing was changed.`,
+    `${what} needs about ${megabytes(needed)} on the server's disk, but only ${megabytes(free)} are free. Nothing was changed.`,
   );
 }
 
-export interface NextSize {
+export interface SizeAfter {
   readonly target: EnvironmentRef;
-  /** What it would consist of: of which environment each part comes. */
+  /** The environments that its files and its database will come from. */
   readonly files: EnvironmentRef;
   readonly database: EnvironmentRef;
 }
 
-/** Throws `StepFailure` with the numbers where `what` would make the target larger than its quota lets it be. */
+/** Throws `StepFailure` with the numbers if `what` would make the target exceed its disk quota. */
 export async function requireQuota(
   { database, runtime, diskQuotaBytes }: Pick<Services, "database" | "runtime" | "diskQuotaBytes">,
-  { target, ...parts }: NextSize,
+  { target, ...parts }: SizeAfter,
   what: string,
 ): Promise<void> {
   const quota = await quotaOf(database, target.id, diskQuotaBytes);
@@ -65,10 +65,10 @@ export async function requireQuota(
   requireWithinQuota((files?.files ?? 0) + (rows?.database ?? 0), quota, what);
 }
 
-/** The same where the size is known. */
+/** Throws `StepFailure` with the numbers if `bytes` exceed the quota. A quota of null is unlimited. */
 export function requireWithinQuota(bytes: number, quota: number | null, what: string): void {
   if (quota === null || bytes <= quota) return;
   throw new StepFailure(
-    `${what} would make the environment ${megabytes(bytes)} large, and its disk quota is ${megabytes(quota)}. Nothing was changed.`,
+    `${what} would grow the environment to ${megabytes(bytes)}, but its disk quota is ${megabytes(quota)}. Nothing was changed.`,
   );
 }

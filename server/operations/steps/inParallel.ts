@@ -1,8 +1,8 @@
 /**
- * Runs pieces of work at the same time and settles when all of them have: where one fails, the others' signal is aborted,
- * and once they have ended too, this rejects with the first failure. So nothing goes on behind a step that has failed.
+ * Runs pieces of work at the same time. If one fails, aborts the others, waits until they have ended, and rejects with
+ * the first error. So no work of a failed step goes on in the background.
  */
-export async function atOnce(
+export async function inParallel(
   signal: AbortSignal,
   work: readonly ((signal: AbortSignal) => Promise<void>)[],
 ): Promise<void> {

@@ -1,10 +1,10 @@
-/** What a push would change, and what it would lose: a push that changes nothing. */
+/** Previews a push: which files it would change, and which rows it would lose. */
 import type { StageChanges } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
-import type { PushInput } from "../sites/pushEnvironment.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "../steps/services.ts";
+import type { PushInput } from "./pushEnvironment.ts";
 
 export function comparePush({ database, runtime }: Services): OperationDefinition<PushInput> {
   return {

@@ -1,7 +1,7 @@
-/** A command of WP-CLI as words, and what of it may be shown. */
+/** Parses WP-CLI commands. */
 
-/** As a shell would, as far as it goes: spaces separate, and what is between two quotes belongs together. Null: one is left open. */
-export function wordsOf(command: string): string[] | null {
+/** Splits a command at spaces, except inside single quotes, like a simple shell. Null if a quote is not closed. */
+export function splitCommand(command: string): string[] | null {
   const pieces = command.split("'");
   if (pieces.length % 2 === 0) return null;
   const words: string[] = [];
@@ -21,7 +21,7 @@ export function wordsOf(command: string): string[] | null {
   return word === null ? words : [...words, word];
 }
 
-/** Those of WP-CLI's own commands that have others below them: of any other the second word may be a value. */
+/** WP-CLI's own commands with subcommands. After any other command, the second word may be a value. */
 const groups = new Set(
   (
     "cache cap cli comment config core cron db embed i18n language maintenance-mode media menu network option package " +
@@ -29,12 +29,12 @@ const groups = new Set(
   ).split(" "),
 );
 
-/** The words that are no options. */
+/** The words that are not options. */
 export function positionals(argv: readonly string[]): readonly string[] {
   return argv.filter((word) => !word.startsWith("-"));
 }
 
-/** What the activity log shows of a command, and never a value: `plugin list`. */
+/** The command's name for the activity log, without any values: `plugin list`. */
 export function nameOf(argv: readonly string[]): string {
   const [first = "", second = ""] = positionals(argv);
   const isName = (word: string) => /^[a-z][a-z-]{0,30}$/.test(word);

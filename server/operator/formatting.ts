@@ -1,4 +1,4 @@
-/** What the commands about backups of the installation tell, in words. */
+/** Formats sizes, durations and tables for the operator's commands. */
 import type { Counts } from "../moving/format.ts";
 import type { EnvironmentBackup } from "../store/moved.ts";
 
@@ -13,12 +13,13 @@ export function sizeOf(bytes: number): string {
 }
 
 /** `1 site`, `3 sites`. */
-export function many(count: number, what: string): string {
-  return `${count} ${count === 1 ? what : `${what}s`.replace(/nys$/, "nies")}`;
+export function plural(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`.replace(/nys$/, "nies")}`;
 }
 
+/** `2 companies, 3 sites, 5 environments`. */
 export function contentOf(counts: Counts): string {
-  const of = (table: string, what: string) => many(counts[table] ?? 0, what);
+  const of = (table: string, noun: string) => plural(counts[table] ?? 0, noun);
   return `${of("companies", "company")}, ${of("sites", "site")}, ${of("environments", "environment")}`;
 }
 
@@ -29,20 +30,20 @@ const units = [
 ] as const;
 
 /** `2 hours ago`. */
-export function ago(moment: Date, now = Date.now()): string {
-  const age = now - moment.getTime();
+export function ago(time: Date, now = Date.now()): string {
+  const age = now - time.getTime();
   const [unit, length] = units.find(([, milliseconds]) => age >= milliseconds) ?? ["minute", 60_000];
-  return age < length ? "less than a minute ago" : `${many(Math.floor(age / length), unit)} ago`;
+  return age < length ? "less than a minute ago" : `${plural(Math.floor(age / length), unit)} ago`;
 }
 
-/** `2 hours`, rounded up: a length of time that is not exceeded. */
-export function spanOf(seconds: number): string {
+/** `2 hours`, rounded up. */
+export function durationOf(seconds: number): string {
   const [unit, length] = units.find(([, milliseconds]) => seconds * 1_000 >= milliseconds) ?? ["minute", 60_000];
-  return many(Math.max(1, Math.ceil((seconds * 1_000) / length)), unit);
+  return plural(Math.max(1, Math.ceil((seconds * 1_000) / length)), unit);
 }
 
-/** Rows as columns of equal width; the first row is the head. */
-export function columnsOf(rows: readonly (readonly string[])[]): string {
+/** Formats rows as a table with aligned columns; the first row is the header. */
+export function tableOf(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   return rows
     .map((row) =>
@@ -54,12 +55,12 @@ export function columnsOf(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** One line for each, `Harbour / Live     2 hours ago`. */
-export function listOf<Listed extends EnvironmentBackup>(
+/** One line for each environment: `Harbour / Live     2 hours ago`. */
+export function environmentList<Listed extends EnvironmentBackup>(
   environments: readonly Listed[],
-  say: (one: Listed) => string,
+  describe: (one: Listed) => string,
 ): string[] {
   const names = environments.map(({ site, environment }) => `${site} / ${environment}`);
   const width = Math.max(0, ...names.map((name) => name.length));
-  return environments.map((one, at) => `  ${(names[at] ?? "").padEnd(width)}  ${say(one)}`);
+  return environments.map((one, at) => `  ${(names[at] ?? "").padEnd(width)}  ${describe(one)}`);
 }

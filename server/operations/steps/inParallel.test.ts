@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { atOnce } from "./atOnce.ts";
+import { inParallel } from "./inParallel.ts";
 
 const { signal } = new AbortController();
 
-/** Ends when it is told to, and says so. */
+/** Work that ends when its signal is aborted, and adds its name to `ended`. */
 function untilAborted(ended: string[], name: string) {
   return (stop: AbortSignal) =>
     new Promise<void>((_, reject) => {
@@ -16,10 +16,10 @@ function untilAborted(ended: string[], name: string) {
     });
 }
 
-test("everything runs at the same time, and all of it has ended afterwards", async () => {
+test("runs all work at the same time, and waits until all of it has ended", async () => {
   const first = Promise.withResolvers<void>();
   const ended: string[] = [];
-  await atOnce(signal, [
+  await inParallel(signal, [
     async () => {
       await first.promise;
       ended.push("one");
@@ -32,18 +32,18 @@ test("everything runs at the same time, and all of it has ended afterwards", asy
   expect(ended).toEqual(["other", "one"]);
 });
 
-test("where one fails the other is broken off, and the first failure is told when that has ended", async () => {
+test("aborts the others if one fails, and rejects with the first error when all have ended", async () => {
   const ended: string[] = [];
   const failure = new Error("The disk is full.");
-  const running = atOnce(signal, [untilAborted(ended, "one"), () => Promise.reject(failure)]);
+  const running = inParallel(signal, [untilAborted(ended, "one"), () => Promise.reject(failure)]);
   await expect(running).rejects.toBe(failure);
   expect(ended).toEqual(["one"]);
 });
 
-test("its own signal breaks off all of them", async () => {
+test("aborts all work when its own signal is aborted", async () => {
   const ended: string[] = [];
   const stop = new AbortController();
-  const running = atOnce(stop.signal, [untilAborted(ended, "one"), untilAborted(ended, "other")]);
+  const running = inParallel(stop.signal, [untilAborted(ended, "one"), untilAborted(ended, "other")]);
   stop.abort(new Error("Time is up."));
   await expect(running).rejects.toThrow("Time is up.");
   expect(ended).toEqual(["one", "other"]);

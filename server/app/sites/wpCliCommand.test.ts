@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Refused } from "../failures.ts";
+import { nameOf, splitCommand } from "./wpCliCommand.ts";
 import { refuseUnsupported } from "./wpCliUnsupported.ts";
-import { nameOf, wordsOf } from "./wpCliWords.ts";
 
 test.each([
   ["wp plugin list", ["wp", "plugin", "list"]],
@@ -9,12 +9,12 @@ test.each([
   ["wp user create --user_pass='a b'c x", ["wp", "user", "create", "--user_pass=a bc", "x"]],
   ["wp option update x ''", ["wp", "option", "update", "x", ""]],
   ["wp ''''", ["wp", ""]],
-])("%j is these words", (command, words) => {
-  expect(wordsOf(command)).toEqual(words);
+])("splits %j into words", (command, words) => {
+  expect(splitCommand(command)).toEqual(words);
 });
 
-test("a quote that is left open is no command", () => {
-  expect(wordsOf("wp option get 'blogname")).toBeNull();
+test("rejects an unclosed quote", () => {
+  expect(splitCommand("wp option get 'blogname")).toBeNull();
 });
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
   [["user", "Secret1"], "user"],
   [["p4ssw0rd"], "…"],
   [["--info"], "…"],
-])("of %j only %j is shown", (argv, name) => {
+])("shows %j as %j", (argv, name) => {
   expect(nameOf(argv)).toBe(name);
 });
 
@@ -37,12 +37,12 @@ test.each([
   [["core", "update"], "only the platform changes it"],
   [["shell"], "Use `eval`"],
   [["server", "--port=80"], "can't listen"],
-  [["package", "install", "x/y"], "gone with the command"],
+  [["package", "install", "x/y"], "not kept"],
   [["cli", "update"], "which updates it"],
-  [["plugin", "list", "--ssh=root@example.com"], "nowhere else"],
-  [["plugin", "list", "--path=/etc"], "nowhere else"],
-  [["@production", "plugin", "list"], "nowhere else"],
-])("%j is refused with what to do instead", (argv, hint) => {
+  [["plugin", "list", "--ssh=root@example.com"], "only in the environment"],
+  [["plugin", "list", "--path=/etc"], "only in the environment"],
+  [["@production", "plugin", "list"], "only in the environment"],
+])("rejects %j and says what to do instead", (argv, hint) => {
   expect(() => refuseUnsupported(argv)).toThrow(Refused);
   expect(() => refuseUnsupported(argv)).toThrow(hint);
 });
@@ -54,6 +54,6 @@ test.each([
   [["core", "version"]],
   [["user", "create", "bob", "bob@example.com"]],
   [["plugin", "list", "--url=http://a.localhost/second"]],
-])("%j is let through", (argv) => {
+])("accepts %j", (argv) => {
   expect(() => refuseUnsupported(argv)).not.toThrow();
 });

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { requireDiskSpace, requireWithinQuota } from "./diskSpace.ts";
+
+const environment = { id: "e", number: 1 };
+const fullCopy = { environment, files: 1, database: 1 };
+const withUse = (free: number) => ({ diskUse: async () => ({ files: 300e6, database: 100e6, free }) });
+
+test("accepts a copy that fits on the disk", async () => {
+  await requireDiskSpace(withUse(451e6), { copies: [fullCopy] }, "The copy");
+  await requireDiskSpace({ diskUse: async () => null }, { copies: [fullCopy] }, "The copy");
+});
+
+test("rejects a copy that does not fit, with the numbers", async () => {
+  await expect(requireDiskSpace(withUse(449e6), { copies: [fullCopy] }, "The copy")).rejects.toThrow(
+    "The copy needs about 450 MB on the server's disk, but only 449 MB are free. Nothing was changed.",
+  );
+  await expect(requireDiskSpace(withUse(800e6), { copies: [fullCopy, fullCopy] }, "The push")).rejects.toThrow(
+    "about 850 MB",
+  );
+  const more = { copies: [fullCopy], moreBytes: 1 };
+  await expect(requireDiskSpace(withUse(450e6), more, "The restore")).rejects.toThrow("The restore needs about 451 MB");
+});
+
+test("counts only the parts that are copied", async () => {
+  const database = { environment, files: 0, database: 2 };
+  await requireDiskSpace(withUse(250e6), { copies: [database] }, "The push");
+  await expect(requireDiskSpace(withUse(249e6), { copies: [database] }, "The push")).rejects.toThrow("about 250 MB");
+  await requireDiskSpace(withUse(80e6), { copies: [{ environment, files: 0.1, database: 0 }] }, "The push");
+});
+
+test("uses the given free space if nothing is copied from the disk", async () => {
+  const space = { copies: [], moreBytes: 100e6 };
+  await requireDiskSpace(withUse(0), { ...space, freeBytes: 150e6 }, "The restore");
+  await expect(requireDiskSpace(withUse(0), { ...space, freeBytes: 149e6 }, "The restore")).rejects.toThrow(
+    "The restore needs about 150 MB on the server's disk, but only 149 MB are free.",
+  );
+});
+
+test("rejects a size above the quota, with the numbers", () => {
+  requireWithinQuota(500e6, null, "The push");
+  requireWithinQuota(500e6, 500e6, "The push");
+  expect(() => requireWithinQuota(500e6 + 1, 500e6, "The push")).toThrow(
+    "The push would grow the environment to 501 MB, but its disk quota is 500 MB. Nothing was changed.",
+  );
+});

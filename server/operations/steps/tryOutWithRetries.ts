@@ -1,0 +1,44 @@
+/**
+ * Trials that run in parallel with other work of a step. They retry on their own, so that the other work is not
+ * repeated.
+ */
+import type { SeePage } from "../../pictures/pageProxy.ts";
+import { attempt, quickPace, Stopping } from "../engine/attempt.ts";
+import { failureKindOf } from "../engine/failures.ts";
+import { StepFailure } from "../engine/operation.ts";
+import type { Candidate, TryOut } from "./trial.ts";
+
+/** Retries transient errors until the deadline. Rejects with the last error, or with `Stopping`. */
+async function withRetries<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  deadlineSeconds: number,
+  stop: AbortSignal,
+): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  const error = await attempt(async (signal) => resolve(await work(signal)), {
+    deadlineSeconds,
+    pace: quickPace,
+    stop,
+  });
+  if (error !== null) throw error;
+  return promise;
+}
+
+/** Like `tryOut`, but retries transient errors. Rejects with `StepFailure`. */
+export async function tryOutWithRetries(
+  tryOut: TryOut,
+  candidate: Candidate,
+  deadlineSeconds: number,
+  stop: AbortSignal,
+): Promise<boolean> {
+  return withRetries((signal) => tryOut(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
+    if (cause instanceof Stopping) throw cause;
+    const message = cause instanceof StepFailure ? cause.message : `${candidate.what} could not be tried out.`;
+    throw new StepFailure(message, { cause, kind: failureKindOf(cause) });
+  });
+}
+
+/** Like `see`, but retries transient errors. */
+export function seeWithRetries(see: SeePage, deadlineSeconds: number): SeePage {
+  return (path, stop) => withRetries((signal) => see(path, signal), deadlineSeconds, stop);
+}
